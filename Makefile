@@ -1,0 +1,67 @@
+# Everything a contributor runs. Each target sets up .venv first, with the exact packages of requirements.lock.
+
+PYTHON ?= python3
+VENV = .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/installed
+DEMO = $(BIN)/kubectl-policy describe httproute/baker -n baker --offline fixtures/bakery
+LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-annotate --no-header --quiet
+
+# The packages that decide what an answer is: every branch of them is tested.
+CORE = src/kubectl_policy/model/*,src/kubectl_policy/profiles/*,src/kubectl_policy/topology/*,src/kubectl_policy/attachment/*,src/kubectl_policy/resolution/*,src/kubectl_policy/analysis.py,src/kubectl_policy/questions/*
+
+.PHONY: help demo test lint format bench lock upgrade clean
+
+help:
+	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
+	@echo 'make test     run the tests; every branch of the core packages must be covered'
+	@echo 'make lint     check style, types and the layers'
+	@echo 'make format   format the code'
+	@echo 'make bench    measure against the budgets (never part of the tests)'
+	@echo 'make lock     write requirements.lock anew from pyproject.toml; make upgrade takes newer versions'
+	@echo 'make clean    remove everything that was made'
+	@echo 'Python 3.11 or newer is needed; choose one with make PYTHON=python3.12 ...'
+
+demo: $(STAMP)
+	@echo '$$ $(DEMO)'
+	@$(DEMO)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest --cov --cov-report=
+	@echo 'All of it:'
+	@$(BIN)/coverage report --format=total
+	@echo 'The core, where every branch must be covered:'
+	@$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	$(BIN)/python -m bench
+
+lock: $(STAMP)
+	$(LOCK) --output-file requirements.lock
+
+upgrade: $(STAMP)
+	$(LOCK) --upgrade --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+
+# --clear: an environment that some older lock, or another Python, left behind is not worth repairing.
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)

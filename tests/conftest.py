@@ -1,0 +1,36 @@
+"""What every test relies on: the same answers on every machine and in every run."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+import pytest
+from hypothesis import settings
+
+# Choose with HYPOTHESIS_PROFILE. `quick` tries the same examples in every run; `thorough` looks for new ones.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+# Whatever the terminal or the CI system says about colour and width would show up in what the commands print.
+_TERMINAL: Final = (
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "LINES",
+    "NO_COLOR",
+    "PY_COLORS",
+)
+
+
+@pytest.fixture(autouse=True)
+def neutral_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A plain terminal, and no kubeconfig but the one that a test writes."""
+    for name in _TERMINAL:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path_factory.getbasetemp() / "no-kubeconfig"))
