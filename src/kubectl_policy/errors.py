@@ -1,0 +1,37 @@
+"""The exceptions that mean "there is no answer", each with a message for people and a hint."""
+
+
+class PolicyError(Exception):
+    """No answer can be given.
+
+    `message` says what is wrong and where (file:line or object); `hint` says what to do about it and may be empty.
+    Problems in what is inspected are not exceptions but `Diagnostic` values: they travel with the answer.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Keep the message and the hint apart: the command line prints them on two lines."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(PolicyError):
+    """The question itself is malformed: an unknown type, a missing name, options that exclude each other."""
+
+    exit_code = 2
+
+
+class SourceError(PolicyError):
+    """The input cannot be read at all: a missing path, a directory without permission, no manifests in it."""
+
+
+class NotFoundError(PolicyError):
+    """The object that was asked about is not in what was read."""
+
+
+class ProfileError(PolicyError):
+    """A profile file is malformed; the message names file, line, field and what is allowed."""
+
+    exit_code = 2

@@ -1,0 +1,56 @@
+"""Reading decoded YAML or JSON without trusting its shape."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+
+_NO_MAPPING: Mapping[str, Json] = {}
+
+
+def value_at(value: Json, path: str) -> Json:
+    """The value at a dotted path of mapping keys (`spec.targetRef`); None where anything on the way is absent."""
+    for key in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value
+
+
+def mapping_at(value: Json, path: str) -> Mapping[str, Json]:
+    """The mapping at a dotted path; an empty one where it is absent or is something else."""
+    found = value_at(value, path)
+    return found if isinstance(found, Mapping) else _NO_MAPPING
+
+
+def items_at(value: Json, path: str) -> Sequence[Json]:
+    """The list at a dotted path; an empty one where it is absent or is something else."""
+    found = value_at(value, path)
+    return cast("Sequence[Json]", found) if isinstance(found, list | tuple) else ()
+
+
+def mappings_at(value: Json, path: str) -> list[Mapping[str, Json]]:
+    """The mappings in the list at a dotted path; what is not a mapping is left out."""
+    return [item for item in items_at(value, path) if isinstance(item, Mapping)]
+
+
+def text_at(value: Json, path: str, default: str = "") -> str:
+    """The string at a dotted path; `default` where it is absent or is something else."""
+    found = value_at(value, path)
+    return found if isinstance(found, str) else default
+
+
+def integer_at(value: Json, path: str) -> int | None:
+    """The integer at a dotted path; None where it is absent or is something else (a boolean is something else)."""
+    found = value_at(value, path)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def strings_at(value: Json, path: str) -> list[str]:
+    """The strings in the list at a dotted path; what is not a string is left out."""
+    return [item for item in items_at(value, path) if isinstance(item, str)]
+
+
+def labels_of(raw: Json) -> dict[str, str]:
+    """The labels of an object; entries that are not strings are left out."""
+    return {key: value for key, value in mapping_at(raw, "metadata.labels").items() if isinstance(value, str)}

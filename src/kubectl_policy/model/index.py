@@ -1,0 +1,95 @@
+"""A snapshot, ready to be asked: objects by name and by kind, and what is known of those that are not there."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kubectl_policy.model.defaults import Defaults
+from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds
+from kubectl_policy.model.refs import GroupKind, ObjectRef
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model.fields import Json
+    from kubectl_policy.model.resource import Resource
+    from kubectl_policy.model.snapshot import Snapshot
+
+Presence: TypeAlias = Literal["present", "missing", "unknown"]
+
+
+class Index:
+    """The objects of one snapshot; immutable as far as anybody can tell (what it computes, it computes once)."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Index by name; of two objects with one name the later one counts, as for `kubectl apply`."""
+        self.snapshot = snapshot
+        self._objects = {resource.ref: resource for resource in snapshot.resources}
+        self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
+
+    @cached_property
+    def _by_kind(self) -> dict[GroupKind, tuple[Resource, ...]]:
+        kinds: dict[GroupKind, list[Resource]] = {}
+        for resource in self._objects.values():
+            kinds.setdefault(resource.ref.group_kind, []).append(resource)
+        return {kind: tuple(sorted(found, key=lambda resource: resource.ref)) for kind, found in kinds.items()}
+
+    @cached_property
+    def _loaded(self) -> frozenset[tuple[GroupKind, str]]:
+        return frozenset((ref.group_kind, ref.namespace) for ref in self._objects)
+
+    @cached_property
+    def kinds(self) -> dict[GroupKind, KindNames]:
+        """The names of every kind that is built in or defined by a CustomResourceDefinition in the snapshot."""
+        return known_kinds(self.of_kind(CRD))
+
+    @cached_property
+    def defaults(self) -> Defaults:
+        """What an API server would have filled in."""
+        return Defaults(self.of_kind(CRD))
+
+    @property
+    def group_kinds(self) -> tuple[GroupKind, ...]:
+        """Every kind of which at least one object was read, sorted."""
+        return tuple(sorted(self._by_kind))
+
+    def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
+        """Every object of a kind, sorted by namespace and name."""
+        return self._by_kind.get(group_kind, ())
+
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """The object, or None if it was not read."""
+        return self._objects.get(ref)
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
+        """The object with the defaults of an API server filled in; empty if it was not read."""
+        if ref not in self._defaulted:
+            resource = self._objects.get(ref)
+            self._defaulted[ref] = self.defaults.apply(resource) if resource else {}
+        return self._defaulted[ref]
+
+    def namespaced(self, group_kind: GroupKind) -> bool:
+        """Whether objects of the kind live in a namespace; true of kinds that nothing is known of."""
+        names = self.kinds.get(group_kind)
+        return names is None or names.namespaced
+
+    def presence(self, ref: ObjectRef) -> Presence:
+        """Whether an object exists, as far as can be known.
+
+        Manifests are an open world: an absent object is *missing* when its kind was read in its namespace, else
+        *unknown*. A complete snapshot knows everything but what its gaps name.
+        """
+        if ref in self._objects:
+            return "present"
+        if any(gap.kind in {"", ref.kind} and gap.namespace in {"", ref.namespace} for gap in self.snapshot.gaps):
+            return "unknown"
+        if self.snapshot.complete or (ref.group_kind, ref.namespace) in self._loaded:
+            return "missing"
+        return "unknown"
+
+    def namespace_labels(self, namespace: str) -> dict[str, str] | None:
+        """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
+        ref = ObjectRef(NAMESPACE, "", namespace)
+        return labels_of(self.raw(ref)) if ref in self._objects else None

@@ -1,0 +1,75 @@
+"""Reading decoded documents of any shape: the right value, or nothing, and never an exception."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_policy.model import fields
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+DOCUMENT: Final[Json] = {
+    "spec": {"name": "x", "port": 80, "on": True, "list": [{"a": 1}, "b", None, 3], "map": {"k": 1}}
+}
+ANY_JSON: Final[st.SearchStrategy[Json]] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(("metadata", "labels", "spec", "matchLabels", "matchExpressions")), inner, max_size=3
+        ),
+    ),
+    max_leaves=8,
+)
+
+
+@given(document=ANY_JSON)
+def test_no_shape_makes_a_reader_fail(document: Json) -> None:
+    """Readers are total: hostile input has any shape anywhere."""
+    assert isinstance(fields.mapping_at(document, "spec.labels"), dict)
+    assert list(fields.items_at(document, "spec")) is not None
+    assert all(isinstance(item, dict) for item in fields.mappings_at(document, "spec.labels"))
+    assert isinstance(fields.text_at(document, "spec"), str)
+    assert all(isinstance(item, str) for item in fields.strings_at(document, "spec"))
+    assert all(isinstance(value, str) for value in fields.labels_of(document).values())
+    assert not isinstance(fields.integer_at(document, "spec"), bool)
+
+
+@pytest.mark.parametrize("path", ["spec.absent", "spec.name.deeper", "spec.list.0", "absent.spec"])
+def test_what_is_absent_is_nothing(path: str) -> None:
+    """An absent path gives the empty value of whatever is asked for."""
+    assert fields.value_at(DOCUMENT, path) is None
+    assert fields.mapping_at(DOCUMENT, path) == {}
+    assert fields.items_at(DOCUMENT, path) == ()
+    assert fields.text_at(DOCUMENT, path, "fallback") == "fallback"
+    assert fields.integer_at(DOCUMENT, path) is None
+
+
+def test_what_has_another_type_is_nothing() -> None:
+    """A value of the wrong type is not converted."""
+    assert fields.text_at(DOCUMENT, "spec.port") == ""
+    assert fields.integer_at(DOCUMENT, "spec.name") is None
+    assert fields.integer_at(DOCUMENT, "spec.on") is None
+    assert fields.mapping_at(DOCUMENT, "spec.list") == {}
+    assert fields.items_at(DOCUMENT, "spec.name") == ()
+
+
+def test_what_is_there_is_read() -> None:
+    """Each reader gives the value of its type."""
+    assert fields.value_at(DOCUMENT, "spec.map.k") == 1
+    assert fields.text_at(DOCUMENT, "spec.name") == "x"
+    assert fields.integer_at(DOCUMENT, "spec.port") == 80
+    assert fields.mapping_at(DOCUMENT, "spec.map") == {"k": 1}
+    assert fields.items_at(DOCUMENT, "spec.list") == [{"a": 1}, "b", None, 3]
+    assert fields.mappings_at(DOCUMENT, "spec.list") == [{"a": 1}]
+    assert fields.strings_at(DOCUMENT, "spec.list") == ["b"]
+
+
+def test_labels_that_are_no_strings_are_left_out() -> None:
+    """A label has a string as its value."""
+    assert fields.labels_of({"metadata": {"labels": {"a": "1", "b": 2, "c": None}}}) == {"a": "1"}

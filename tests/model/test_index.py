@@ -1,0 +1,107 @@
+"""What is in a snapshot, what is missing from it, and what nobody can know."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_policy.model import Gap, GroupKind, Snapshot
+from kubectl_policy.model.index import Index
+from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from tests.build import crd, gateway, index, namespace, ref, resource, service, snapshot
+
+GATEWAY = GroupKind(GATEWAY_API, "Gateway")
+
+
+def test_an_empty_snapshot_knows_of_nothing() -> None:
+    """No object, no kind, no labels."""
+    empty = Index(Snapshot())
+    assert empty.group_kinds == ()
+    assert empty.of_kind(SERVICE) == ()
+    assert empty.get(ref("Gateway", "g")) is None
+    assert empty.raw(ref("Gateway", "g")) == {}
+    assert empty.namespace_labels("default") is None
+
+
+class TestPresence:
+    """Unknown is not none."""
+
+    def test_in_an_open_world_a_kind_that_was_not_read_is_unknown(self) -> None:
+        """Other manifests may hold it."""
+        assert index(service()).presence(ref("Gateway", "g")) == "unknown"
+
+    def test_in_an_open_world_a_kind_read_in_another_namespace_is_unknown(self) -> None:
+        """Whoever reads one namespace has not read the others."""
+        assert index(gateway("g", namespace="infra")).presence(ref("Gateway", "g")) == "unknown"
+
+    def test_in_an_open_world_a_kind_read_in_the_namespace_is_missing(self) -> None:
+        """Who reads one Gateway of a namespace is taken to have read them all."""
+        assert index(gateway("other")).presence(ref("Gateway", "g")) == "missing"
+
+    def test_a_closed_world_knows_everything(self) -> None:
+        """What is not in a complete snapshot does not exist."""
+        assert index(complete=True).presence(ref("Gateway", "g")) == "missing"
+
+    @pytest.mark.parametrize(
+        "gap",
+        [
+            Gap("", "", "forbidden"),
+            Gap("Gateway", "", "forbidden"),
+            Gap("", "default", "forbidden"),
+            Gap("Gateway", "default", "x"),
+        ],
+        ids=str,
+    )
+    def test_what_a_gap_covers_is_unknown_even_in_a_closed_world(self, gap: Gap) -> None:
+        """A gap names a kind or any, a namespace or any."""
+        assert index(gateway("other"), complete=True, gaps=[gap]).presence(ref("Gateway", "g")) == "unknown"
+
+    @pytest.mark.parametrize("gap", [Gap("Service", "", "forbidden"), Gap("Gateway", "infra", "forbidden")], ids=str)
+    def test_a_gap_elsewhere_changes_nothing(self, gap: Gap) -> None:
+        """Gaps of other kinds or namespaces do not count."""
+        assert index(complete=True, gaps=[gap]).presence(ref("Gateway", "g")) == "missing"
+
+    def test_what_was_read_is_present(self) -> None:
+        """Whatever the gaps are."""
+        assert index(gateway("g"), gaps=[Gap("", "", "forbidden")]).presence(ref("Gateway", "g")) == "present"
+
+
+def test_of_two_objects_with_one_name_the_later_one_counts() -> None:
+    """As for `kubectl apply`."""
+    found = index(gateway("g", class_name="a"), gateway("g", class_name="b"))
+    assert [resource.raw["spec"] for resource in found.of_kind(GATEWAY)] == [found.raw(ref("Gateway", "g"))["spec"]]
+    assert found.get(ref("Gateway", "g")) is found.of_kind(GATEWAY)[0]
+
+
+def test_objects_of_a_kind_are_sorted() -> None:
+    """By namespace and name, whatever the order of the documents is."""
+    objects = [gateway("z"), gateway("a", namespace="infra"), gateway("a")]
+    names = [resource.ref.qualified_name for resource in index(*objects).of_kind(GATEWAY)]
+    assert names == ["default/a", "default/z", "infra/a"]
+    assert index(*objects[::-1]).of_kind(GATEWAY) == index(*objects).of_kind(GATEWAY)
+
+
+def test_the_kinds_that_were_read() -> None:
+    """Sorted by group and kind."""
+    assert index(gateway(), service()).group_kinds == (SERVICE, GATEWAY)
+
+
+def test_kinds_nothing_is_known_of_have_a_namespace() -> None:
+    """Most kinds do; a definition or the built-in table says which do not."""
+    widget = GroupKind("example.com", "Widget")
+    assert index().namespaced(widget)
+    assert not index(crd("Widget", cluster_scoped=True)).namespaced(widget)
+    assert not index().namespaced(GroupKind("", "Namespace"))
+
+
+def test_a_namespace_has_the_label_that_an_api_server_adds() -> None:
+    """`kubernetes.io/metadata.name`, whether or not the manifest has it."""
+    bare = resource("Namespace", "infra", group="", labels={"team": "edge"})
+    expected = {"team": "edge", "kubernetes.io/metadata.name": "infra"}
+    assert index(bare).namespace_labels("infra") == expected
+    assert index(namespace("infra", {"team": "edge"})).namespace_labels("infra") == expected
+
+
+def test_what_was_read_stays_at_hand() -> None:
+    """The snapshot itself is part of the index."""
+    read = snapshot(gateway())
+    assert Index(read).snapshot is read

@@ -1,0 +1,61 @@
+"""The names of kinds: built in, or from CustomResourceDefinitions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API, KindNames, known_kinds, names_in_crd
+from tests.build import crd
+
+WIDGET = GroupKind("example.com", "Widget")
+
+
+def test_a_definition_without_a_kind_names_nothing() -> None:
+    """A malformed definition adds no kind."""
+    broken = replace(crd("Widget"), raw={"spec": {"names": "Widget"}})
+    assert names_in_crd(broken) is None
+    assert known_kinds([broken]) == known_kinds([])
+
+
+def test_a_definition_without_a_plural_is_given_one() -> None:
+    """The plural is what an English speaker would try; objects live in a namespace unless said otherwise."""
+    bare = replace(
+        crd("Widget"), raw={"spec": {"group": "example.com", "names": {"kind": "Widget", "shortNames": ["wd", 3]}}}
+    )
+    assert names_in_crd(bare) == KindNames(WIDGET, "widgets", ("wd",), namespaced=True)
+
+
+def test_a_definition_says_whether_its_objects_have_a_namespace() -> None:
+    """`spec.scope: Cluster`."""
+    assert known_kinds([crd("Widget", cluster_scoped=True)])[WIDGET].namespaced is False
+
+
+def test_a_definition_beats_what_is_built_in() -> None:
+    """A cluster may serve another version of a Gateway API kind."""
+    own = crd("Gateway", GATEWAY_API, cluster_scoped=True)
+    assert known_kinds([own])[GroupKind(GATEWAY_API, "Gateway")].namespaced is False
+
+
+def test_every_built_in_kind_is_named_once() -> None:
+    """No kind, and no plural within a group, stands in the table twice."""
+    assert len({names.group_kind for names in BUILT_IN}) == len(BUILT_IN)
+    assert len({(names.group_kind.group, names.plural) for names in BUILT_IN}) == len(BUILT_IN)
+
+
+def test_the_singular_is_the_kind_in_lower_case() -> None:
+    """As `kubectl get httproute` is typed."""
+    assert KindNames(GroupKind(GATEWAY_API, "HTTPRoute"), "httproutes").singular == "httproute"
+
+
+def test_how_names_are_written() -> None:
+    """`Kind.group`, `Kind namespace/name`, `#section`, `file:line`."""
+    gateway = ObjectRef(GroupKind(GATEWAY_API, "Gateway"), "infra", "edge")
+    assert str(gateway.group_kind) == "Gateway.gateway.networking.k8s.io"
+    assert str(GroupKind("", "Service")) == "Service"
+    assert str(NodeRef(gateway)) == "Gateway infra/edge"
+    assert str(NodeRef(gateway, "http")) == "Gateway infra/edge#http"
+    assert NodeRef(gateway).kind == "Gateway"
+    assert str(ObjectRef(GroupKind("", "Namespace"), "", "infra")) == "Namespace infra"
+    assert str(Origin("a.yaml", 3)) == "a.yaml:3"
+    assert str(Origin("context kind")) == "context kind"
