@@ -1,0 +1,306 @@
+"""Manifests to a snapshot."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
+from kubectl_policy.sources import load_manifests, manifests
+from kubectl_policy.sources.files import Found
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_policy.model import Snapshot
+
+CM = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
+
+
+def _load(text: str, namespace: str = "default") -> Snapshot:
+    return load_manifests(["-"], stdin=io.StringIO(text), namespace=namespace)
+
+
+def _names(snapshot: Snapshot) -> list[str]:
+    return [str(resource.ref) for resource in snapshot.resources]
+
+
+def _rules(snapshot: Snapshot) -> list[tuple[str, str, int]]:
+    return [(found.rule, found.severity, found.origin.line if found.origin else 0) for found in snapshot.diagnostics]
+
+
+@pytest.mark.parametrize("text", ["", "a: 1", "- 1", "text", "---\n---", "{}", "[]"])
+def test_nothing_at_all(text: str) -> None:
+    """An empty answer would look like a right one."""
+    with pytest.raises(SourceError, match="no Kubernetes object in 1 file with") as caught:
+        _load(text)
+    assert caught.value.hint
+
+
+def test_how_many_files_were_looked_at(tmp_path: Path) -> None:
+    """So that a wrong folder is recognised."""
+    for name in "abc":
+        (tmp_path / f"{name}.yaml").write_text("x: 1")
+    with pytest.raises(SourceError, match="no Kubernetes object in 3 files with 3 documents"):
+        load_manifests([tmp_path])
+
+
+def test_nothing_that_can_be_read() -> None:
+    """The first problem is what to begin with."""
+    with pytest.raises(SourceError, match="<stdin>:1: "):
+        _load("a: b: c")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "severity"),
+    [
+        ("a: [", "syntax-error", "error"),
+        ("a: {{ .b }}", "unrendered-template", "warning"),
+        ("[" * 1_000, "too-deep", "error"),
+        ("&a [*a]", "alias-bomb", "error"),
+        ("a: !Ref b", "syntax-error", "error"),
+    ],
+)
+def test_what_cannot_be_read_is_a_gap(text: str, rule: str, severity: str) -> None:
+    """Unknown is not none; and the rest is answered."""
+    snapshot = _load(CM % "a" + f"---\n{text}\n---\n" + CM % "b")
+    assert _names(snapshot) == ["ConfigMap default/a", "ConfigMap default/b"]
+    (diagnostic,) = snapshot.diagnostics
+    assert (diagnostic.rule, diagnostic.severity) == (rule, severity)
+    assert diagnostic.origin
+    assert diagnostic.origin.line >= 5
+    assert snapshot.gaps == (Gap("", "", diagnostic.message, diagnostic.origin),)
+
+
+def test_files_that_cannot_be_read_are_gaps(tmp_path: Path) -> None:
+    """Binary files and links to nothing."""
+    (tmp_path / "a.yaml").write_text(CM % "a")
+    (tmp_path / "b.yaml").write_bytes(b"\0\1")
+    (tmp_path / "c.yaml").symlink_to("nowhere")
+    snapshot = load_manifests([tmp_path])
+    assert _names(snapshot) == ["ConfigMap default/a"]
+    assert _rules(snapshot) == [("not-text", "error", 1), ("unreadable", "error", 0)]
+    assert [gap.origin for gap in snapshot.gaps] == [
+        Origin(str(tmp_path / "b.yaml"), 1),
+        Origin(str(tmp_path / "c.yaml")),
+    ]
+
+
+def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between finding and reading it."""
+    (tmp_path / "a.yaml").write_text(CM % "a")
+    files = [Found(str(tmp_path / name)) for name in ("a.yaml", "b.yaml")]
+
+    def find_files(_: object) -> list[Found]:
+        return files
+
+    monkeypatch.setattr(manifests, "find_files", find_files)
+    snapshot = load_manifests([tmp_path])
+    assert _names(snapshot) == ["ConfigMap default/a"]
+    assert _rules(snapshot) == [("unreadable", "error", 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("apiVersion: v1\nmetadata: {name: x}", "no-kind"),
+        ("kind: Service\nmetadata: {name: x}", "no-kind"),
+        ("apiVersion: 1\nkind: Service", "no-kind"),
+        ("apiVersion: v1\nkind: [Service]", "no-kind"),
+        ("apiVersion: v1\nkind: ''", "no-kind"),
+        ("apiVersion: v1\nkind: Service", "no-name"),
+        ("apiVersion: v1\nkind: Service\nmetadata: x", "no-name"),
+        ("apiVersion: v1\nkind: Service\nmetadata: {name: 5}", "no-name"),
+        ("apiVersion: v1\nkind: Service\nmetadata: {name: ''}", "no-name"),
+        ("apiVersion: v1\nkind: Service\nmetadata: {name: x, namespace: 5}", "no-name"),
+    ],
+)
+def test_what_no_reference_can_be_made_to(text: str, rule: str) -> None:
+    """A warning, but no gap: an API server would not have it either."""
+    snapshot = _load(f"{CM % 'a'}---\n{text}\n")
+    assert _rules(snapshot) == [(rule, "warning", 5)]
+    assert (snapshot.gaps, len(snapshot.resources)) == ((), 1)
+
+
+def test_a_generated_name_is_a_gap() -> None:
+    """The object exists, under a name that nobody knows yet."""
+    snapshot = _load(f"{CM % 'a'}---\napiVersion: v1\nkind: Pod\nmetadata: {{generateName: x-, namespace: apps}}\n")
+    assert [(gap.kind, gap.namespace) for gap in snapshot.gaps] == [("Pod", "apps")]
+
+
+def test_a_quoted_template_in_a_name() -> None:
+    """It parses, but the object is called something else."""
+    snapshot = _load(f"{CM % 'a'}---\n{CM % repr('{{ .Release.Name }}')}")
+    assert _rules(snapshot) == [("unrendered-template", "warning", 5)]
+    assert len(snapshot.gaps) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replicas: 3",
+        "resources: [a.yaml]",
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
+        "apiVersion: v1\nkind: Config\nclusters: []",
+        "apiVersion: v2\nname: chart\nversion: 1.0.0",
+        "- 1",
+        "text",
+        "",
+        "apiVersion: v1\nkind: List\nitems: [1]",
+    ],
+)
+def test_what_is_no_object_is_counted(text: str) -> None:
+    """Values of charts, kustomizations, client configuration."""
+    snapshot = _load(f"{CM % 'a'}---\n{text}\n")
+    assert (snapshot.ignored, snapshot.diagnostics, snapshot.gaps) == (1, (), ())
+
+
+def test_one_name_twice() -> None:
+    """The later one counts, as for kubectl apply; both places are named."""
+    first, second = f"{CM % 'a'}data: {{x: y}}\n", f"{CM % 'a'}data: {{x: z}}\n"
+    snapshot = _load(f"{first}---\n{second}---\n{second}")
+    (resource,) = snapshot.resources
+    assert (resource.raw["data"], resource.origin.line) == ({"x": "z"}, 11)
+    assert _rules(snapshot) == [("duplicate-object", "warning", 6), ("duplicate-object", "info", 11)]
+    assert "<stdin>:1" in snapshot.diagnostics[0].message
+    assert snapshot.diagnostics[0].subject == resource.ref
+
+
+def test_namespaces_are_resolved() -> None:
+    """Its own, else the one asked for; none where the kind has none, even if its definition comes later."""
+    text = "apiVersion: {}\nkind: {}\nmetadata: {{name: {}}}\n---\n"
+    snapshot = _load(
+        CM % "a, namespace: other"
+        + "---\n"
+        + CM % "b, namespace: null"
+        + "---\n"
+        + text.format("v1", "Namespace", "apps, namespace: wrong")
+        + text.format("example.com/v1", "Tenant", "t")
+        + text.format("example.com/v1", "Unknown", "u")
+        + "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: tenants.example.com}\n"
+        + "spec: {group: example.com, scope: Cluster, names: {kind: Tenant, plural: tenants}}\n",
+        namespace="asked",
+    )
+    assert _names(snapshot) == [
+        "ConfigMap other/a",
+        "ConfigMap asked/b",
+        "Namespace apps",
+        "Tenant t",
+        "Unknown asked/u",
+        "CustomResourceDefinition tenants.example.com",
+    ]
+    assert snapshot.resources[0].ref == ObjectRef(GroupKind("", "ConfigMap"), "other", "a")
+
+
+def test_the_order_of_documents_changes_nothing() -> None:
+    """But the order of the objects."""
+    documents = [CM % "a", "apiVersion: v1\nkind: Node\nmetadata: {name: one}\n", "a: [", "x: 1"]
+    answers = {
+        (frozenset(_names(found)), tuple(gap.reason for gap in found.gaps), found.ignored)
+        for found in (_load("\n---\n".join(order)) for order in itertools.permutations(documents))
+    }
+    assert len(answers) == 1
+
+
+def test_lists() -> None:
+    """Of kubectl get, of the API itself, and within each other; each item on its own line."""
+    text = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: a}
+- apiVersion: gateway.networking.k8s.io/v1
+  kind: HTTPRouteList
+  items:
+  - metadata: {name: r}
+- {apiVersion: v1, kind: EmptyList, items: null}
+---
+apiVersion: v1
+kind: AllowList
+metadata: {name: l}
+spec: {}
+---
+apiVersion: v1
+kind: AllowList
+metadata: {name: m}
+items: {}
+"""
+    snapshot = _load(text)
+    assert [(str(found.ref), found.origin.line) for found in snapshot.resources] == [
+        ("ConfigMap default/a", 4),
+        ("HTTPRoute default/r", 10),
+        ("AllowList default/l", 13),
+        ("AllowList default/m", 18),
+    ]
+    assert snapshot.resources[1].raw == {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": "r"},
+    }
+
+
+def test_lists_in_json() -> None:
+    """As kubectl writes them."""
+    items = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}} for name in "ab"]
+    text = json.dumps({"apiVersion": "v1", "items": items, "kind": "List", "metadata": {}}, indent=4)
+    snapshot = _load(text)
+    assert [(str(found.ref), found.origin.line) for found in snapshot.resources] == [
+        ("ConfigMap default/a", 4),
+        ("ConfigMap default/b", 11),
+    ]
+
+
+def test_lists_in_lists_in_lists() -> None:
+    """As deep as anything may be nested."""
+    inner: object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    for _ in range(90):
+        inner = {"apiVersion": "v1", "kind": "List", "items": [inner]}
+    assert _names(_load(json.dumps(inner))) == ["ConfigMap default/a"]
+
+
+@pytest.mark.parametrize(
+    ("written", "created"),
+    [
+        ("2026-01-02T03:04:05Z", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        ("null", None),
+        ("yesterday", None),
+        ("5", None),
+        ("2026-01-02T03:04:05", None),
+        ("[]", None),
+    ],
+)
+def test_when_an_object_was_created(written: str, created: datetime | None) -> None:
+    """A time without its zone is not a time."""
+    (resource,) = _load(CM % f"a, creationTimestamp: {written}").resources
+    assert resource.created == created
+
+
+def test_odd_content_is_data() -> None:
+    """Escape sequences, line breaks and wrong shapes are for others to judge."""
+    snapshot = _load(
+        CM % r'"a\e[31m\nb"'
+        + "---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec: {listeners: x}\n"
+        + "---\napiVersion: example.io/v1\nkind: P\nmetadata: {name: p}\nspec: {targetRefs: 5}\n"
+    )
+    name, gateway, policy = snapshot.resources
+    assert name.ref.name == "a\x1b[31m\nb"
+    assert (gateway.raw["spec"], policy.raw["spec"]) == ({"listeners": "x"}, {"targetRefs": 5})
+    assert snapshot.diagnostics == ()
+
+
+def test_the_world_is_open_unless_the_caller_says_so(tmp_path: Path) -> None:
+    """And a file is known by the name that it was given."""
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"\xef\xbb\xbf# x\r\n" + (CM % "a").replace("\n", "\r\n").encode())
+    assert not load_manifests([path]).complete
+    snapshot = load_manifests([str(path)], complete=True)
+    assert snapshot.complete
+    assert snapshot.resources[0].origin == Origin(str(path), 2)
