@@ -1,0 +1,40 @@
+"""The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
+
+from kubectl_policy.topology.backend_tls import backend_tls_conditions
+from kubectl_policy.topology.gateway_status import (
+    attached_listener_sets,
+    gateway_class_conditions,
+    gateway_conditions,
+    listener_set_conditions,
+)
+from kubectl_policy.topology.graph import Edge, Topology
+from kubectl_policy.topology.handshake import Binding, BindingState
+from kubectl_policy.topology.links import LINKS
+from kubectl_policy.topology.listener_status import attached_routes, listener_conditions, supported_kinds
+from kubectl_policy.topology.paths import Path
+from kubectl_policy.topology.route_status import route_conditions
+from kubectl_policy.topology.settings import Settings
+from kubectl_policy.topology.shape import shape_problems, shape_problems_of
+from kubectl_policy.topology.status import Condition
+
+__all__ = [
+    "LINKS",
+    "Binding",
+    "BindingState",
+    "Condition",
+    "Edge",
+    "Path",
+    "Settings",
+    "Topology",
+    "attached_listener_sets",
+    "attached_routes",
+    "backend_tls_conditions",
+    "gateway_class_conditions",
+    "gateway_conditions",
+    "listener_conditions",
+    "listener_set_conditions",
+    "route_conditions",
+    "shape_problems",
+    "shape_problems_of",
+    "supported_kinds",
+]

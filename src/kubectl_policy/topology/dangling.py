@@ -1,0 +1,95 @@
+"""References of the hierarchy that lead nowhere, or to something that was not read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import Diagnostic
+from kubectl_policy.topology.certificates import listener_certificates
+from kubectl_policy.topology.listeners import listeners_of
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.topology.relations import Relations
+
+
+def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
+    """A diagnostic for each such reference, by kind and name of the object that makes it.
+
+    Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it was not read) and
+    `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one.
+    """
+    index = relations.index
+    return tuple(
+        diagnostic
+        for kind in (GATEWAY, *LISTENER_SETS, *ROUTES)
+        for resource in index.of_kind(kind)
+        for diagnostic in dangling_references_of(relations, resource)
+    )
+
+
+def dangling_references_of(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
+    """The same for the references that one object makes."""
+    kind = resource.ref.group_kind
+    if kind == GATEWAY:
+        yield from _of_gateway(relations, resource)
+    elif kind in LISTENER_SETS:
+        yield from _of_listener_set(relations, resource)
+    elif kind in ROUTES:
+        yield from _of_route(relations, resource)
+
+
+def _of_gateway(relations: Relations, gateway: Resource) -> Iterator[Diagnostic]:
+    gateway_class = relations.class_of(gateway.ref)
+    if gateway_class:
+        yield from _absent(relations, gateway, "spec.gatewayClassName", gateway_class, "")
+    yield from _of_listeners(relations, gateway)
+
+
+def _of_listener_set(relations: Relations, listener_set: Resource) -> Iterator[Diagnostic]:
+    gateway = gateway_of(relations.index, listener_set.ref, listener_set.raw)
+    if gateway:
+        yield from _absent(relations, listener_set, "spec.parentRef", gateway, "")
+    yield from _of_listeners(relations, listener_set)
+
+
+def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
+    """The certificates that are known to be broken; one that was not read, as is usual, takes nothing from an answer."""
+    for listener in listeners_of(relations.index, owner.ref):
+        for field, secret, fault in listener_certificates(relations.index, listener):
+            if fault and fault.sort != "unknown":
+                reason = "RefNotPermitted" if fault.sort == "grant" else "InvalidCertificateRef"
+                yield _broken(owner, field, secret, fault.message, reason)
+
+
+def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
+    for parent in parent_refs(relations.index, route.ref, route.raw):
+        field = f"spec.parentRefs[{parent.position}]"
+        yield from _absent(relations, route, field, parent.object, "NoMatchingParent")
+    for backend in relations.backends(route.ref):
+        if backend.state == "unknown":
+            yield _unknown(route, backend.ref.field, backend.ref.object, backend.message)
+        elif backend.state == "broken":
+            yield _broken(route, backend.ref.field, backend.ref.object, backend.message, backend.reason)
+
+
+def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
+    presence = relations.index.presence(to)
+    if presence == "missing":
+        yield _broken(subject, field, to, f"{to} does not exist", reason)
+    elif presence == "unknown":
+        yield _unknown(subject, field, to, f"{to} was not read")
+
+
+def _broken(subject: Resource, field: str, to: ObjectRef, message: str, reason: str) -> Diagnostic:
+    rule = "reference-not-permitted" if reason == "RefNotPermitted" else "missing-reference"
+    words = f"{subject.ref}: {field}: {message}"
+    return Diagnostic(rule, "error", words, subject.ref, field, subject.origin, (to,), reason)
+
+
+def _unknown(subject: Resource, field: str, to: ObjectRef, message: str) -> Diagnostic:
+    words = f"{subject.ref}: {field}: {message}"
+    return Diagnostic("unknown-reference", "info", words, subject.ref, field, subject.origin, (to,))

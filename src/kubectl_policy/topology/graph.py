@@ -1,0 +1,154 @@
+"""The topology of a snapshot: objects and their sections as nodes, and the paths between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
+from kubectl_policy.topology.links import LINKS
+from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
+from kubectl_policy.topology.relations import HIERARCHY, Relations
+from kubectl_policy.topology.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import networkx as nx
+
+    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.handshake import Binding
+    from kubectl_policy.topology.links import Link
+    from kubectl_policy.topology.paths import Path
+
+_DEFAULT = Settings()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """A relation between two nodes; `link` names its row in `LINKS`."""
+
+    parent: NodeRef
+    child: NodeRef
+    link: str
+
+
+class Topology:
+    """The hierarchy of target kinds in one snapshot.
+
+    Nothing is computed before it is asked for, and nothing is computed twice. Nodes are identified by name alone: what
+    is referred to is a node whether or not it was read.
+    """
+
+    def __init__(self, index: Index, settings: Settings = _DEFAULT) -> None:
+        """Remember where to look."""
+        self.index = index
+        self.settings = settings
+        self.relations = Relations(index, settings)
+        self._paths: dict[NodeRef, tuple[Path, ...]] = {}
+
+    @cached_property
+    def nodes(self) -> tuple[NodeRef, ...]:
+        """Every object of the hierarchy's kinds, its sections, its namespace and what it refers to; sorted."""
+        objects = [NodeRef(resource.ref) for kind in (*HIERARCHY, NAMESPACE) for resource in self.index.of_kind(kind)]
+        sections = [NodeRef(node.object, section) for node in objects for section in self.sections(node.object)]
+        found = {*objects, *sections}
+        for node in (*objects, *sections):
+            found.update(self.children(node))
+            found.update(self.parents(node))
+        return tuple(sorted(found))
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """Every relation between two nodes; sorted."""
+        return tuple(
+            sorted(Edge(parent, child, link.name) for child in self.nodes for link, parent in self._above(child))
+        )
+
+    @cached_property
+    def missing(self) -> tuple[Diagnostic, ...]:
+        """The references that lead nowhere, or nowhere known: errors where the object is known to be missing."""
+        return dangling_references(self.relations)
+
+    def missing_from(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+        """The same for the references that one object makes."""
+        resource = self.index.get(obj)
+        return tuple(dangling_references_of(self.relations, resource)) if resource else ()
+
+    def sections(self, obj: ObjectRef) -> tuple[str, ...]:
+        """The names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""
+        return self.relations.sections(obj)
+
+    def children(self, node: NodeRef) -> tuple[NodeRef, ...]:
+        """The nodes directly below a node."""
+        return tuple(dict.fromkeys(child for link in LINKS for child in link.children(self.relations, node)))
+
+    def parents(self, node: NodeRef) -> tuple[NodeRef, ...]:
+        """The nodes directly above a node, its Namespace last."""
+        return tuple(dict.fromkeys(parent for _, parent in self._above(node)))
+
+    def _above(self, node: NodeRef) -> Iterator[tuple[Link, NodeRef]]:
+        return ((link, parent) for link in LINKS for parent in link.parents(self.relations, node))
+
+    def paths(self, node: NodeRef) -> tuple[Path, ...]:
+        """Every path from a root down to a node, least specific first and with Namespaces; sorted, never empty.
+
+        The Namespace of each object stands before it unless it is on the path already. A path starts at a GatewayClass,
+        or at what has nothing above it; one of the mesh starts at the parent Service.
+        """
+        if node not in self._paths:
+            self._paths[node] = tuple(sorted({with_namespaces(chain) for chain in chains_to(self.relations, node)}))
+        return self._paths[node]
+
+    def ends(self, node: NodeRef) -> tuple[Path, ...]:
+        """Every full path through a node: from a root, through it, to what has nothing below it; sorted.
+
+        For a Namespace, the full paths through any object in it; its own path if there is none.
+        """
+        if node.object.group_kind == NAMESPACE:
+            inside = (NodeRef(obj) for obj in self.relations.in_namespace(node.object.name))
+            return tuple(sorted({path for obj in inside for path in self.ends(obj)})) or self.paths(node)
+        chains = {chain for start in chains_to(self.relations, node) for chain in descend(self.relations, start)}
+        return tuple(sorted({with_namespaces(chain) for chain in chains}))
+
+    def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
+        """What comes of each parentRef of a route, at each listener that it picks."""
+        return self.relations.bindings(route)
+
+    def cycles(self) -> tuple[Path, ...]:
+        """One cycle for each set of nodes that traffic would circle in; sorted, each from its smallest node.
+
+        A parent Service that is a backend as well is none: the mesh does not route traffic to a backend again.
+        """
+        import networkx as nx  # noqa: PLC0415 - it takes longer to import than most questions take to answer
+
+        carrying = {link.name for link in LINKS if link.carries == "traffic"}
+        graph: nx.DiGraph[NodeRef] = nx.DiGraph()
+        graph.add_edges_from((edge.parent, edge.child) for edge in self.edges if edge.link in carrying)
+        parts = [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
+        return tuple(sorted(_loop(graph, min(part)) for part in parts))
+
+    def to_networkx(self) -> nx.DiGraph[NodeRef]:
+        """The topology as a graph whose nodes are `NodeRef`s; an edge has the name of its link as `link`."""
+        import networkx as nx  # noqa: PLC0415 - it takes longer to import than most questions take to answer
+
+        graph: nx.DiGraph[NodeRef] = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from((edge.parent, edge.child, {"link": edge.link}) for edge in self.edges)
+        return graph
+
+
+def _loop(graph: nx.DiGraph[NodeRef], start: NodeRef) -> Path:
+    """The shortest way from a node back to itself; the first of several, by the sorted edges of the graph."""
+    import networkx as nx  # noqa: PLC0415 - as above
+
+    ways = (
+        nx.bidirectional_shortest_path(graph, child, start)
+        for child in graph[start]
+        if nx.has_path(graph, child, start)
+    )
+    return (start, *min(ways, key=len)[:-1])

@@ -1,0 +1,98 @@
+"""Paths through the hierarchy: what is above a node, and what is below it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.topology.links import LINKS
+from kubectl_policy.topology.references import WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.topology.relations import Relations
+
+Path: TypeAlias = "tuple[NodeRef, ...]"
+
+_TRAFFIC: Final = tuple(link for link in LINKS if link.carries == "traffic")
+_FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
+# Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
+_MOST_NODES: Final = 60
+
+
+def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
+    """Every way down to a node from a root, without Namespaces; at least one, perhaps with repetitions.
+
+    A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any port;
+    the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well.
+    """
+    yield from _climb(relations, node, ())
+
+
+def _climb(relations: Relations, node: NodeRef, below: Path) -> Iterator[Path]:
+    entered = False
+    for parent in _feeding(relations, node):
+        if parent not in below and len(below) < _MOST_NODES:
+            entered = True
+            for chain in _climb(relations, parent, (*below, node)):
+                yield _extended(chain, node)
+    for link in _FRONTENDS:
+        for parent in link.parents(relations, node):
+            entered = True
+            yield _extended(_extended((), parent), node)
+    if not entered or any(True for link in _FRONTENDS for _ in link.children(relations, node)):
+        yield _extended((), node)
+
+
+def _feeding(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
+    if node.object.group_kind not in WITH_PORTS:
+        return dict.fromkeys(parent for link in _TRAFFIC for parent in link.parents(relations, node))
+    whole = NodeRef(node.object)
+    ports = [NodeRef(node.object, section) for section in relations.sections(node.object)]
+    entries = (node, whole) if node.section else (whole, *ports)
+    found = (parent for entry in entries for link in _TRAFFIC for parent in link.parents(relations, entry))
+    return dict.fromkeys(parent for parent in found if parent.object != node.object)
+
+
+def descend(relations: Relations, chain: Path) -> Iterator[Path]:
+    """Every way on from the end of a chain, down to where nothing is below."""
+    ended = True
+    for child in _fed(relations, chain):
+        if len(chain) < _MOST_NODES and (child not in chain or child.object.group_kind in WITH_PORTS):
+            ended = False
+            yield from descend(relations, _extended(chain, child))
+    if ended:
+        yield chain
+
+
+def _fed(relations: Relations, chain: Path) -> Iterable[NodeRef]:
+    node = chain[-1]
+    below = dict.fromkeys(child for link in _TRAFFIC for child in link.children(relations, node))
+    starts = chain[0].object == node.object
+    if starts:
+        return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(relations, node))
+    if node.section or node.object.group_kind not in WITH_PORTS:
+        return below
+    # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
+    named = {child for link in _TRAFFIC for child in link.children(relations, chain[-2])}
+    return below if node in named else (port for port in below if port in named)
+
+
+def _extended(chain: Path, node: NodeRef) -> Path:
+    """A chain with one more node; the object of a section stands before it."""
+    whole = NodeRef(node.object)
+    return (*chain, whole, node) if node.section and chain[-1:] != (whole,) else (*chain, node)
+
+
+def with_namespaces(chain: Path) -> Path:
+    """A path: the chain with each object's Namespace before it, unless the path has that Namespace already."""
+    path: list[NodeRef] = []
+    for node in chain:
+        namespace = NodeRef(ObjectRef(NAMESPACE, "", node.object.namespace))
+        if node.object.namespace and namespace not in path:
+            path.append(namespace)
+        path.append(node)
+    return tuple(path)

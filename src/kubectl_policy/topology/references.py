@@ -1,0 +1,125 @@
+"""The references of Gateway API objects, with the group, kind and namespace that they leave out filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.fields import integer_at, items_at, mappings_at, text_at, value_at
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.model.index import Index
+
+GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
+GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")
+LISTENER_SETS: Final = (GroupKind(GATEWAY_API, "ListenerSet"), GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"))
+HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
+GRPC_ROUTE: Final = GroupKind(GATEWAY_API, "GRPCRoute")
+TLS_ROUTE: Final = GroupKind(GATEWAY_API, "TLSRoute")
+TCP_ROUTE: Final = GroupKind(GATEWAY_API, "TCPRoute")
+UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
+ROUTES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE)
+SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
+WITH_PORTS: Final = (SERVICE, SERVICE_IMPORT)
+
+
+class ParentRef(NamedTuple):
+    """One parentRef of a route; `position` is its index in `spec.parentRefs`, counting what cannot be read."""
+
+    position: int
+    object: ObjectRef
+    section: str
+    port: int | None
+
+
+class BackendRef(NamedTuple):
+    """One backendRef of a route; `field` is where it stands, `rule` the index of its rule.
+
+    `forwards` is false of the references that filters make (a mirror, an external authorizer): they have to resolve,
+    but no traffic of the hierarchy runs through them.
+    """
+
+    field: str
+    rule: int
+    object: ObjectRef
+    port: int | None
+    forwards: bool = True
+
+
+def refer(index: Index, reference: Mapping[str, Json], home: str, default: GroupKind) -> ObjectRef:
+    """The object that a reference names; group and kind default as the field's type says, the namespace to `home`.
+
+    A group that is present and empty is the core group.
+    """
+    kind = GroupKind(text_at(reference, "group", default.group), text_at(reference, "kind", default.kind))
+    namespace = (text_at(reference, "namespace") or home) if index.namespaced(kind) else ""
+    return ObjectRef(kind, namespace, text_at(reference, "name"))
+
+
+def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
+    """The parentRefs of a route; the group and kind default to Gateway (ParentReference)."""
+    for position, item in enumerate(items_at(raw, "spec.parentRefs")):
+        if text_at(item, "name"):
+            parent = refer(index, _mapping(item), route.namespace, GATEWAY)
+            yield ParentRef(position, parent, text_at(item, "sectionName"), integer_at(item, "port"))
+
+
+def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
+    """Every reference of a route to a backend, rule by rule: those that forward, then those of filters."""
+    for number, rule in enumerate(items_at(raw, "spec.rules")):
+        where = f"spec.rules[{number}]"
+        for position, item in enumerate(items_at(rule, "backendRefs")):
+            field = f"{where}.backendRefs[{position}]"
+            if text_at(item, "name"):
+                yield _backend(index, route, number, field, _mapping(item))
+            yield from _filter_refs(index, route, number, field, item)
+        yield from _filter_refs(index, route, number, where, rule)
+
+
+def _filter_refs(index: Index, route: ObjectRef, rule: int, where: str, holder: Json) -> Iterator[BackendRef]:
+    for position, item in enumerate(items_at(holder, "filters")):
+        for path in ("requestMirror.backendRef", "externalAuth.backendRef"):
+            reference = _mapping(value_at(item, path))
+            if text_at(reference, "name"):
+                found = _backend(index, route, rule, f"{where}.filters[{position}].{path}", reference)
+                yield found._replace(forwards=False)
+
+
+def _backend(index: Index, route: ObjectRef, rule: int, field: str, reference: Mapping[str, Json]) -> BackendRef:
+    backend = refer(index, reference, route.namespace, SERVICE)
+    return BackendRef(field, rule, backend, integer_at(reference, "port"))
+
+
+def gateway_of(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json]) -> ObjectRef | None:
+    """The Gateway that a ListenerSet names as its parent; None if it names none, or something else."""
+    reference = _mapping(value_at(raw, "spec.parentRef"))
+    parent = refer(index, reference, listener_set.namespace, GATEWAY)
+    return parent if parent.group_kind == GATEWAY and parent.name else None
+
+
+def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:
+    """The sections of a route: the names of its rules, `rule[i]` where a rule has none or repeats one."""
+    names: list[str] = []
+    for number, rule in enumerate(items_at(raw, "spec.rules")):
+        name = text_at(rule, "name")
+        names.append(name if name and name not in names else f"rule[{number}]")
+    return tuple(names)
+
+
+def port_names(raw: Mapping[str, Json]) -> dict[int, str]:
+    """The sections of a Service or ServiceImport by port number: the port's name, or its number as text."""
+    names: dict[int, str] = {}
+    for port in mappings_at(raw, "spec.ports"):
+        number = integer_at(port, "port")
+        if number is not None:
+            names.setdefault(number, text_at(port, "name") or str(number))
+    return names
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}

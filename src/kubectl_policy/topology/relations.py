@@ -1,0 +1,186 @@
+"""How the objects of one snapshot relate to each other: every lookup of the hierarchy, computed once and when asked."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.topology.backends import backends_of
+from kubectl_policy.topology.conflicts import admits, conflicts_on, listener_sets_by_gateway
+from kubectl_policy.topology.grants import permitted, unseen
+from kubectl_policy.topology.handshake import bind
+from kubectl_policy.topology.listeners import listeners_of
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_SETS,
+    ROUTES,
+    WITH_PORTS,
+    backend_refs,
+    parent_refs,
+    port_names,
+    rule_names,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.backends import Backend
+    from kubectl_policy.topology.conflicts import Conflict
+    from kubectl_policy.topology.handshake import Binding
+    from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.settings import Settings
+
+WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
+_Key = TypeVar("_Key", NodeRef, ObjectRef, str)
+HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
+
+
+class Relations:
+    """The relations of a snapshot.
+
+    What one object says is read when it is asked for; only the reverse of a reference ("which routes name this
+    Gateway") takes a look at all objects of a kind, once.
+    """
+
+    def __init__(self, index: Index, settings: Settings) -> None:
+        """Remember where to look."""
+        self.index = index
+        self.settings = settings
+        self._sections: dict[ObjectRef, tuple[str, ...]] = {}
+        self._listeners: dict[ObjectRef, tuple[Listener, ...]] = {}
+        self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
+        self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
+        self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
+        self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
+
+    def sections(self, obj: ObjectRef) -> tuple[str, ...]:
+        """The sections of an object in their order; see `NodeRef`."""
+        if obj not in self._sections:
+            self._sections[obj] = self._read_sections(obj)
+        return self._sections[obj]
+
+    def _read_sections(self, obj: ObjectRef) -> tuple[str, ...]:
+        if obj.group_kind in WITH_LISTENERS:
+            return tuple(listener.node.section for listener in self.listeners(obj))
+        if obj.group_kind in ROUTES:
+            return rule_names(self.index.raw(obj))
+        if obj.group_kind in WITH_PORTS:
+            return tuple(dict.fromkeys(port_names(self.index.raw(obj)).values()))
+        return ()
+
+    def listeners(self, obj: ObjectRef) -> tuple[Listener, ...]:
+        """The listeners of a Gateway or ListenerSet in their order."""
+        if obj not in self._listeners:
+            self._listeners[obj] = listeners_of(self.index, obj)
+        return self._listeners[obj]
+
+    def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
+        """The outcomes of a route's handshakes."""
+        if route not in self._bindings:
+            self._bindings[route] = bind(self.index, self.settings, self.listeners, self.conflicts, route)
+        return self._bindings[route]
+
+    def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
+        """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
+        parent = node.object
+        if parent not in self._attached:
+            self._attached[parent] = _grouped(
+                (binding.listener or NodeRef(parent), route)
+                for route in self.routes_naming(parent)
+                for binding in self.bindings(route)
+                if binding.state == "attached" and binding.parent == parent
+            )
+        return self._attached[parent].get(node, ())
+
+    def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
+        """What a route's backendRefs resolve to."""
+        if route not in self._backends:
+            self._backends[route] = backends_of(self.index, self.settings, route)
+        return self._backends[route]
+
+    def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
+        """The conflicted listeners on a Gateway."""
+        if gateway not in self._conflicts:
+            admitted = [
+                listener_set for listener_set in self.listener_sets(gateway) if self.admits(gateway, listener_set)
+            ]
+            self._conflicts[gateway] = conflicts_on(self.index, self.settings, gateway, admitted)
+        return self._conflicts[gateway]
+
+    def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The ListenerSets that name a Gateway, admitted or not, in their order of precedence."""
+        return self._sets_by_gateway.get(gateway, ())
+
+    def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool:
+        """Whether a Gateway is known to let a ListenerSet attach."""
+        return admits(self.index, gateway, listener_set) is True
+
+    def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The routes with a parentRef to an object, whether or not they attach; sorted."""
+        return self._routes_by_parent.get(parent, ())
+
+    def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The routes with a permitted backendRef to an object; sorted."""
+        return self._routes_by_backend.get(backend, ())
+
+    def gateways_of(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The Gateways of a GatewayClass; sorted."""
+        return self._gateways_by_class.get(gateway_class, ())
+
+    def in_namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
+        """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
+        return self._by_namespace.get(namespace, ())
+
+    def class_of(self, gateway: ObjectRef) -> ObjectRef | None:
+        """The GatewayClass that a Gateway names, whether or not it exists."""
+        name = text_at(self.index.raw(gateway), "spec.gatewayClassName")
+        return ObjectRef(GATEWAY_CLASS, "", name) if name else None
+
+    @cached_property
+    def _sets_by_gateway(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        return listener_sets_by_gateway(self.index)
+
+    @cached_property
+    def _routes_by_parent(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        found = (
+            (parent.object, route) for route, raw in self._routes() for parent in parent_refs(self.index, route, raw)
+        )
+        return _grouped(found)
+
+    @cached_property
+    def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        return _grouped(
+            (backend.object, route)
+            for route, raw in self._routes()
+            for backend in backend_refs(self.index, route, raw)
+            if backend.forwards and self._may_refer(route, backend.object)
+        )
+
+    def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
+        allowed = permitted(self.index, route.group_kind, route.namespace, target)
+        return allowed or unseen(self.index, target.namespace)
+
+    @cached_property
+    def _gateways_by_class(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        gateways = (gateway.ref for gateway in self.index.of_kind(GATEWAY))
+        return _grouped((found, gateway) for gateway in gateways if (found := self.class_of(gateway)))
+
+    @cached_property
+    def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:
+        objects = [resource.ref for kind in HIERARCHY for resource in self.index.of_kind(kind)]
+        return _grouped((obj.namespace, obj) for obj in (*objects, *self._routes_by_backend) if obj.namespace)
+
+    def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
+        return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
+
+
+def _grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
+    found: dict[_Key, dict[ObjectRef, None]] = {}
+    for key, obj in pairs:
+        found.setdefault(key, {})[obj] = None
+    return {key: tuple(objects) for key, objects in found.items()}

@@ -1,0 +1,147 @@
+"""Fields that are not what their API says they are, so that what they hold cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.model import Diagnostic
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.topology.grants import REFERENCE_GRANT
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.model.index import Index
+
+_LISTENERS: Final = {
+    "spec.listeners": "a list",
+    "spec.listeners[]": "a mapping",
+    "spec.listeners[].name": "a string",
+    "spec.listeners[].hostname": "a string",
+    "spec.listeners[].port": "an integer",
+    "spec.listeners[].protocol": "a string",
+    "spec.listeners[].tls": "a mapping",
+    "spec.listeners[].allowedRoutes": "a mapping",
+    "spec.listeners[].allowedRoutes.namespaces": "a mapping",
+    "spec.listeners[].allowedRoutes.namespaces.from": "a string",
+    "spec.listeners[].allowedRoutes.namespaces.selector": "a mapping",
+    "spec.listeners[].allowedRoutes.kinds": "a list",
+}
+_REFERENCE: Final = {
+    "group": "a string",
+    "kind": "a string",
+    "namespace": "a string",
+    "name": "a string",
+    "sectionName": "a string",
+}
+
+
+def _references(path: str) -> dict[str, str]:
+    items = {f"{path}[].{field}": kind for field, kind in _REFERENCE.items()}
+    return {path: "a list", f"{path}[]": "a mapping", **items}
+
+
+_ROUTE: Final = {
+    "spec.hostnames": "a list",
+    "spec.hostnames[]": "a string",
+    **_references("spec.parentRefs"),
+    "spec.parentRefs[].port": "an integer",
+    "spec.rules": "a list",
+    "spec.rules[]": "a mapping",
+    "spec.rules[].name": "a string",
+    **_references("spec.rules[].backendRefs"),
+    "spec.rules[].backendRefs[].port": "an integer",
+    "spec.rules[].filters": "a list",
+}
+_PORTS: Final = {
+    "spec.ports": "a list",
+    "spec.ports[]": "a mapping",
+    "spec.ports[].name": "a string",
+    "spec.ports[].port": "an integer",
+}
+
+
+class _Shape(NamedTuple):
+    """The types of some fields of some kinds; no kinds means every kind. `[]` in a path means each item of a list."""
+
+    kinds: Sequence[GroupKind]
+    fields: Mapping[str, str]
+
+
+# The fields on which the hierarchy and the attachment of policies rest. Null counts as absent, as for an API server.
+SHAPES: Final[tuple[_Shape, ...]] = (
+    _Shape(
+        (),
+        {
+            "spec": "a mapping",
+            "metadata.labels": "a mapping",
+            "spec.targetRef": "a mapping",
+            **{f"spec.targetRef.{field}": kind for field, kind in _REFERENCE.items()},
+            **_references("spec.targetRefs"),
+            "spec.targetSelectors": "a list",
+            "spec.targetSelectors[]": "a mapping",
+        },
+    ),
+    _Shape((GATEWAY,), {"spec.gatewayClassName": "a string", "spec.allowedListeners": "a mapping", **_LISTENERS}),
+    _Shape(LISTENER_SETS, {"spec.parentRef": "a mapping", "spec.parentRef.name": "a string", **_LISTENERS}),
+    _Shape(ROUTES, _ROUTE),
+    _Shape((SERVICE, SERVICE_IMPORT), _PORTS),
+    _Shape((REFERENCE_GRANT,), {**_references("spec.from"), **_references("spec.to")}),
+)
+
+
+def shape_problems(index: Index) -> tuple[Diagnostic, ...]:
+    """A `wrong-type` error for each such field, by kind and name of its object, then in the order of the table."""
+    return tuple(
+        problem
+        for kind in index.group_kinds
+        for resource in index.of_kind(kind)
+        for problem in shape_problems_of(resource)
+    )
+
+
+def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
+    """The `wrong-type` errors of one object, in the order of the table."""
+    return tuple(
+        problem
+        for shape in SHAPES
+        if not shape.kinds or resource.ref.group_kind in shape.kinds
+        for path, wanted in shape.fields.items()
+        for problem in _problems(resource, path, wanted)
+    )
+
+
+def _problems(resource: Resource, path: str, wanted: str) -> Iterator[Diagnostic]:
+    for field, value in _values(resource.raw, "", path.replace("[]", ".[]").split(".")):
+        if value is not None and _type_of(value) != wanted:
+            message = f"{resource.ref}: {field} is {_type_of(value)}, must be {wanted}"
+            yield Diagnostic("wrong-type", "error", message, resource.ref, field, resource.origin)
+
+
+def _values(value: Json, field: str, steps: Sequence[str]) -> Iterator[tuple[str, Json]]:
+    """The values at a path with their own dotted paths; nothing where something on the way is not what it should be."""
+    if not steps:
+        yield field, value
+    elif steps[0] == "[]" and isinstance(value, list | tuple):
+        for position, item in enumerate(value):
+            yield from _values(item, f"{field}[{position}]", steps[1:])
+    elif isinstance(value, Mapping) and steps[0] in value:
+        yield from _values(value[steps[0]], f"{field}.{steps[0]}" if field else steps[0], steps[1:])
+
+
+def _type_of(value: Json) -> str:
+    return next((words for kind, words in _TYPES if isinstance(value, kind)), "something else")
+
+
+# A boolean is an integer to Python but not to an API.
+_TYPES: Final = (
+    (bool, "a boolean"),
+    (int, "an integer"),
+    (float, "a number"),
+    (str, "a string"),
+    (Mapping, "a mapping"),
+    ((list, tuple), "a list"),
+)

@@ -1,0 +1,274 @@
+"""Tiny builders of Kubernetes objects for tests: each returns a `Resource`, with the fields that a test names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Gap, Origin, Resource, Snapshot
+from kubectl_policy.model.index import Index
+from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API
+from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_policy.model.fields import Json
+
+EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
+ORIGIN: Final = Origin("test.yaml", 1)
+_CLUSTER_SCOPED: Final = frozenset(names.group_kind for names in BUILT_IN if not names.namespaced)
+_API_VERSIONS: Final = {
+    "": "v1",
+    "apps": "apps/v1",
+    GATEWAY_API: f"{GATEWAY_API}/v1",
+    "apiextensions.k8s.io": "apiextensions.k8s.io/v1",
+}
+
+
+def ref(kind: str, name: str, namespace: str = "default", group: str = GATEWAY_API) -> ObjectRef:
+    """The reference to an object; kinds known to be cluster-scoped lose their namespace."""
+    group_kind = GroupKind(group, kind)
+    return ObjectRef(group_kind, "" if group_kind in _CLUSTER_SCOPED else namespace, name)
+
+
+def node(kind: str, name: str, section: str = "", namespace: str = "default", group: str = GATEWAY_API) -> NodeRef:
+    """The node of an object, or of one of its sections."""
+    return NodeRef(ref(kind, name, namespace, group), section)
+
+
+def resource(  # noqa: PLR0913 - a builder is read by its keywords
+    kind: str,
+    name: str,
+    spec: Json = None,
+    *,
+    group: str = GATEWAY_API,
+    namespace: str = "default",
+    labels: Mapping[str, str] | None = None,
+    age: int | None = None,
+    **top: Json,
+) -> Resource:
+    """Any object, created `age` minutes after a fixed instant (None: unknown); `top` are further top-level fields."""
+    found = ref(kind, name, namespace, group)
+    metadata: dict[str, Json] = {"name": name}
+    if found.namespace:
+        metadata["namespace"] = found.namespace
+    if labels is not None:
+        metadata["labels"] = dict(labels)
+    created = None if age is None else EPOCH + timedelta(minutes=age)
+    if created is not None:
+        metadata["creationTimestamp"] = created.isoformat().replace("+00:00", "Z")
+    raw: dict[str, Json] = {
+        "apiVersion": _API_VERSIONS.get(group, f"{group}/v1alpha1"),
+        "kind": kind,
+        "metadata": metadata,
+    }
+    if spec is not None:
+        raw["spec"] = spec
+    raw.update((key, value) for key, value in top.items() if value is not None)
+    return Resource(found, ORIGIN, raw, created)
+
+
+def namespace(name: str, labels: Mapping[str, str] | None = None) -> Resource:
+    """A Namespace with the label that an API server adds."""
+    return resource("Namespace", name, group="", labels={"kubernetes.io/metadata.name": name, **(labels or {})})
+
+
+def gateway_class(name: str = "public", controller: str = "example.com/gateway", status: Json = None) -> Resource:
+    """A GatewayClass."""
+    return resource("GatewayClass", name, {"controllerName": controller}, status=status)
+
+
+def listener(name: str = "http", protocol: str = "HTTP", port: int = 80, **fields: Json) -> dict[str, Json]:
+    """A listener of a Gateway or a ListenerSet; `allowedRoutes` is `Same` unless given."""
+    allowed: dict[str, Json] = {"namespaces": {"from": "Same"}}
+    return {"name": name, "protocol": protocol, "port": port, "allowedRoutes": allowed, **fields}
+
+
+def allow(
+    source: str = "All", selector: Json = None, kinds: Sequence[tuple[str, str] | str] | None = None
+) -> dict[str, Json]:
+    """A listener's `allowedRoutes`; a kind is a kind of the Gateway API or a (group, kind)."""
+    namespaces: dict[str, Json] = {"from": source}
+    if selector is not None:
+        namespaces["selector"] = selector
+    allowed: dict[str, Json] = {"namespaces": namespaces}
+    if kinds is not None:
+        pairs = [(GATEWAY_API, kind) if isinstance(kind, str) else kind for kind in kinds]
+        allowed["kinds"] = [{"group": group, "kind": kind} for group, kind in pairs]
+    return allowed
+
+
+def gateway(
+    name: str = "g",
+    *listeners: Mapping[str, Json],
+    class_name: str = "public",
+    namespace: str = "default",
+    age: int | None = None,
+    **spec: Json,
+) -> Resource:
+    """A Gateway; with one HTTP listener on port 80 for routes of its own namespace unless listeners are given."""
+    fields: dict[str, Json] = {"gatewayClassName": class_name, "listeners": list(listeners) or [listener()], **spec}
+    return resource("Gateway", name, fields, namespace=namespace, age=age)
+
+
+def listener_set(  # noqa: PLR0913 - a builder is read by its keywords
+    name: str = "ls",
+    *listeners: Mapping[str, Json],
+    parent: str = "g",
+    parent_namespace: str | None = None,
+    namespace: str = "default",
+    age: int | None = None,
+    group: str = GATEWAY_API,
+) -> Resource:
+    """A ListenerSet (an XListenerSet in the experimental group) with its parent Gateway."""
+    parent_ref: dict[str, Json] = {"group": GATEWAY_API, "kind": "Gateway", "name": parent}
+    if parent_namespace is not None:
+        parent_ref["namespace"] = parent_namespace
+    spec: dict[str, Json] = {"parentRef": parent_ref, "listeners": list(listeners) or [listener()]}
+    kind = "ListenerSet" if group == GATEWAY_API else "XListenerSet"
+    return resource(kind, name, spec, group=group, namespace=namespace, age=age)
+
+
+def parent(
+    name: str = "g", section: str = "", *, kind: str = "Gateway", group: str = GATEWAY_API, **fields: Json
+) -> dict[str, Json]:
+    """A parentRef of a route."""
+    reference: dict[str, Json] = {"group": group, "kind": kind, "name": name, **fields}
+    return {**reference, "sectionName": section} if section else reference
+
+
+def service_parent(name: str = "s", **fields: Json) -> dict[str, Json]:
+    """A parentRef to a Service (mesh)."""
+    return {**parent(name, kind="Service", group=""), **fields}
+
+
+def backend(
+    name: str = "s", port: int | None = 8080, *, kind: str = "Service", group: str = "", **fields: Json
+) -> dict[str, Json]:
+    """A backendRef."""
+    reference: dict[str, Json] = {"group": group, "kind": kind, "name": name, "weight": 1, **fields}
+    return reference if port is None else {**reference, "port": port}
+
+
+def rule(*backends: Mapping[str, Json], name: str = "", **fields: Json) -> dict[str, Json]:
+    """A rule of a route."""
+    found: dict[str, Json] = {"backendRefs": list(backends), **fields}
+    return {"name": name, **found} if name else found
+
+
+def route(  # noqa: PLR0913 - a builder is read by its keywords
+    name: str = "r",
+    *,
+    parents: Sequence[Mapping[str, Json]] | None = None,
+    rules: Sequence[Mapping[str, Json]] | None = None,
+    hostnames: Sequence[str] | None = None,
+    kind: str = "HTTPRoute",
+    namespace: str = "default",
+    age: int | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Resource:
+    """A route, to Gateway `g` and with one rule to Service `s` port 8080 unless told otherwise."""
+    spec: dict[str, Json] = {
+        "parentRefs": [parent()] if parents is None else list(parents),
+        "rules": [rule(backend())] if rules is None else list(rules),
+    }
+    if hostnames is not None:
+        spec["hostnames"] = list(hostnames)
+    return resource(kind, name, spec, namespace=namespace, age=age, labels=labels)
+
+
+def service(
+    name: str = "s",
+    *ports: int | tuple[str, int] | Mapping[str, Json],
+    namespace: str = "default",
+    labels: Mapping[str, str] | None = None,
+) -> Resource:
+    """A Service; a port is a number, a (name, number) or a mapping; without any it has the unnamed port 8080."""
+    return resource(
+        "Service",
+        name,
+        {"ports": [_port(item) for item in ports or (8080,)]},
+        group="",
+        namespace=namespace,
+        labels=labels,
+    )
+
+
+def _port(port: int | tuple[str, int] | Mapping[str, Json]) -> dict[str, Json]:
+    if isinstance(port, int):
+        return {"port": port}
+    if isinstance(port, tuple):
+        return {"name": port[0], "port": port[1]}
+    return dict(port)
+
+
+def grant(
+    name: str = "grant",
+    *,
+    namespace: str = "default",
+    sources: Sequence[tuple[str, str, str]] = ((GATEWAY_API, "HTTPRoute", "default"),),
+    targets: Sequence[tuple[str, str] | tuple[str, str, str]] = (("", "Service"),),
+) -> Resource:
+    """A ReferenceGrant: sources are (group, kind, namespace), targets are (group, kind) or (group, kind, name)."""
+    spec: dict[str, Json] = {
+        "from": [{"group": group, "kind": kind, "namespace": where} for group, kind, where in sources],
+        "to": [dict(zip(("group", "kind", "name"), target, strict=False)) for target in targets],
+    }
+    return resource("ReferenceGrant", name, spec, namespace=namespace)
+
+
+def target(
+    name: str, kind: str = "Gateway", section: str = "", *, group: str = GATEWAY_API, **fields: Json
+) -> dict[str, Json]:
+    """A targetRef of a policy."""
+    reference: dict[str, Json] = {"group": group, "kind": kind, "name": name, **fields}
+    return {**reference, "sectionName": section} if section else reference
+
+
+def policy(  # noqa: PLR0913 - a builder is read by its keywords
+    name: str = "p",
+    *targets: Mapping[str, Json],
+    kind: str = "ColorPolicy",
+    group: str = "example.com",
+    namespace: str = "default",
+    age: int | None = None,
+    labels: Mapping[str, str] | None = None,
+    **spec: Json,
+) -> Resource:
+    """A policy with `targetRefs` and whatever else its spec holds."""
+    fields: dict[str, Json] = {"targetRefs": list(targets), **spec} if targets else dict(spec)
+    return resource(kind, name, fields, group=group, namespace=namespace, age=age, labels=labels)
+
+
+def crd(  # noqa: PLR0913 - a builder is read by its keywords
+    kind: str,
+    group: str = "example.com",
+    *,
+    schema: Json = None,
+    cluster_scoped: bool = False,
+    labels: Mapping[str, str] | None = None,
+    version: str = "v1alpha1",
+) -> Resource:
+    """A CustomResourceDefinition; `schema` is its openAPIV3Schema."""
+    plural = kind.lower() + "s"
+    served: dict[str, Json] = {"name": version, "served": True, "storage": True}
+    if schema is not None:
+        served["schema"] = {"openAPIV3Schema": schema}
+    spec: dict[str, Json] = {
+        "group": group,
+        "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+        "scope": "Cluster" if cluster_scoped else "Namespaced",
+        "versions": [served],
+    }
+    return resource("CustomResourceDefinition", f"{plural}.{group}", spec, group="apiextensions.k8s.io", labels=labels)
+
+
+def snapshot(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()) -> Snapshot:
+    """A snapshot of the given objects."""
+    return Snapshot(tuple(resources), tuple(gaps), complete=complete)
+
+
+def index(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()) -> Index:
+    """The index of a snapshot of the given objects."""
+    return Index(snapshot(*resources, complete=complete, gaps=gaps))

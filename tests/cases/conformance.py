@@ -1,0 +1,190 @@
+"""Compare what the topology says of recorded conformance cases with the status that their tests expect.
+
+`python -m tests.cases.conformance FOLDER` reads FOLDER/<case>/expected.json and the manifests of each stage, prints how
+many facts of each type come out right and then every miss, and exits with 1 if there is one. It knows the format of the
+cases and nothing of any API: every answer comes from the public package.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kubectl_policy import GroupKind, NodeRef, ObjectRef, Settings, analyze, load_manifests
+from kubectl_policy.topology import (
+    attached_listener_sets,
+    attached_routes,
+    backend_tls_conditions,
+    gateway_class_conditions,
+    gateway_conditions,
+    listener_conditions,
+    listener_set_conditions,
+    route_conditions,
+    supported_kinds,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from kubectl_policy import Topology
+    from kubectl_policy.topology import Condition
+
+Fact = dict[str, Any]
+"""One status fact as decoded from JSON, whose shape the format of the cases lays down."""
+
+
+class Outcome(NamedTuple):
+    """One fact and what became of it; `got` is in the words of a miss."""
+
+    case: str
+    fact: Fact
+    right: bool
+    got: str
+
+
+def outcomes(folder: Path) -> Iterator[Outcome]:
+    """The outcome of every fact that manifests can decide, case by case."""
+    for file in sorted(folder.glob("*/expected.json")):
+        expected = json.loads(file.read_text(encoding="utf-8"))
+        lacking = {item["feature"] for item in expected["assumptions"] if not item["supported"]}
+        facts = [fact for fact in expected["status"] if not fact["needs_data_plane"] and not fact["readiness_only"]]
+        for stage in expected["stages"]:
+            here = [fact for fact in facts if fact["stage"] == stage["stage"]]
+            if here:
+                snapshot = load_manifests([str(file.parent / stage["file"])], complete=True)
+                topology = analyze(snapshot, settings=Settings(frozenset(lacking))).topology
+                for fact in here:
+                    got = ANSWERS[fact["type"]](topology, fact) if fact["type"] in ANSWERS else "not answered"
+                    yield Outcome(expected["case"], fact, not got, got)
+
+
+def _object(topology: Topology, named: Mapping[str, str]) -> ObjectRef:
+    """The object of a kind, namespace and name; facts leave the group out."""
+    kinds = [*topology.index.group_kinds, *topology.index.kinds]
+    found = [ObjectRef(kind, named["namespace"] or "", named["name"]) for kind in kinds if kind.kind == named["kind"]]
+    known = [ref for ref in found if topology.index.get(ref)]
+    return (known or found)[0]
+
+
+def _differs(conditions: Iterable[Condition], wanted: Mapping[str, str | None]) -> str:
+    """The condition of the wanted type if it is another one; empty if it is the wanted one."""
+    found = next((condition for condition in conditions if condition.type == wanted["type"]), None)
+    if found is None:
+        return f"no condition {wanted['type']}"
+    same = wanted["status"] in {None, found.status} and wanted["reason"] in {None, found.reason}
+    return "" if same else f"{found.type}={found.status} {found.reason}: {found.message}"
+
+
+def _on_object(
+    conditions_of: Callable[[Topology, ObjectRef], tuple[Condition, ...]],
+) -> Callable[[Topology, Fact], str]:
+    return lambda topology, fact: _differs(
+        conditions_of(topology, _object(topology, fact["object"])), fact["condition"]
+    )
+
+
+def _parents(topology: Topology, fact: Fact) -> Iterator[tuple[ObjectRef, tuple[Condition, ...]]]:
+    route = _object(topology, fact["object"])
+    for position, parent in sorted({(item.parent_index, item.parent) for item in topology.bindings(route)}):
+        yield parent, route_conditions(topology, route, position)
+
+
+def _route_parent(topology: Topology, fact: Fact) -> str:
+    wanted = _object(topology, fact["parent"])
+    found = [_differs(given, fact["condition"]) for parent, given in _parents(topology, fact) if parent == wanted]
+    return "" if "" in found else "; ".join(found) or "no such parent"
+
+
+def _no_accepted_parents(topology: Topology, fact: Fact) -> str:
+    statuses = [given[0].status for _, given in _parents(topology, fact)]
+    return "" if statuses in ([], ["False"]) else f"Accepted is {statuses}"
+
+
+def _policy_ancestor(topology: Topology, fact: Fact) -> str:
+    ancestors = backend_tls_conditions(topology, _object(topology, fact["object"]))
+    return _differs(ancestors.get(_object(topology, fact["ancestor"]), ()), fact["condition"])
+
+
+def _listeners(topology: Topology, fact: Fact) -> list[NodeRef]:
+    owner = _object(topology, fact["object"])
+    names = topology.sections(owner) if fact["listener"] == "*" else (fact["listener"],)
+    return [NodeRef(owner, name) for name in names]
+
+
+def _listener(topology: Topology, fact: Fact) -> str:
+    found = [_differs(listener_conditions(topology, node), fact["condition"]) for node in _listeners(topology, fact)]
+    return "; ".join(found) if any(found) else ""
+
+
+def _listener_routes(topology: Topology, fact: Fact) -> str:
+    counts = [len(attached_routes(topology, node)) for node in _listeners(topology, fact)]
+    return "" if set(counts) == {fact["count"]} else f"{counts} routes"
+
+
+def _listener_kinds(topology: Topology, fact: Fact) -> str:
+    wanted = {GroupKind(kind["group"], kind["kind"]) for kind in fact["contains"]}
+    for node in _listeners(topology, fact):
+        kinds = supported_kinds(topology, node)
+        if not wanted <= set(kinds) or (fact["must_be_empty"] and kinds):
+            return ", ".join(map(str, kinds)) or "no kinds"
+    return ""
+
+
+def _listener_names(topology: Topology, fact: Fact) -> str:
+    names = topology.sections(_object(topology, fact["object"]))
+    return "" if set(names) == set(fact["names"]) else ", ".join(names)
+
+
+def _zero_routes(topology: Topology, fact: Fact) -> str:
+    owner = _object(topology, fact["object"])
+    counts = [len(attached_routes(topology, NodeRef(owner, name))) for name in topology.sections(owner)]
+    return "" if not counts or 0 in counts else f"{counts} routes"
+
+
+def _attached_sets(topology: Topology, fact: Fact) -> str:
+    count = len(attached_listener_sets(topology, _object(topology, fact["object"])))
+    return "" if count == fact["count"] else f"{count} ListenerSets"
+
+
+ANSWERS: dict[str, Callable[[Topology, Fact], str]] = {
+    "route-parent-condition": _route_parent,
+    "route-no-accepted-parents": _no_accepted_parents,
+    "listener-condition": _listener,
+    "listener-attached-routes": _listener_routes,
+    "listener-supported-kinds": _listener_kinds,
+    "listener-names": _listener_names,
+    "listenerset-condition": _on_object(listener_set_conditions),
+    "gateway-condition": _on_object(gateway_conditions),
+    "gatewayclass-condition": _on_object(gateway_class_conditions),
+    "gateway-zero-routes": _zero_routes,
+    "gateway-attached-listenersets": _attached_sets,
+    "policy-ancestor-condition": _policy_ancestor,
+}
+"""For each type of fact, what the topology says instead of the fact; empty if it says the same."""
+
+
+def main(folder: Path) -> int:
+    """Print the score and the misses; the exit code."""
+    found = list(outcomes(folder))
+    total, right = (Counter(item.fact["type"] for item in found if item.right or every) for every in (True, False))
+    for name in sorted(total):
+        _say(f"{name:32} {right[name]:4} of {total[name]}")
+    _say(f"{'all':32} {right.total():4} of {total.total()}")
+    misses = [item for item in found if not item.right]
+    for case, fact, _, got in misses:
+        told = {
+            key: fact[key] for key in ("object", "listener", "parent", "condition", "count", "names") if key in fact
+        }
+        _say(f"{case} {fact['id']}: expected {json.dumps(told)}, got {got}")
+    return 1 if misses else 0
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,124 @@
+"""The conditions of BackendTLSPolicies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.topology import Condition, Topology, backend_tls_conditions
+from tests.build import backend, gateway, index, policy, ref, resource, route, rule, service, target
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+
+PEM = "-----BEGIN CERTIFICATE-----"
+AUTHORITY = resource("ConfigMap", "ca", group="", data={"ca.crt": PEM})
+GATEWAY = gateway().ref
+CA: Json = {"group": "", "kind": "ConfigMap", "name": "ca"}
+MISSING: Json = {"group": "", "kind": "ConfigMap", "name": "missing"}
+
+
+def tls(
+    name: str, *authorities: Json, section: str = "", age: int | None = None, to: str = "s", **more: Json
+) -> Resource:
+    """A BackendTLSPolicy for a Service, checking with the given CAs."""
+    validation: Json = {"caCertificateRefs": list(authorities), **more}
+    reference = target(to, "Service", section, group="")
+    return policy(name, reference, kind="BackendTLSPolicy", group=GATEWAY_API, age=age, validation=validation)
+
+
+def short(found: Resource, *others: Resource, complete: bool = True) -> list[str]:
+    """Status and reason of a policy's conditions for its only Gateway."""
+    world = index(found, AUTHORITY, gateway(), route(), service("s", ("https", 8080), 81), *others, complete=complete)
+    ancestors = backend_tls_conditions(Topology(world), found.ref)
+    return [f"{condition.status} {condition.reason}" for condition in ancestors[GATEWAY]]
+
+
+GOOD = ["True Accepted", "True ResolvedRefs"]
+
+
+def test_a_policy_that_no_gateway_reaches_has_no_ancestors() -> None:
+    """Nor has one that was not read."""
+    found = tls("p", CA)
+    assert backend_tls_conditions(Topology(index(found, service())), found.ref) == {}
+    assert backend_tls_conditions(Topology(index()), found.ref) == {}
+
+
+def test_each_gateway_that_reaches_the_target_is_an_ancestor() -> None:
+    """Through any of its routes."""
+    found = tls("p", CA)
+    other = gateway("h")
+    routes = [route(), route("q", parents=[{"name": "h"}])]
+    ancestors = backend_tls_conditions(
+        Topology(index(found, AUTHORITY, gateway(), other, service(), *routes)), found.ref
+    )
+    assert ancestors == dict.fromkeys([GATEWAY, other.ref], (Condition("Accepted", "True", "Accepted"), RESOLVED))
+
+
+RESOLVED = Condition("ResolvedRefs", "True", "ResolvedRefs")
+
+
+@pytest.mark.parametrize(
+    ("authority", "reason"),
+    [
+        (MISSING, "InvalidCACertificateRef"),
+        ({"group": "x.io", "kind": "ConfigMap", "name": "ca"}, "InvalidKind"),
+    ],
+)
+def test_a_policy_needs_a_valid_authority(authority: Json, reason: str) -> None:
+    """All have to resolve, but one is enough for the policy to be accepted."""
+    assert short(tls("p", authority)) == ["False NoValidCACertificate", f"False {reason}"]
+    assert short(tls("p", CA, authority)) == ["True Accepted", f"False {reason}"]
+
+
+def test_an_unread_authority_is_a_doubt() -> None:
+    """It does not refuse the policy."""
+    found = tls("p", {"group": "", "kind": "Secret", "name": "ca"})
+    assert short(found, complete=False) == ["True Accepted", "Unknown Pending"]
+
+
+def test_authorities_are_in_the_policys_own_namespace() -> None:
+    """Whatever the reference says (LocalObjectReference)."""
+    assert short(tls("p", {"group": "", "kind": "ConfigMap", "name": "ca", "namespace": "x"})) == GOOD
+
+
+def test_well_known_certificates_are_those_of_the_system() -> None:
+    """There is no other value."""
+    assert short(tls("p", wellKnownCACertificates="System")) == GOOD
+    assert short(tls("p", wellKnownCACertificates="Mine"))[0] == "False Invalid"
+
+
+def test_of_two_policies_with_one_target_the_older_wins() -> None:
+    """Then the first by name; those of unknown age come last."""
+    old, new, undated = tls("z", CA, age=1), tls("a", CA, age=2), tls("0", CA)
+    assert short(old, new, undated) == GOOD
+    assert short(new, old)[0] == "False Conflicted"
+    assert short(undated, old)[0] == "False Conflicted"
+    assert short(tls("a", CA), tls("b", CA)) == GOOD
+
+
+def test_a_section_is_a_target_of_its_own() -> None:
+    """A policy for a port and one for the whole Service do not conflict."""
+    assert short(tls("b", CA, section="https"), tls("a", CA)) == GOOD
+    assert short(tls("b", CA), tls("a", CA, section="https")) == GOOD
+    assert short(tls("b", CA, section="https"), tls("a", CA, section="https"))[0] == "False Conflicted"
+    assert short(tls("b", CA), tls("a", CA, to="t")) == GOOD
+
+
+def test_a_missing_target_is_not_found() -> None:
+    """Whether it is a Service that a route names, or a port."""
+    away = route("q", rules=[rule(backend("gone"), backend("s", None))])
+    assert short(tls("p", CA, to="gone"), away)[0] == "False TargetNotFound"
+    assert short(tls("p", CA, section="https"), away) == GOOD
+    both = policy(
+        "p",
+        target("s", "Service", group=""),
+        target("s", "Service", "wrong", group=""),
+        target("", "Service", group=""),
+        kind="BackendTLSPolicy",
+        group=GATEWAY_API,
+    )
+    assert short(both)[0] == "False TargetNotFound"
+    assert ref("Service", "s", group="") == service().ref

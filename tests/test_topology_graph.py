@@ -1,0 +1,310 @@
+"""Nodes, edges and paths of the hierarchy."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.topology import LINKS, Edge, Topology
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    grant,
+    index,
+    listener,
+    listener_set,
+    namespace,
+    node,
+    parent,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    service_parent,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.topology import Path
+
+OPEN: Json = {"namespaces": {"from": "All"}}
+ANYONE: Json = {"namespaces": {"from": "All"}}
+
+
+def bakery(*others: Resource) -> Topology:
+    """GatewayClass public, Gateway infra/edge, HTTPRoute baker/baker, Service baker/oven, and whatever else."""
+    edge = gateway("edge", listener("http", allowedRoutes=ANYONE), namespace="infra", allowedListeners=OPEN)
+    baker = route(
+        "baker",
+        parents=[parent("edge", namespace="infra")],
+        rules=[rule(backend("oven", 80)), rule(backend("oven", None), name="all")],
+        namespace="baker",
+    )
+    oven = service("oven", ("http", 80), 8080, namespace="baker")
+    return Topology(index(gateway_class(), edge, baker, oven, *others))
+
+
+def short(path: Path) -> str:
+    """A path with kinds cut down to their capitals: `GC public > N infra > G infra/edge > G infra/edge#http`."""
+    capitals = ("".join(filter(str.isupper, found.kind)) for found in path)
+    return " > ".join(f"{kind} {str(found).partition(' ')[2]}" for kind, found in zip(capitals, path, strict=True))
+
+
+def shorts(paths: tuple[Path, ...]) -> list[str]:
+    """Several paths in short."""
+    return [short(path) for path in paths]
+
+
+GATEWAY = "GC public > N infra > G infra/edge"
+ROUTE = f"{GATEWAY} > G infra/edge#http > N baker > HTTPR baker/baker"
+OVEN = node("Service", "oven", namespace="baker", group="")
+
+
+def test_a_node_with_nothing_above_it_is_its_own_path() -> None:
+    """Its Namespace stands before it, whether or not it was read."""
+    topology = Topology(index())
+    assert shorts(topology.paths(node("HTTPRoute", "r", "rule[7]"))) == [
+        "N default > HTTPR default/r > HTTPR default/r#rule[7]"
+    ]
+    assert shorts(topology.paths(node("GatewayClass", "c"))) == ["GC c"]
+    assert topology.paths(node("GatewayClass", "c")) is topology.paths(node("GatewayClass", "c"))
+    assert shorts(topology.paths(node("Service", "s", "http", group=""))) == [
+        "N default > S default/s > S default/s#http"
+    ]
+    assert topology.ends(node("Namespace", "x", group="")) == ((node("Namespace", "x", group=""),),)
+
+
+def test_a_refused_route_is_below_no_gateway() -> None:
+    """It is still above its backends."""
+    refused = route("r", parents=[parent("edge", "admin", namespace="infra")], namespace="baker")
+    topology = bakery(refused)
+    assert shorts(topology.paths(node("HTTPRoute", "r", namespace="baker"))) == ["N baker > HTTPR baker/r"]
+    assert topology.parents(node("HTTPRoute", "r", namespace="baker")) == (node("Namespace", "baker", group=""),)
+
+
+def test_a_path_runs_from_the_gateway_class_to_the_port() -> None:
+    """With each Namespace where it begins, and each object before its section."""
+    topology = bakery()
+    assert shorts(topology.paths(OVEN._replace(section="8080"))) == [
+        f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#8080"
+    ]
+    assert shorts(topology.paths(OVEN._replace(section="http"))) == [
+        f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#http",
+        f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven > S baker/oven#http",
+    ]
+
+
+def test_the_paths_to_a_service_are_those_of_all_rules() -> None:
+    """Whatever port they name."""
+    assert shorts(bakery().paths(OVEN)) == [
+        f"{ROUTE} > HTTPR baker/baker#all > S baker/oven",
+        f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven",
+    ]
+
+
+def test_ends_run_through_a_node_to_everything_below() -> None:
+    """A rule that names a port leads to that port alone."""
+    expected = [
+        f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#8080",
+        f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#http",
+        f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven > S baker/oven#http",
+    ]
+    topology = bakery()
+    for name in ("infra", "baker"):
+        assert shorts(topology.ends(node("Namespace", name, group=""))) == expected
+    for found in (node("GatewayClass", "public"), node("Gateway", "edge", namespace="infra"), OVEN):
+        assert shorts(topology.ends(found)) == expected
+    assert shorts(topology.ends(node("HTTPRoute", "baker", "rule[0]", "baker"))) == expected[2:]
+    assert shorts(topology.ends(OVEN._replace(section="8080"))) == expected[:1]
+
+
+def test_a_listener_set_is_between_the_gateway_and_its_listeners() -> None:
+    """Unless the Gateway does not admit it."""
+    route_to_set = route("s", parents=[parent("ls", kind="ListenerSet")], namespace="baker", rules=[rule()])
+    admitted = listener_set("ls", listener("x", port=81), parent="edge", parent_namespace="infra", namespace="baker")
+    topology = bakery(admitted, route_to_set)
+    assert shorts(topology.ends(node("ListenerSet", "ls", namespace="baker"))) == [
+        f"{GATEWAY} > N baker > LS baker/ls > LS baker/ls#x > HTTPR baker/s > HTTPR baker/s#rule[0]"
+    ]
+    edge = node("Gateway", "edge", namespace="infra")
+    assert topology.children(edge) == (edge._replace(section="http"), node("ListenerSet", "ls", namespace="baker"))
+    stranger = listener_set("ls", listener("x", port=81), parent="closed")
+    alone = Topology(index(stranger, gateway("closed")))
+    assert shorts(alone.paths(node("ListenerSet", "ls", "x"))) == ["N default > LS default/ls > LS default/ls#x"]
+
+
+def test_dangling_references_are_kept_as_nodes() -> None:
+    """A GatewayClass and a Service that were not read are on the paths all the same."""
+    found = (gateway("g"), route(parents=[parent()]))
+    topology = Topology(index(*found))
+    above = "GC public > N default > G default/g > G default/g#http"
+    path = f"{above} > HTTPR default/r > HTTPR default/r#rule[0] > S default/s"
+    assert shorts(topology.ends(node("Gateway", "g"))) == [path]
+    assert node("GatewayClass", "public") in topology.nodes
+    assert node("Service", "s", group="") in topology.nodes
+
+
+def test_a_gateway_without_a_class_starts_its_paths() -> None:
+    """It names none."""
+    topology = Topology(index(resource("Gateway", "g", {})))
+    assert shorts(topology.paths(node("Gateway", "g"))) == ["N default > G default/g"]
+
+
+def test_a_backend_in_another_namespace_needs_a_grant() -> None:
+    """Without one there is no edge: the API forbids it."""
+    found = route(rules=[rule(backend(namespace="x"))])
+    refused = Topology(index(found, service(namespace="x")))
+    assert refused.children(node("HTTPRoute", "r", "rule[0]")) == ()
+    assert refused.parents(node("Service", "s", "8080", "x", "")) == (node("Service", "s", namespace="x", group=""),)
+    granted = Topology(index(found, service(namespace="x"), grant(namespace="x")))
+    assert granted.children(node("HTTPRoute", "r", "rule[0]")) == (node("Service", "s", "8080", "x", ""),)
+
+
+def test_mirrors_are_not_below_a_rule() -> None:
+    """They have to resolve, but the traffic of the hierarchy does not run through them."""
+    mirror: Json = {"requestMirror": {"backendRef": {"name": "s", "port": 8080}}}
+    found = route(rules=[rule(filters=[mirror])])
+    topology = Topology(index(found, service()))
+    assert topology.children(node("HTTPRoute", "r", "rule[0]")) == ()
+    assert shorts(topology.paths(node("Service", "s", group=""))) == ["N default > S default/s"]
+
+
+def test_a_parent_service_starts_the_paths_of_the_mesh() -> None:
+    """They are not extended by rules that use it as a backend, and it may be its own backend."""
+    own = route("own", parents=[service_parent()], rules=[rule(backend("s", 8080))])
+    above = route("above", parents=[service_parent("t")], rules=[rule(backend("s", 8080))])
+    topology = Topology(index(own, above, service("s"), service("t")))
+    own_path = "N default > S default/s > HTTPR default/own > HTTPR default/own#rule[0] > S default/s"
+    above_path = "N default > S default/t > HTTPR default/above > HTTPR default/above#rule[0] > S default/s"
+    assert shorts(topology.paths(node("HTTPRoute", "own", "rule[0]"))) == [own_path.rpartition(" > ")[0]]
+    assert shorts(topology.paths(node("Service", "s", group=""))) == ["N default > S default/s", own_path, above_path]
+    assert shorts(topology.ends(node("Service", "s", group=""))) == [
+        "N default > S default/s > S default/s#8080",
+        f"{own_path} > S default/s#8080",
+        f"{above_path} > S default/s#8080",
+    ]
+    assert topology.cycles() == ()
+
+
+def test_a_port_of_a_parent_service_is_a_section_of_its_path() -> None:
+    """A consumer route has its own namespace on the path."""
+    found = route("c", parents=[service_parent(namespace="x", port=8080)], rules=[rule()])
+    topology = Topology(index(found, service(namespace="x")))
+    path = "N x > S x/s > S x/s#8080 > N default > HTTPR default/c > HTTPR default/c#rule[0]"
+    assert shorts(topology.ends(node("Service", "s", "8080", "x", ""))) == [path]
+    assert path in shorts(topology.ends(node("Service", "s", namespace="x", group="")))
+    assert topology.children(node("Service", "s", namespace="x", group="")) == (node("Service", "s", "8080", "x", ""),)
+
+
+def loop() -> Topology:
+    """Three routes that refer to each other as backends, two of them in a circle with a third beside it."""
+    kind: dict[str, Json] = {"kind": "HTTPRoute", "group": "gateway.networking.k8s.io"}
+    rules = {"a": ["b", "c"], "b": ["c"], "c": ["a"], "d": ["a"]}
+    routes = [
+        route(name, parents=[], rules=[rule(*(backend(to, None, **kind) for to in targets))])  # type: ignore[arg-type]  # JSON
+        for name, targets in rules.items()
+    ]
+    return Topology(index(*routes))
+
+
+def test_cycles_end() -> None:
+    """Where routes are backends of routes, each node is on a path once on the way up and once on the way down."""
+    topology = loop()
+    assert shorts(topology.cycles()) == [
+        "HTTPR default/a > HTTPR default/a#rule[0] > HTTPR default/c > HTTPR default/c#rule[0]"
+    ]
+    down = "N default > HTTPR default/d > HTTPR default/d#rule[0] > HTTPR default/a > HTTPR default/a#rule[0]"
+    assert shorts(topology.ends(node("HTTPRoute", "d"))) == [
+        f"{down} > HTTPR default/b > HTTPR default/b#rule[0] > HTTPR default/c > HTTPR default/c#rule[0]",
+        f"{down} > HTTPR default/c > HTTPR default/c#rule[0]",
+    ]
+    assert len(topology.paths(node("HTTPRoute", "a"))) == 3
+
+
+def test_a_very_long_way_is_cut() -> None:
+    """Input decides how deep routes refer to routes, so a path has a longest length."""
+    routes = [
+        route(f"r{number}", parents=[], rules=[rule(backend(f"r{number + 1}", None, kind="HTTPRoute", group=HTTP))])
+        for number in range(400)
+    ]
+    topology = Topology(index(*routes))
+    assert len(topology.paths(node("HTTPRoute", "r399"))[0]) < 100
+    assert len(topology.ends(node("HTTPRoute", "r0"))[0]) < 100
+
+
+HTTP = "gateway.networking.k8s.io"
+
+
+def test_edges_name_the_row_of_their_relation() -> None:
+    """One for each relation of the table."""
+    admitted = listener_set("ls", listener("x", port=81), parent="edge", parent_namespace="infra", namespace="baker")
+    mesh = route("m", parents=[service_parent("oven")], rules=[rule()], namespace="baker")
+    edges = bakery(admitted, mesh, namespace("baker")).edges
+    assert {edge.link for edge in edges} == {link.name for link in LINKS}
+    assert Edge(OVEN, node("HTTPRoute", "m", namespace="baker"), "mesh-route") in edges
+    assert Edge(node("Namespace", "baker", group=""), OVEN, "namespace") in edges
+    assert edges == tuple(sorted(edges))
+
+
+def test_children_and_parents_are_two_views_of_the_edges() -> None:
+    """For every node, section or not, read or not."""
+    topology = bakery(route("m", parents=[service_parent("oven", port=80)], namespace="baker"))
+    for found in topology.nodes:
+        assert {edge.child for edge in topology.edges if edge.parent == found} == set(topology.children(found))
+        assert {edge.parent for edge in topology.edges if edge.child == found} == set(topology.parents(found))
+
+
+def test_the_order_of_the_input_does_not_matter() -> None:
+    """Nodes, edges, paths and the way down are the same for every order of documents."""
+    found = list(bakery().index.snapshot.resources)
+    answers: set[object] = set()
+    for order in permutations(found):
+        topology = Topology(index(*order))
+        answers.add((topology.nodes, topology.edges, tuple(map(topology.paths, topology.nodes))))
+    assert len(answers) == 1
+
+
+def test_the_topology_is_a_graph_of_networkx() -> None:
+    """With the same nodes and edges, and the link on each edge."""
+    topology = bakery()
+    graph = topology.to_networkx()
+    assert set(graph.nodes) == set(topology.nodes)
+    assert {Edge(one, other, graph[one][other]["link"]) for one, other in graph.edges} == set(topology.edges)
+
+
+@pytest.mark.parametrize(
+    ("found", "sections"),
+    [
+        (gateway("x", listener("b"), listener("a", port=1)), ("b", "a")),
+        (listener_set("x"), ("http",)),
+        (route("x", rules=[rule(), rule(name="r")]), ("rule[0]", "r")),
+        (service("x", ("http", 80), 81), ("http", "81")),
+        (resource("ServiceImport", "x", {"ports": [{"port": 1}]}, group="multicluster.x-k8s.io"), ("1",)),
+        (namespace("x"), ()),
+    ],
+)
+def test_sections_are_in_the_order_of_the_object(found: Resource, sections: tuple[str, ...]) -> None:
+    """Listeners, rules or ports; other kinds have none."""
+    assert Topology(index(found)).sections(found.ref) == sections
+
+
+def test_a_section_that_does_not_exist_has_nothing_around_it() -> None:
+    """Neither above nor below."""
+    topology = bakery()
+    wrong: list[NodeRef] = [
+        node("Gateway", "edge", "wrong", "infra"),
+        node("HTTPRoute", "baker", "wrong", "baker"),
+        node("ListenerSet", "ls", "wrong"),
+    ]
+    for found in wrong:
+        assert topology.children(found) == ()
+        assert topology.parents(found) == ()
+
+
+def test_a_name_may_be_asked_without_being_there() -> None:
+    """Also by its sections."""
+    assert Topology(index()).sections(ref("Gateway", "nowhere")) == ()

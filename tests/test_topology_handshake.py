@@ -1,0 +1,277 @@
+"""Which listeners a route attaches to, and in what words it is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.topology import Settings, Topology
+from tests.build import (
+    allow,
+    gateway,
+    index,
+    listener,
+    listener_set,
+    namespace,
+    node,
+    parent,
+    ref,
+    resource,
+    route,
+    service,
+    service_parent,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.topology import Binding
+
+OPEN: Json = {"namespaces": {"from": "All"}}
+TEAM_A: Json = {"matchLabels": {"team": "a"}}
+
+
+def bindings(found: Resource, *others: Resource, complete: bool = False) -> tuple[Binding, ...]:
+    """The outcomes of a route's handshakes in a world of the given objects."""
+    return Topology(index(found, *others, complete=complete)).bindings(found.ref)
+
+
+def outcome(found: Resource, *others: Resource, complete: bool = False) -> tuple[str, str, str]:
+    """State, reason and message of the only outcome."""
+    (only,) = bindings(found, *others, complete=complete)
+    return only.state, only.reason, only.message
+
+
+def test_a_parent_that_was_not_read_is_unknown() -> None:
+    """In an open world nothing is known of it; in a closed one it does not exist."""
+    assert outcome(route()) == ("unknown", "", "Gateway default/g was not read")
+    refused = ("refused", "NoMatchingParent", "Gateway default/g does not exist")
+    assert outcome(route(), complete=True) == refused
+    assert outcome(route(), gateway("other")) == refused
+
+
+def test_how_routes_attach_to_another_kind_is_unknown() -> None:
+    """An implementation may have parents of its own."""
+    state, _, message = outcome(route(parents=[parent("x", kind="Waypoint", group="x.io")]))
+    assert (state, message) == ("unknown", "it is not known how routes attach to Waypoint.x.io")
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        (parent("g", "admin"), "Gateway default/g has no listener admin; it has listeners http (80), alt (8080)"),
+        (parent("g", port=81), "Gateway default/g has no listener port 81; it has listeners http (80), alt (8080)"),
+        (
+            parent("g", "http", port=8080),
+            "Gateway default/g has no listener http with port 8080; it has listeners http (80), alt (8080)",
+        ),
+    ],
+)
+def test_a_reference_that_picks_no_listener_matches_no_parent(reference: dict[str, Json], message: str) -> None:
+    """Section and port have to fit the same listener."""
+    world = gateway("g", listener("http"), listener("alt", port=8080))
+    assert outcome(route(parents=[reference]), world) == ("refused", "NoMatchingParent", message)
+
+
+def test_a_gateway_without_listeners_matches_nothing() -> None:
+    """Whatever the reference picks."""
+    message = "Gateway default/g has no listener; it has none"
+    assert outcome(route(), resource("Gateway", "g", {})) == ("refused", "NoMatchingParent", message)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            listener(allowedRoutes=allow(kinds=["GRPCRoute"])),
+            "listener http of Gateway infra/g takes GRPCRoute alone, not HTTPRoute",
+        ),
+        (listener(protocol="SMTP"), "listener http of Gateway infra/g takes no routes (protocol SMTP)"),
+        (listener(protocol=""), "listener http of Gateway infra/g takes no routes (protocol not given)"),
+        (listener(), "listener http of Gateway infra/g takes routes of its own namespace infra alone, not of baker"),
+        (
+            listener(allowedRoutes=allow("Selector", TEAM_A)),
+            "namespace baker does not match the selector of listener http of Gateway infra/g",
+        ),
+        (listener(allowedRoutes=allow("None")), "listener http of Gateway infra/g takes routes of no namespace"),
+    ],
+)
+def test_a_listener_that_does_not_allow_the_route_refuses(entry: dict[str, Json], message: str) -> None:
+    """By kind, then by namespace."""
+    found = route(parents=[parent(namespace="infra")], namespace="baker")
+    world = (gateway("g", entry, namespace="infra"), namespace("baker"))
+    assert outcome(found, *world) == ("refused", "NotAllowedByListeners", message)
+
+
+@pytest.mark.parametrize(
+    ("hostnames", "message"),
+    [
+        (
+            ["bread.example.com"],
+            "hostname bread.example.com does not match *.admin.example.com of listener http of Gateway default/g",
+        ),
+        (
+            ["a.org", "b.org"],
+            "hostnames a.org, b.org do not match *.admin.example.com of listener http of Gateway default/g",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", ["HTTPRoute", "GRPCRoute"])
+def test_hostnames_have_to_intersect(kind: str, hostnames: list[str], message: str) -> None:
+    """The message names both sides."""
+    world = gateway("g", listener(hostname="*.admin.example.com"))
+    expected = ("refused", "NoMatchingListenerHostname", message)
+    assert outcome(route(hostnames=hostnames, kind=kind), world) == expected
+
+
+def test_a_certain_refusal_beats_a_doubt() -> None:
+    """A hostname that cannot match makes the labels of an unread Namespace irrelevant."""
+    entry = listener(hostname="a.example.com", allowedRoutes=allow("Selector", TEAM_A))
+    found = route(parents=[parent(namespace="infra")], hostnames=["b.example.com"])
+    assert outcome(found, gateway("g", entry, namespace="infra"))[1] == "NoMatchingListenerHostname"
+
+
+def test_labels_of_an_unread_namespace_leave_a_doubt() -> None:
+    """The message says what would have to be read."""
+    world = gateway("g", listener(allowedRoutes=allow("Selector", TEAM_A)), namespace="infra")
+    message = "whether listener http of Gateway infra/g selects it is unknown: Namespace default was not read"
+    assert outcome(route(parents=[parent(namespace="infra")]), world) == ("unknown", "", message)
+
+
+def test_a_route_attaches_to_every_listener_that_takes_it() -> None:
+    """Without a section, each listener of the Gateway is asked."""
+    world = gateway("g", listener("a", hostname="a.org"), listener("b", hostname="*.org"), listener("c", port=81))
+    found = bindings(route(hostnames=["b.org"]), world)
+    assert [(item.listener, item.state) for item in found] == [
+        (node("Gateway", "g", "a"), "refused"),
+        (node("Gateway", "g", "b"), "attached"),
+        (node("Gateway", "g", "c"), "attached"),
+    ]
+
+
+def test_an_attached_route_has_no_reason_and_no_message() -> None:
+    """And the outcome says which parentRef it is about."""
+    found = route(parents=["broken", parent("g", "http", port=80)])  # type: ignore[list-item]  # hostile on purpose
+    (only,) = bindings(found, gateway())
+    assert (only.route, only.parent_index, only.parent) == (found.ref, 1, gateway().ref)
+    assert (only.listener, only.state, only.reason, only.message) == (node("Gateway", "g", "http"), "attached", "", "")
+
+
+def test_tcp_routes_have_no_hostnames() -> None:
+    """Hostnames that the kind does not have, or the protocol does not look at, are ignored."""
+    world = gateway("g", listener(protocol="TCP", hostname="a.org"))
+    assert outcome(route(kind="TCPRoute", hostnames=["b.org"]), world)[0] == "attached"
+    tls = gateway("g", listener(protocol="TLS", hostname="a.org", tls={"mode": "Terminate"}))
+    assert outcome(route(kind="TCPRoute", hostnames=["b.org"]), tls)[0] == "attached"
+    assert outcome(route(kind="TLSRoute", hostnames=["b.org"]), tls)[0] == "refused"
+
+
+def test_a_conflicted_listener_takes_nothing() -> None:
+    """Its network port is not configured, so no route can be served there."""
+    world = gateway("g", listener("a"), listener("b"))
+    first, second = bindings(route(), world)
+    assert (
+        first.message
+        == "listener a of Gateway default/g conflicts with listener b of Gateway default/g (HostnameConflict)"
+    )
+    assert [first.reason, second.reason] == ["NotAllowedByListeners"] * 2
+
+
+def set_parent() -> list[dict[str, Json]]:
+    """A parentRef to the ListenerSet `ls`."""
+    return [parent("ls", kind="ListenerSet")]
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        (
+            [resource("ListenerSet", "ls", {"listeners": [listener()]})],
+            "ListenerSet default/ls names no Gateway as its parent",
+        ),
+        (
+            [listener_set("ls"), gateway("other")],
+            "Gateway default/g, the parent of ListenerSet default/ls, does not exist",
+        ),
+        (
+            [listener_set("ls"), gateway("g")],
+            "Gateway default/g does not allow ListenerSet default/ls to attach (spec.allowedListeners)",
+        ),
+    ],
+)
+def test_a_listener_set_without_its_gateway_takes_nothing(others: list[Resource], message: str) -> None:
+    """It has to be attached itself."""
+    assert outcome(route(parents=set_parent()), *others) == ("refused", "NotAllowedByListeners", message)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ([], "Gateway infra/g, the parent of ListenerSet default/ls, was not read"),
+        (
+            [
+                gateway(
+                    "g", namespace="infra", allowedListeners={"namespaces": {"from": "Selector", "selector": TEAM_A}}
+                )
+            ],
+            "whether Gateway infra/g selects ListenerSet default/ls is unknown: Namespace default was not read",
+        ),
+    ],
+)
+def test_a_listener_set_whose_attachment_is_unknown_leaves_a_doubt(others: list[Resource], message: str) -> None:
+    """The Gateway, or the labels that it selects by, were not read."""
+    world = (listener_set("ls", parent_namespace="infra"), *others)
+    assert outcome(route(parents=set_parent()), *world) == ("unknown", "", message)
+
+
+def test_a_route_attaches_to_an_admitted_listener_set_and_not_to_its_gateway() -> None:
+    """Each parent is asked for itself; allowedRoutes Same means the namespace of the ListenerSet."""
+    world = (
+        gateway("g", namespace="infra", allowedListeners=OPEN),
+        listener_set("ls", listener("ls", port=81), parent_namespace="infra"),
+    )
+    found = bindings(route(parents=[*set_parent(), parent("g", "ls", namespace="infra")]), *world)
+    assert [(item.listener, item.reason) for item in found] == [
+        (node("ListenerSet", "ls", "ls"), ""),
+        (None, "NoMatchingParent"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        (service_parent(port=81), "Service default/s has no port 81; it has ports http, 8080"),
+        (service_parent(sectionName="grpc"), "Service default/s has no grpc; it has ports http, 8080"),
+        (
+            service_parent(sectionName="http", port=8080),
+            "Service default/s has no http with port 8080; it has ports http, 8080",
+        ),
+    ],
+)
+def test_a_parent_service_needs_the_port(reference: dict[str, Json], message: str) -> None:
+    """By number, by name, or by both."""
+    world = service("s", ("http", 80), 8080)
+    assert outcome(route(parents=[reference]), world) == ("refused", "NoMatchingParent", message)
+
+
+def test_a_route_attaches_to_a_parent_service() -> None:
+    """From any namespace; a port is a section of the Service."""
+    found = route(parents=[service_parent(namespace="x"), service_parent(namespace="x", port=80)])
+    whole, port = bindings(found, service("s", ("http", 80), namespace="x"))
+    assert (whole.listener, whole.state) == (None, "attached")
+    assert (port.listener, port.state) == (node("Service", "s", "http", "x", ""), "attached")
+
+
+def test_settings_reach_the_handshake() -> None:
+    """A TLS mode that is not supported takes no routes."""
+    world = gateway("g", listener(protocol="TLS", tls={"mode": "Terminate"}))
+    found = route(kind="TLSRoute")
+    topology = Topology(index(found, world), Settings(frozenset({"TLSRouteModeTerminate"})))
+    assert (
+        topology.bindings(found.ref)[0].message == "listener http of Gateway default/g takes no routes (protocol TLS)"
+    )
+
+
+def test_an_unread_route_has_no_bindings() -> None:
+    """Nothing is known of it."""
+    assert Topology(index()).bindings(ref("HTTPRoute", "r")) == ()

@@ -1,0 +1,87 @@
+"""The references of Gateway API objects, with what they leave out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.topology.references import backend_refs, gateway_of, parent_refs, port_names, rule_names
+from tests.build import backend, gateway, index, listener_set, ref, resource, route, rule, service
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+
+def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
+    """The position of a parentRef is its place in the list, so that a message can point at it."""
+    found = resource("HTTPRoute", "r", {"parentRefs": ["g", {"kind": "Gateway"}, {"name": "g"}]})
+    assert [parent.position for parent in parent_refs(index(found), found.ref, found.raw)] == [2]
+
+
+def test_parent_refs_default_to_a_gateway_of_the_routes_namespace() -> None:
+    """Group and kind default to Gateway, the namespace to the route's own (ParentReference)."""
+    found = resource(
+        "HTTPRoute", "r", {"parentRefs": [{"name": "g", "sectionName": "l", "port": 80}]}, namespace="baker"
+    )
+    (parent,) = parent_refs(index(found), found.ref, found.raw)
+    assert (parent.object, parent.section, parent.port) == (ref("Gateway", "g", "baker"), "l", 80)
+
+
+def test_an_empty_group_is_the_core_group() -> None:
+    """A group that is present and empty is not defaulted."""
+    found = resource("HTTPRoute", "r", {"parentRefs": [{"group": "", "kind": "Service", "name": "s"}]})
+    (parent,) = parent_refs(index(found), found.ref, found.raw)
+    assert parent.object == ref("Service", "s", group="")
+
+
+def test_a_reference_to_a_cluster_scoped_kind_has_no_namespace() -> None:
+    """Whatever the reference says."""
+    found = resource("HTTPRoute", "r", {"parentRefs": [{"kind": "GatewayClass", "name": "c", "namespace": "x"}]})
+    (parent,) = parent_refs(index(found), found.ref, found.raw)
+    assert parent.object == ref("GatewayClass", "c")
+
+
+def test_nameless_backends_are_left_out() -> None:
+    """Nothing can be said of a backendRef, or of a mirror, without a name."""
+    mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": {"port": 1}}}
+    found = route(rules=[rule(backend(""), filters=[mirror])])
+    assert list(backend_refs(index(found), found.ref, found.raw)) == []
+
+
+def test_references_of_filters_do_not_forward() -> None:
+    """Mirrors and external authorizers, on a rule or on a backend, are found but carry no traffic of the hierarchy."""
+    mirror: Json = {"requestMirror": {"backendRef": {"name": "m", "port": 1}}}
+    auth: Json = {"externalAuth": {"backendRef": {"name": "a", "namespace": "x", "port": 2}}}
+    found = route(rules=[rule(backend("s", filters=[mirror]), filters=[auth])])
+    refs = list(backend_refs(index(found), found.ref, found.raw))
+    assert [(item.field, item.object.qualified_name, item.port, item.forwards) for item in refs] == [
+        ("spec.rules[0].backendRefs[0]", "default/s", 8080, True),
+        ("spec.rules[0].backendRefs[0].filters[0].requestMirror.backendRef", "default/m", 1, False),
+        ("spec.rules[0].filters[0].externalAuth.backendRef", "x/a", 2, False),
+    ]
+
+
+def test_a_listener_set_may_name_no_gateway() -> None:
+    """Its parent must be a Gateway with a name."""
+    other = resource("ListenerSet", "ls", {"parentRef": {"kind": "Service", "group": "", "name": "s"}})
+    nobody = resource("ListenerSet", "ls2", {"parentRef": "g"})
+    assert gateway_of(index(other), other.ref, other.raw) is None
+    assert gateway_of(index(nobody), nobody.ref, nobody.raw) is None
+
+
+def test_a_listener_set_names_its_gateway() -> None:
+    """In its own namespace unless it says otherwise."""
+    here, there = listener_set(namespace="baker"), listener_set(parent_namespace="infra")
+    assert gateway_of(index(here), here.ref, here.raw) == gateway(namespace="baker").ref
+    assert gateway_of(index(there), there.ref, there.raw) == gateway(namespace="infra").ref
+
+
+def test_rules_without_a_name_of_their_own_are_numbered() -> None:
+    """An unnamed rule is `rule[i]`, and so is the second of two with one name."""
+    found = route(rules=[rule(name="api"), rule(), rule(name="api")])
+    assert rule_names(found.raw) == ("api", "rule[1]", "rule[2]")
+
+
+def test_ports_without_a_name_are_called_by_number() -> None:
+    """What is no port number is no port."""
+    found = service("s", ("http", 80), 8080, {"name": "broken", "port": "81"})
+    assert port_names(found.raw) == {80: "http", 8080: "8080"}
