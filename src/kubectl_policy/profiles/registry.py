@@ -1,0 +1,78 @@
+"""Which kinds are policies, and what is known of each: a profile beats the label, the label beats the shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE, names_in_crd
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.profiles.infer import by_label, by_shape
+from kubectl_policy.profiles.load import built_in_profiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.model import Resource
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.profile import PolicyKindProfile
+
+# Objects of these are never policies, whatever fields they have: the API defines them.
+_NOT_POLICIES = frozenset(
+    {CRD, SERVICE}
+    | {
+        GroupKind(GATEWAY_API, kind)
+        for kind in (
+            "GatewayClass",
+            "Gateway",
+            "ListenerSet",
+            "HTTPRoute",
+            "GRPCRoute",
+            "TLSRoute",
+            "TCPRoute",
+            "UDPRoute",
+            "ReferenceGrant",
+        )
+    }
+)
+
+
+class Registry:
+    """The policy kinds of one snapshot. Built-in profiles are read only for the API groups that occur."""
+
+    def __init__(self, index: Index, profiles: Iterable[PolicyKindProfile] = ()) -> None:
+        """Give the user's own profiles precedence over the built-in ones, later ones over earlier ones."""
+        self._index = index
+        self._user = {profile.group_kind: profile for profile in profiles}
+        self._found: dict[GroupKind, PolicyKindProfile | None] = {}
+
+    @property
+    def policy_kinds(self) -> tuple[PolicyKindProfile, ...]:
+        """The profile of every policy kind of which an object was read, sorted by group and kind."""
+        profiles = (self.profile_of(group_kind) for group_kind in self._index.group_kinds)
+        return tuple(profile for profile in profiles if profile)
+
+    def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
+        """What is known of a kind; None if it is not a policy kind."""
+        if group_kind not in self._found:
+            self._found[group_kind] = self._look_up(group_kind)
+        return self._found[group_kind]
+
+    def _look_up(self, group_kind: GroupKind) -> PolicyKindProfile | None:
+        if group_kind in self._user:
+            return self._user[group_kind]
+        if group_kind in _NOT_POLICIES:
+            return None
+        built_in = built_in_profiles(group_kind.group).get(group_kind)
+        if built_in:
+            return built_in
+        schema = self._index.defaults.schema_of(group_kind)
+        return by_label(group_kind, self._definition(group_kind), schema) or by_shape(
+            group_kind, self._index.of_kind(group_kind), schema
+        )
+
+    def _definition(self, group_kind: GroupKind) -> Resource | None:
+        for definition in self._index.of_kind(CRD):
+            names = names_in_crd(definition)
+            if names and names.group_kind == group_kind:
+                return definition
+        return None

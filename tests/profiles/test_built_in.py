@@ -1,0 +1,144 @@
+"""The built-in profiles: each is well-formed, has evidence, and behaves as its evidence says."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from kubectl_policy.profiles.load import built_in_profiles, schema
+from tests.build import node, policy, ref, resource, service, snapshot, target
+
+if TYPE_CHECKING:
+    from kubectl_policy import PolicyKindProfile
+
+FILES: Final = sorted(
+    file.name for file in (resources.files("kubectl_policy.profiles") / "data").iterdir() if file.name.endswith(".yaml")
+)
+PROFILES: Final = [
+    pytest.param(profile, id=str(kind))
+    for file in FILES
+    for kind, profile in built_in_profiles(file.removesuffix(".yaml")).items()
+]
+# Every built-in profile has a test of its behaviour in this module; this is the list of them.
+BEHAVIOUR_TESTED: Final = {
+    GroupKind(GATEWAY_API, "BackendTLSPolicy"),
+    GroupKind(GATEWAY_API, "BackendLBPolicy"),
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"),
+}
+
+
+def document(file: str) -> Any:  # noqa: ANN401 - a profile file, which the schema is there to check
+    """A built-in file as it is written."""
+    return yaml.safe_load((resources.files("kubectl_policy.profiles") / "data" / file).read_text("utf-8"))
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_file_follows_the_schema(file: str) -> None:
+    """Built-in files obey what users' files have to obey, and are named after their group."""
+    found = document(file)
+    assert list(Draft202012Validator(schema()).iter_errors(found)) == []
+    assert found["group"] == file.removesuffix(".yaml")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile_has_evidence(profile: PolicyKindProfile) -> None:
+    """A source is a repository with a path, or a URL; nothing about the merge rests on an assumption."""
+    assert profile.known_by == "profile"
+    assert profile.evidence
+    assert all("/" in source for source in profile.evidence)
+    assert profile.assumed == ()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile_has_a_test_of_its_behaviour(profile: PolicyKindProfile) -> None:
+    """A profile that nobody tests is an opinion."""
+    assert profile.group_kind in BEHAVIOUR_TESTED
+
+
+@pytest.mark.parametrize("kind", sorted(BEHAVIOUR_TESTED), ids=str)
+class TestDirectPoliciesOnServices:
+    """What the three kinds of Gateway API have in common: direct, local, refused in a conflict."""
+
+    def test_another_namespace_is_refused(self, kind: GroupKind) -> None:
+        """`LocalPolicyTargetReference`: no reference leaves its namespace."""
+        far = policy("p", target("s", "Service", group="", namespace="other"), kind=kind.kind, group=kind.group)
+        analysis = analyze(snapshot(far, service("s", namespace="other"), complete=True))
+        assert [attachment.state for attachment in analysis.attachments[far.ref]] == ["not permitted"]
+        assert analysis.enforcement(far.ref).state == "NotPermitted"
+
+    def test_the_older_of_two_stands(self, kind: GroupKind) -> None:
+        """Says: "The oldest policy based on creation timestamp" wins, whole; the other one is in conflict with it."""
+        older, newer = (
+            policy(name, target("s", "Service", group=""), kind=kind.kind, group=kind.group, age=age, by=name)
+            for name, age in (("z", 1), ("a", 2))
+        )
+        analysis = analyze(snapshot(newer, older, service("s", ("http", 80)), complete=True))
+        (effective,) = analysis.effective(node("Service", "s", "http", group=""))
+        assert plain(effective.spec) == {"by": "z"}
+        assert analysis.enforcement(older.ref).state == "Enforced"
+        assert (analysis.enforcement(newer.ref).state, analysis.enforcement(newer.ref).by) == (
+            "Conflicted",
+            (older.ref,),
+        )
+
+    def test_the_class_is_known(self, kind: GroupKind) -> None:
+        """Direct, with strategy None, effective on the Service."""
+        profile = built_in_profiles(kind.group)[kind]
+        assert (profile.policy_class, profile.strategy, profile.stanzas) == ("direct", MergeStrategy.NONE, "none")
+        assert TargetLevel(SERVICE) in profile.effective_targets
+
+
+def test_a_backend_tls_policy_on_a_port_beats_one_on_the_service() -> None:
+    """Says: "A sectionName beats none": the port's own policy applies to the port, the other one to the other ports."""
+    whole, one_port = (
+        policy(
+            name,
+            target("s", "Service", section, group=""),
+            kind="BackendTLSPolicy",
+            group=GATEWAY_API,
+            age=age,
+            by=name,
+        )
+        for name, section, age in (("whole", "", 1), ("port", "https", 2))
+    )
+    analysis = analyze(snapshot(whole, one_port, service("s", ("http", 80), ("https", 443)), complete=True))
+    specs = {
+        section: [plain(effective.spec) for effective in analysis.effective(node("Service", "s", section, group=""))]
+        for section in ("http", "https")
+    }
+    assert specs == {"http": [{"by": "whole"}], "https": [{"by": "port"}]}
+    assert (analysis.enforcement(whole.ref).state, analysis.enforcement(whole.ref).by) == (
+        "PartiallyEnforced",
+        (one_port.ref,),
+    )
+    assert analysis.enforcement(one_port.ref).state == "Enforced"
+
+
+def test_a_backend_lb_policy_takes_services_and_their_imports_alone() -> None:
+    """Declared targets of BackendLBPolicy: Service and ServiceImport."""
+    imported = resource("ServiceImport", "s", {"ports": [{"port": 80}]}, group="multicluster.x-k8s.io")
+    found = policy(
+        "p",
+        target("s", "ServiceImport", group="multicluster.x-k8s.io"),
+        target("g", "Gateway"),
+        kind="BackendLBPolicy",
+        group=GATEWAY_API,
+    )
+    analysis = analyze(snapshot(found, imported, complete=True))
+    attached, refused = analysis.attachments[found.ref]
+    assert attached.state == "attached"
+    assert refused.state == "kind unsupported"
+    assert refused.message == (
+        "BackendLBPolicy cannot target a Gateway.gateway.networking.k8s.io; "
+        "it takes Service, ServiceImport.multicluster.x-k8s.io"
+    )
+    assert analysis.affected_by(node("ServiceImport", "s", group="multicluster.x-k8s.io")) == (
+        ref("BackendLBPolicy", "p"),
+    )

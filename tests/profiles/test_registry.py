@@ -1,0 +1,211 @@
+"""Which kinds are policies: a profile beats the label, the label beats the shape, and some kinds never are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles import Registry, registry
+from tests.build import crd, gateway, index, policy, resource, route, service, target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+REFERENCE: Final[Json] = {"type": "object", "properties": {"group": {}, "kind": {}, "name": {}}}
+
+
+def schema_of(**spec: Json) -> Json:
+    """A definition's schema with these properties in the spec."""
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+
+
+def labelled(value: str, **spec: Json) -> Resource:
+    """A definition of ColorPolicy with the policy label."""
+    return crd(
+        "ColorPolicy", labels={"gateway.networking.k8s.io/policy": value}, schema=schema_of(**spec) if spec else None
+    )
+
+
+def found(*resources: Resource) -> PolicyKindProfile | None:
+    """What is known of ColorPolicy, without a profile of the user."""
+    return Registry(index(*resources)).profile_of(COLOR)
+
+
+class TestNotPolicies:
+    """Kinds that look like policies and are none."""
+
+    @pytest.mark.parametrize(
+        "reference",
+        [
+            pytest.param({"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}, id="VerticalPodAutoscaler"),
+            pytest.param({"name": "x"}, id="no kind"),
+            pytest.param("x", id="no mapping"),
+            pytest.param(7, id="a number"),
+            pytest.param(None, id="null"),
+        ],
+    )
+    def test_an_object_whose_reference_is_of_another_sort(self, reference: Json) -> None:
+        """A `targetRef` with an apiVersion names a workload; one without a kind names nothing."""
+        assert found(resource("ColorPolicy", "p", {"targetRef": reference}, group="example.com")) is None
+
+    def test_a_definition_whose_reference_has_an_api_version(self) -> None:
+        """As in the definition of VerticalPodAutoscaler; its schema counts, whatever the objects say."""
+        workload: Json = {"properties": {"apiVersion": {}, "kind": {}, "name": {}}}
+        definition = crd("ColorPolicy", schema=schema_of(targetRef=workload))
+        assert found(definition, policy("p", target("g"))) is None
+
+    def test_a_definition_without_references(self) -> None:
+        """A schema without target references is not one of a policy kind."""
+        assert found(crd("ColorPolicy", schema=schema_of(color={"type": "string"}))) is None
+
+    def test_a_label_of_another_value(self) -> None:
+        """Only direct, inherited and true are values of the label."""
+        assert found(labelled("false")) is None
+
+    @pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "ReferenceGrant"])
+    def test_the_api_s_own_kinds(self, kind: str) -> None:
+        """A Gateway with a field `targetRef` is a Gateway."""
+        odd = resource(kind, "x", {"targetRef": {"group": "", "kind": "Service", "name": "s"}})
+        assert Registry(index(odd)).profile_of(odd.ref.group_kind) is None
+
+    def test_nothing_in_an_ordinary_world_is_a_policy(self) -> None:
+        """Gateways, routes and Services are no policies."""
+        assert Registry(index(gateway(), route(), service())).policy_kinds == ()
+
+
+class TestByShape:
+    """The last resort, which is a guess and is shown as one."""
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            {"targetRef": target("g")},
+            {"targetRefs": [7, target("g")]},
+            {"targetSelectors": [{"group": GATEWAY_API, "kind": "Gateway", "matchLabels": {}}]},
+        ],
+        ids=str,
+    )
+    def test_an_object_with_a_reference(self, spec: Mapping[str, Json]) -> None:
+        """Without a schema, one object with a target reference makes a policy kind."""
+        assert found(resource("ColorPolicy", "p", spec, group="example.com")) == PolicyKindProfile(
+            COLOR, "inherited", "shape", assumed=("being a policy", "class", "merge strategy")
+        )
+
+    @pytest.mark.parametrize("field", ["targetRef", "targetRefs", "targetSelectors"])
+    def test_a_schema_with_references(self, field: str) -> None:
+        """The definition decides, as an object or as a list of them; stanzas that it lacks are known to be absent."""
+        declared: Json = REFERENCE if field == "targetRef" else {"type": "array", "items": REFERENCE}
+        profile = found(crd("ColorPolicy", schema=schema_of(**{field: declared})))
+        assert profile is not None
+        assert (profile.known_by, profile.stanzas) == ("shape", "none")
+
+    def test_the_stanzas_and_maps_of_a_schema(self) -> None:
+        """`default` and `override` are stanzas if they are objects; maps of scalars are found below them."""
+        stanza: Json = {
+            "type": "object",
+            "properties": {
+                "headers": {"type": "object", "additionalProperties": {"type": "string"}},
+                "limits": {"type": "object", "additionalProperties": {"type": "object", "properties": {"rate": {}}}},
+                "deep": {"type": "object", "properties": {"labels": {"additionalProperties": {"type": "integer"}}}},
+                "open": {"type": "object", "additionalProperties": True},
+                "odd": "text",
+            },
+        }
+        profile = found(crd("ColorPolicy", schema=schema_of(targetRef=REFERENCE, default=stanza)))
+        assert profile is not None
+        assert profile.stanzas == "singular"
+        assert profile.map_fields == {"default.headers", "default.deep.labels"}
+
+
+class TestByLabel:
+    """`gateway.networking.k8s.io/policy` on the definition."""
+
+    @pytest.mark.parametrize("value", ["direct", "Direct", "DIRECT"])
+    def test_direct_in_any_case(self, value: str) -> None:
+        """The label says the class; the strategy is assumed."""
+        assert found(labelled(value)) == PolicyKindProfile(COLOR, "direct", "label", assumed=("merge strategy",))
+
+    @pytest.mark.parametrize("value", ["inherited", "Inherited"])
+    def test_inherited_in_any_case(self, value: str) -> None:
+        """The label says the class; the strategy is assumed."""
+        assert found(labelled(value)) == PolicyKindProfile(COLOR, "inherited", "label", assumed=("merge strategy",))
+
+    def test_true_says_that_it_is_a_policy_and_no_more(self) -> None:
+        """Older definitions; the class is a guess as well."""
+        assert found(labelled("True")) == PolicyKindProfile(
+            COLOR, "inherited", "label", assumed=("class", "merge strategy")
+        )
+
+    def test_the_label_beats_the_shape(self) -> None:
+        """A labelled kind is known by its label, though it has the shape as well; its stanzas come from the schema."""
+        profile = found(labelled("direct", targetRef=REFERENCE, defaults={"type": "object"}), policy("p", target("g")))
+        assert profile is not None
+        assert (profile.known_by, profile.policy_class, profile.stanzas) == ("label", "direct", "plural")
+
+    def test_the_label_of_another_kind_s_definition_is_none_of_its_business(self) -> None:
+        """Definitions are told apart by group and kind, malformed ones are skipped."""
+        other = crd("ColorPolicy", "example.org", labels={"gateway.networking.k8s.io/policy": "direct"})
+        broken = resource("CustomResourceDefinition", "a", {"names": 3}, group="apiextensions.k8s.io")
+        assert found(broken, other) is None
+        assert found(broken, other, labelled("direct")) is not None
+
+
+class TestByProfile:
+    """Profiles beat everything else."""
+
+    def test_the_user_s_profile_beats_the_built_in_one(self) -> None:
+        """Who writes a profile knows better."""
+        kind = GroupKind(GATEWAY_API, "BackendTLSPolicy")
+        own = PolicyKindProfile(kind, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS)
+        assert Registry(index(), [own]).profile_of(kind) is own
+        built_in = Registry(index()).profile_of(kind)
+        assert built_in is not None
+        assert built_in.policy_class == "direct"
+
+    def test_the_built_in_profile_beats_the_label_and_the_shape(self) -> None:
+        """A definition of BackendTLSPolicy that claims to be inherited."""
+        claim = crd("BackendTLSPolicy", GATEWAY_API, labels={"gateway.networking.k8s.io/policy": "inherited"})
+        built_in = Registry(index(claim)).profile_of(GroupKind(GATEWAY_API, "BackendTLSPolicy"))
+        assert built_in is not None
+        assert (built_in.known_by, built_in.policy_class) == ("profile", "direct")
+
+    def test_the_user_s_profile_beats_the_label(self) -> None:
+        """Even for a kind that the API itself defines, if somebody insists."""
+        own = PolicyKindProfile(COLOR, "inherited", "profile")
+        assert Registry(index(labelled("direct")), [own]).profile_of(COLOR) is own
+
+    def test_a_later_profile_beats_an_earlier_one(self) -> None:
+        """As files are given on the command line."""
+        first, second = (PolicyKindProfile(COLOR, "direct", "profile", fold=fold) for fold in ("top-down", "bottom-up"))
+        assert Registry(index(), [first, second]).profile_of(COLOR) is second
+
+
+def test_the_policy_kinds_of_a_snapshot_are_sorted() -> None:
+    """Only kinds of which an object was read, by group and kind."""
+    objects = [
+        policy("p", target("g"), kind=kind, group=group)
+        for group, kind in (("b.io", "P"), ("a.io", "Q"), ("a.io", "P"))
+    ]
+    kinds = Registry(index(*objects, gateway(), crd("UnusedPolicy"))).policy_kinds
+    assert [str(profile.group_kind) for profile in kinds] == ["P.a.io", "Q.a.io", "P.b.io"]
+
+
+def test_built_in_profiles_are_read_only_for_groups_that_occur(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A world without a policy kind's group never opens the file of that group."""
+    asked: list[str] = []
+
+    def reading(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
+        asked.append(group)
+        return {}
+
+    monkeypatch.setattr(registry, "built_in_profiles", reading)
+    known = Registry(index(policy("p", target("g")), gateway()))
+    assert known.policy_kinds == known.policy_kinds
+    assert asked == ["example.com"]
