@@ -1,0 +1,160 @@
+"""The pipeline in one place: from a snapshot to everything that can be asked of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_policy.attachment import Attachment, attach
+from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+from kubectl_policy.model.index import Index
+from kubectl_policy.profiles import PolicyKindProfile, Registry
+from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolver, enforce
+from kubectl_policy.topology import Path, Settings, Topology, shape_problems_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.attachment import State
+    from kubectl_policy.model import GroupKind, Resource, Snapshot
+
+
+def analyze(
+    snapshot: Snapshot, *, profiles: Iterable[PolicyKindProfile] = (), settings: Settings | None = None
+) -> Analysis:
+    """The analysis of a snapshot; `profiles` (see `load_profiles`) beat the built-in ones.
+
+    Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
+    states, analyse both.
+    """
+    return Analysis(snapshot, Index(snapshot), tuple(profiles), settings or Settings())
+
+
+class Analysis:
+    """One snapshot with its topology, its policies and what they amount to. Make one with `analyze`."""
+
+    def __init__(
+        self, snapshot: Snapshot, index: Index, profiles: tuple[PolicyKindProfile, ...], settings: Settings
+    ) -> None:
+        """Wire the parts together; each computes only what it is asked."""
+        self.snapshot = snapshot
+        self.index = index
+        self.topology = Topology(index, settings)
+        self.registry = Registry(index, profiles)
+
+    @cached_property
+    def policies(self) -> tuple[Resource, ...]:
+        """Every policy, sorted by kind, namespace and name."""
+        kinds = (profile.group_kind for profile in self.registry.policy_kinds)
+        return tuple(policy for kind in kinds for policy in self.index.of_kind(kind))
+
+    @cached_property
+    def attachments(self) -> Mapping[ObjectRef, tuple[Attachment, ...]]:
+        """The attachments of each policy, in the order of its references, also the failed ones."""
+        return {
+            policy.ref: attach(policy, profile, self.topology)
+            for profile in self.registry.policy_kinds
+            for policy in self.index.of_kind(profile.group_kind)
+        }
+
+    def attachments_to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
+        """The attachments, of any state, whose target is an object or one of its sections; sorted by policy."""
+        return self._by_target.get(obj, ())
+
+    def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
+        """The effective policies at a node, for each path that leads to it; of one policy kind, if given."""
+        return tuple(
+            effective
+            for path in self.topology.paths(node)
+            for effective in self.effective_on(path)
+            if kind in {None, effective.kind}
+        )
+
+    def effective_on(self, path: Path) -> tuple[EffectivePolicy, ...]:
+        """The effective policy of each kind at the end of one path, sorted by kind."""
+        return self.resolver.effective(path)
+
+    def affected_by(self, node: NodeRef) -> tuple[ObjectRef, ...]:
+        """The policies with at least one effective field at a node, on any path; sorted."""
+        return tuple(sorted({ref for effective in self.effective(node) for ref in effective.policies_in_force()}))
+
+    def enforcement(self, policy: ObjectRef) -> Enforcement:
+        """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
+        profile = self.registry.profile_of(policy.group_kind)
+        if profile is None:
+            raise KeyError(policy)
+        return enforce(policy, profile, self.attachments[policy], self.topology, self.resolver)
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        """Resolves effective policies on single paths."""
+        every = (attachment for attachments in self.attachments.values() for attachment in attachments)
+        return Resolver(self.topology, self.registry, every)
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Every problem and doubt in the snapshot: those from reading, then those of each object, by kind and name."""
+        resources = (resource for kind in self.index.group_kinds for resource in self.index.of_kind(kind))
+        return (
+            *self.snapshot.diagnostics,
+            *(diagnostic for resource in resources for diagnostic in self._problems(resource)),
+        )
+
+    def problems_of(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+        """The problems and doubts whose subject is one object; the rest of the snapshot is not looked at."""
+        resource = self.index.get(obj)
+        read = (diagnostic for diagnostic in self.snapshot.diagnostics if diagnostic.subject == obj)
+        return (*read, *(self._problems(resource) if resource else ()))
+
+    def _problems(self, resource: Resource) -> Iterator[Diagnostic]:
+        """Wrong shapes, broken references and failed attachments of one object."""
+        yield from shape_problems_of(resource)
+        yield from self.topology.missing_from(resource.ref)
+        attachments = self.attachments.get(resource.ref)
+        if attachments is None:
+            return
+        if not attachments:
+            yield self._no_reference(resource)
+        for attachment in attachments:
+            failure = self._failure(attachment)
+            if failure:
+                yield failure
+
+    @cached_property
+    def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:
+        found: dict[ObjectRef, list[Attachment]] = {}
+        for attachments in self.attachments.values():
+            for attachment in attachments:
+                if attachment.target:
+                    found.setdefault(attachment.target.object, []).append(attachment)
+        return {obj: tuple(attachments) for obj, attachments in found.items()}
+
+    def _no_reference(self, policy: Resource) -> Diagnostic:
+        message = f"{policy.ref} has no target reference, so it has no effect"
+        return Diagnostic("no-target", "warning", message, policy.ref, origin=policy.origin)
+
+    def _failure(self, attachment: Attachment) -> Diagnostic | None:
+        if attachment.state == "attached" and not attachment.virtual:
+            return None
+        policy = self.index.get(attachment.policy)
+        related = (attachment.target.object,) if attachment.target else ()
+        return Diagnostic(
+            _RULES[attachment.state],
+            "info" if attachment.state in {"attached", "target unknown"} else "error",
+            f"{attachment.policy}: {attachment.message}",
+            attachment.policy,
+            attachment.declared.field,
+            policy.origin if policy else None,
+            related,
+            "TargetNotFound" if attachment.state in {"target missing", "section missing"} else "",
+        )
+
+
+_RULES: Mapping[State, str] = {
+    "attached": "virtual-target",
+    "target missing": "target-missing",
+    "target unknown": "target-unknown",
+    "section missing": "section-missing",
+    "not permitted": "target-not-permitted",
+    "kind unsupported": "target-kind-unsupported",
+}

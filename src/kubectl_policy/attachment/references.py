@@ -1,0 +1,67 @@
+"""The target references that a policy declares, decoded from whichever of their spellings it uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import mapping_at, text_at, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReference:
+    """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
+
+    `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
+    reference names every object of the kind whose labels it selects.
+    """
+
+    field: str
+    group: str
+    kind: str
+    name: str = ""
+    namespace: str = ""
+    section: str = ""
+    selector: Mapping[str, Json] | None = None
+
+
+def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[TargetReference, ...]:
+    """Every reference of a policy, in the order of its kind's target fields; what is not a mapping is left out."""
+    return tuple(
+        reference
+        for path in profile.target_fields
+        for field, entry in _entries(path, value_at(policy.raw, path))
+        if (reference := _reference(field, entry))
+    )
+
+
+def _entries(path: str, value: Json) -> Iterator[tuple[str, Json]]:
+    if isinstance(value, list):
+        for position, entry in enumerate(value):
+            yield f"{path}[{position}]", entry
+    else:
+        yield path, value
+
+
+def _reference(field: str, entry: Json) -> TargetReference | None:
+    if not isinstance(entry, dict):
+        return None
+    nested = mapping_at(entry, "selector")
+    by_labels = {key: entry[key] for key in ("matchLabels", "matchExpressions") if key in entry}
+    selector = nested if "selector" in entry else by_labels
+    name = text_at(entry, "name")
+    return TargetReference(
+        field,
+        text_at(entry, "group"),
+        text_at(entry, "kind"),
+        name,
+        text_at(entry, "namespace"),
+        text_at(entry, "sectionName"),
+        selector if not name and (selector or "selector" in entry or "Selector" in field) else None,
+    )

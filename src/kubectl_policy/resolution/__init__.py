@@ -1,0 +1,24 @@
+"""Merge strategies, precedence, effective policies and enforcement."""
+
+from kubectl_policy.resolution.effective import EffectivePolicy, Fate
+from kubectl_policy.resolution.enforcement import Enforcement, enforce, fates_of, reach
+from kubectl_policy.resolution.resolver import Resolver
+from kubectl_policy.resolution.strategies import Contribution
+from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
+
+__all__ = [
+    "Contribution",
+    "EffectivePolicy",
+    "Enforcement",
+    "Fate",
+    "Leaf",
+    "Resolver",
+    "Source",
+    "Traced",
+    "enforce",
+    "fates_of",
+    "field_name",
+    "leaves",
+    "plain",
+    "reach",
+]

@@ -1,0 +1,89 @@
+"""The spec proper of a policy: its settings without references and strategy fields, by stanza."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.profiles.profile import TARGET_FIELDS, MergeStrategy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.profiles.profile import PolicyKindProfile
+
+Style: TypeAlias = Literal["plural", "singular", "none"]
+
+_STYLES: Final[tuple[tuple[Style, str, str], ...]] = (
+    ("plural", "overrides", "defaults"),
+    ("singular", "override", "default"),
+)
+_PATCHING: Final = frozenset({"patch", "merge"})
+
+
+class Stanza(NamedTuple):
+    """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`)."""
+
+    field: str
+    strategy: MergeStrategy
+    spec: Mapping[str, Json]
+    style: Style
+
+
+def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
+    """The stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
+
+    Where nobody has said whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
+    such only if the spec holds nothing else, since a kind may have a field of that name.
+    """
+    spec = _without_references(raw, profile)
+    for style, overrides, defaults in _STYLES:
+        if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
+            found = [
+                _stanza(name, style, is_override=name == overrides, spec=mapping_at(spec, name))
+                for name in (overrides, defaults)
+                if isinstance(spec.get(name), Mapping)
+            ]
+            rest = {key: value for key, value in spec.items() if key not in {overrides, defaults}}
+            bare = [_bare(raw, rest, profile)] if rest or not found else []
+            return tuple(found + bare)
+    return (_bare(raw, spec, profile),)
+
+
+def _without_references(raw: Mapping[str, Json], profile: PolicyKindProfile) -> Mapping[str, Json]:
+    spec = mapping_at(raw, "spec")
+    for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
+        if path.startswith("spec."):
+            spec = _without(spec, path.split(".")[1:])
+    return spec
+
+
+def _without(value: Mapping[str, Json], keys: Sequence[str]) -> Mapping[str, Json]:
+    """A mapping without what stands at a path; a mapping that held nothing else goes with it."""
+    key, *rest = keys
+    inner = value.get(key)
+    if not rest:
+        return {name: child for name, child in value.items() if name != key}
+    if not isinstance(inner, Mapping):
+        return value
+    left = _without(inner, rest)
+    return {**value, key: left} if left else _without(value, [key])
+
+
+def _stanza(name: str, style: Style, *, is_override: bool, spec: Mapping[str, Json]) -> Stanza:
+    """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told."""
+    patches = style == "singular" or text_at(spec, "strategy").lower() in _PATCHING
+    settings = {key: value for key, value in spec.items() if style == "singular" or key != "strategy"}
+    if is_override:
+        strategy = MergeStrategy.PATCH_OVERRIDES if patches else MergeStrategy.ATOMIC_OVERRIDES
+    else:
+        strategy = MergeStrategy.PATCH_DEFAULTS if patches else MergeStrategy.ATOMIC_DEFAULTS
+    return Stanza(f"spec.{name}", strategy, settings, style)
+
+
+def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
+    chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
+    strategy = MergeStrategy.named(chosen) or MergeStrategy.named(f"{chosen} defaults") or profile.default_strategy
+    return Stanza("spec", strategy, spec, "none")

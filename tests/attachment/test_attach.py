@@ -1,0 +1,260 @@
+"""What a policy is attached to, and in plain words why not to the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy.attachment import Attachment, attach
+from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests.build import gateway, grant, index, namespace, node, policy, resource, route, rule, service, target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ANY: Final = PolicyKindProfile(COLOR, "inherited", "profile")
+
+
+def attachments(
+    found: Resource,
+    *others: Resource,
+    profile: PolicyKindProfile = ANY,
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+) -> tuple[Attachment, ...]:
+    """The attachments of a policy in a world with the others."""
+    return attach(found, profile, Topology(index(found, *others, complete=complete, gaps=gaps)))
+
+
+def outcome(*others: Resource, to: Mapping[str, Json], profile: PolicyKindProfile = ANY) -> tuple[str, str]:
+    """State and message of a policy's only attachment in a complete world."""
+    (found,) = attachments(policy("p", to), *others, profile=profile)
+    return found.state, found.message
+
+
+class TestUnusable:
+    """References that name nothing that could be looked for."""
+
+    def test_no_kind(self) -> None:
+        """A name alone."""
+        assert outcome(to={"name": "g"}) == ("target missing", "spec.targetRefs[0] names no kind")
+
+    def test_neither_name_nor_labels(self) -> None:
+        """A kind alone."""
+        assert outcome(to={"kind": "Gateway"}) == (
+            "target missing",
+            "spec.targetRefs[0] names no object and selects none",
+        )
+
+    def test_a_version_in_the_group(self) -> None:
+        """A common mistake: `apiVersion` where a group belongs."""
+        assert outcome(to=target("d", "Deployment", group="apps/v1")) == (
+            "kind unsupported",
+            "spec.targetRefs[0].group apps/v1 holds a version; a target reference names a group alone",
+        )
+
+    def test_a_kind_that_the_policy_kind_does_not_take(self) -> None:
+        """The message says which it takes, virtual ones included."""
+        profile = replace(
+            ANY,
+            declared_targets=frozenset({GroupKind("", "Service")}),
+            virtual_targets=frozenset({GroupKind("v.io", "Ghost")}),
+        )
+        assert outcome(gateway("g"), to=target("g"), profile=profile) == (
+            "kind unsupported",
+            "ColorPolicy cannot target a Gateway.gateway.networking.k8s.io; it takes Ghost.v.io, Service",
+        )
+        assert outcome(service("s"), to=target("s", "Service", group=""), profile=profile) == ("attached", "")
+
+
+class TestByName:
+    """References to one object."""
+
+    def test_missing(self) -> None:
+        """In a complete world, what was not read does not exist."""
+        assert outcome(to=target("g")) == ("target missing", "Gateway default/g does not exist")
+
+    def test_unknown(self) -> None:
+        """In an open world, what was not read may exist."""
+        (found,) = attachments(policy("p", target("g")), complete=False)
+        assert (found.state, found.message) == ("target unknown", "Gateway default/g is not in the input")
+        assert found.target == node("Gateway", "g")
+
+    @pytest.mark.parametrize(
+        ("to", "message"),
+        [
+            (target("g", section="tls"), "Gateway default/g has no section tls; it has http"),
+            (target("r", "HTTPRoute", "rule[1]"), "HTTPRoute default/r has no section rule[1]; it has rule[0]"),
+            (target("s", "Service", "web", group=""), "Service default/s has no section web; it has http, 81"),
+            (target("default", "Namespace", "x", group=""), "Namespace default has no section x; it has no sections"),
+        ],
+        ids=str,
+    )
+    def test_section_missing(self, to: Mapping[str, Json], message: str) -> None:
+        """Says: "A section that does not exist does not attach the policy to the whole object"."""
+        world = (namespace("default"), gateway("g"), route("r"), service("s", ("http", 80), 81))
+        assert outcome(*world, to=to) == ("section missing", message)
+
+    @pytest.mark.parametrize(
+        ("to", "expected"),
+        [
+            (target("g"), node("Gateway", "g")),
+            (target("g", section="http"), node("Gateway", "g", "http")),
+            (target("r", "HTTPRoute", "named"), node("HTTPRoute", "r", "named")),
+            (target("r", "HTTPRoute", "rule[1]"), node("HTTPRoute", "r", "rule[1]")),
+            (target("s", "Service", "81", group=""), node("Service", "s", "81", group="")),
+            (target("s", "Service", group="core"), node("Service", "s", group="")),
+            (target("default", "Namespace", group=""), node("Namespace", "default", group="")),
+        ],
+        ids=str,
+    )
+    def test_attached(self, to: Mapping[str, Json], expected: NodeRef) -> None:
+        """Objects and sections, cluster-scoped ones without a namespace, the core group by either name."""
+        world = (namespace("default"), gateway("g"), route("r", rules=[rule(name="named"), rule()]), service("s", 81))
+        (found,) = attachments(policy("p", to), *world)
+        assert (found.state, found.target, found.message, found.virtual) == ("attached", expected, "", False)
+
+
+class TestAcrossNamespaces:
+    """References that leave their namespace, and the handshake that lets them."""
+
+    far = target("g", namespace="infra")
+    there = gateway("g", namespace="infra")
+    lets_in = grant(
+        namespace="infra", sources=[("example.com", "ColorPolicy", "default")], targets=[(GATEWAY_API, "Gateway")]
+    )
+
+    def test_the_kind_does_not_allow_it(self) -> None:
+        """Even with a grant."""
+        profile = replace(ANY, cross_namespace=False)
+        assert outcome(self.there, self.lets_in, to=self.far, profile=profile) == (
+            "not permitted",
+            "ColorPolicy can target its own namespace default alone, not infra",
+        )
+
+    def test_without_a_grant(self) -> None:
+        """Says: "MUST be paired with a handshake"; nothing is said of whether the target exists."""
+        message = "no ReferenceGrant in namespace infra lets ColorPolicy of default target Gateway infra/g"
+        assert outcome(self.there, to=self.far) == ("not permitted", message)
+        assert outcome(to=self.far) == ("not permitted", message)
+
+    @pytest.mark.parametrize("gap", [Gap("ReferenceGrant", "infra", "forbidden"), Gap("", "", "forbidden")], ids=str)
+    def test_whether_there_is_a_grant_is_unknown(self, gap: Gap) -> None:
+        """Grants that could not be read prove nothing."""
+        (found,) = attachments(policy("p", self.far), self.there, gaps=[gap])
+        assert (found.state, found.message) == (
+            "target unknown",
+            "whether ColorPolicy of default may target Gateway infra/g is unknown: its ReferenceGrants were not read",
+        )
+
+    def test_with_a_grant(self) -> None:
+        """The grant names the policy kind and its namespace."""
+        assert outcome(self.there, self.lets_in, to=self.far) == ("attached", "")
+
+    def test_where_no_grant_is_required(self) -> None:
+        """The profile says so."""
+        assert outcome(self.there, to=self.far, profile=replace(ANY, grant_required=False)) == ("attached", "")
+
+    def test_a_namespace_that_is_the_policy_s_own(self) -> None:
+        """Named though it need not be."""
+        profile = replace(ANY, cross_namespace=False)
+        assert outcome(gateway("g"), to=target("g", namespace="default"), profile=profile) == ("attached", "")
+
+    def test_a_cluster_scoped_policy(self) -> None:
+        """It has no namespace to leave."""
+        found = policy("p", self.far)
+        free = replace(found, ref=found.ref._replace(namespace=""))
+        assert [one.state for one in attachments(free, self.there)] == ["attached"]
+
+
+class TestByLabels:
+    """References to every object of a kind that has the labels."""
+
+    by_tier: Final[Mapping[str, Json]] = {
+        "group": GATEWAY_API,
+        "kind": "HTTPRoute",
+        "selector": {"matchLabels": {"tier": "web"}},
+    }
+
+    def test_nothing_is_selected(self) -> None:
+        """In a complete world; labels of another namespace do not count."""
+        elsewhere = route("r", namespace="infra", labels={"tier": "web"})
+        (found,) = attachments(policy("p", self.by_tier), elsewhere, route("other", labels={"tier": "db"}))
+        assert (found.state, found.target) == ("target missing", None)
+        assert found.message == "spec.targetRefs[0] selects no HTTPRoute in namespace default"
+
+    def test_nothing_that_was_read_is_selected(self) -> None:
+        """In an open world there may be others."""
+        (found,) = attachments(policy("p", self.by_tier), complete=False)
+        assert found.state == "target unknown"
+
+    def test_no_cluster_scoped_object_is_selected(self) -> None:
+        """The message names no namespace."""
+        everything: Mapping[str, Json] = {"kind": "Namespace", "selector": {"matchLabels": {"a": "b"}}}
+        (found,) = attachments(policy("p", everything), namespace("default"))
+        assert found.message == "spec.targetRefs[0] selects no Namespace"
+
+    def test_every_object_that_is_selected(self) -> None:
+        """One attachment each, sorted by name, sections included."""
+        web = [route(name, labels={"tier": "web"}) for name in ("z", "a")]
+        found = attachments(policy("p", {**self.by_tier, "sectionName": "rule[0]"}), *web, route("other"))
+        assert [(one.state, one.target) for one in found] == [
+            ("attached", node("HTTPRoute", "a", "rule[0]")),
+            ("attached", node("HTTPRoute", "z", "rule[0]")),
+        ]
+
+    def test_cluster_scoped_objects(self) -> None:
+        """Namespaces by their labels."""
+        everything: Mapping[str, Json] = {"kind": "Namespace", "selector": {"matchLabels": {"team": "edge"}}}
+        found = attachments(policy("p", everything), namespace("a", {"team": "edge"}), namespace("b"))
+        assert [one.target for one in found] == [node("Namespace", "a", group="")]
+
+
+class TestVirtual:
+    """Targets of kinds that no API serves."""
+
+    to = target("ghost", "Ghost", group="v.io")
+
+    def test_not_in_an_open_world(self) -> None:
+        """There the definition may just not have been read."""
+        (found,) = attachments(policy("p", self.to), complete=False)
+        assert (found.state, found.virtual) == ("target unknown", False)
+
+    def test_not_where_the_group_is_served(self) -> None:
+        """An object of the group was read: the target is missing."""
+        (found,) = attachments(policy("p", self.to), resource("Real", "x", group="v.io"))
+        assert (found.state, found.virtual) == ("target missing", False)
+
+    def test_not_an_object_that_was_read(self) -> None:
+        """It exists, whatever serves it."""
+        (found,) = attachments(policy("p", self.to), resource("Ghost", "ghost", group="v.io"))
+        assert (found.state, found.virtual) == ("attached", False)
+
+    def test_in_a_complete_world_without_the_group(self) -> None:
+        """Attached to a node of its own, and marked."""
+        (found,) = attachments(policy("p", self.to))
+        assert (found.state, found.virtual) == ("attached", True)
+        assert found.message == "Ghost.v.io is a virtual kind: no API serves it"
+
+    def test_where_the_profile_says_so(self) -> None:
+        """In any world."""
+        profile = replace(ANY, virtual_targets=frozenset({GroupKind("v.io", "Ghost")}))
+        (found,) = attachments(policy("p", self.to), profile=profile, complete=False)
+        assert (found.state, found.virtual, found.target) == ("attached", True, node("Ghost", "ghost", group="v.io"))
+
+
+def test_every_reference_becomes_an_attachment() -> None:
+    """In the order in which they are declared, also the ones that fail."""
+    found = attachments(policy("p", target("g"), target("ghost"), target("g", section="http")), gateway("g"))
+    assert [(one.declared.field, one.state) for one in found] == [
+        ("spec.targetRefs[0]", "attached"),
+        ("spec.targetRefs[1]", "target missing"),
+        ("spec.targetRefs[2]", "attached"),
+    ]

@@ -1,0 +1,124 @@
+"""The oracle's verdicts on top of its effective specs: fates of fields, enforcement, and what is affected by what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.model import NodeRef
+from tests import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Json, ObjectRef
+    from tests.oracle import Field, Outcome, Path, Who
+    from tests.property.world import Kind, Policy, World
+
+
+class Fate(NamedTuple):
+    """What became of one declared field."""
+
+    field: Field
+    value: Json
+    who: Who
+    state: str
+    by: tuple[Who, ...]
+
+
+def fates(outcome: Outcome) -> list[Fate]:
+    """The fate of every field that a part declares."""
+    found = []
+    for part in outcome.parts:
+        for field, (value, who) in part.spec.items():
+            winners = tuple(one.who for one in outcome.parts if one.who in outcome.members)
+            if who in outcome.rejected:
+                found.append(Fate(field, value, who, "rejected", winners))
+                continue
+            above = [leaf for other, leaf in outcome.spec.items() if other == field[: len(other)]]
+            below = [
+                leaf for other, leaf in outcome.spec.items() if len(other) > len(field) and other[: len(field)] == field
+            ]
+            by: tuple[Who, ...]
+            if above:
+                effective, by = above[0][1] == who, (above[0][1],)
+            else:
+                effective, by = bool(below) and value == {}, tuple(sorted({leaf[1] for leaf in below})) or winners
+            found.append(Fate(field, value, who, "effective" if effective else "superseded", () if effective else by))
+    return found
+
+
+def in_force(outcome: Outcome) -> set[ObjectRef]:
+    """The policies with an effective field, and those that declare none but were not beaten."""
+    declaring = {part.who[0] for part in outcome.parts}
+    empty = {part.who[0] for part in outcome.parts if not part.spec and part.who in outcome.members}
+    return ({leaf[1][0] for leaf in outcome.spec.values()} | empty) & declaring
+
+
+def affected_by(world: World, node: NodeRef) -> set[ObjectRef]:
+    """The policies with at least one effective field at a node, on any path."""
+    found: set[ObjectRef] = set()
+    for path in oracle.paths_to(world, node):
+        for kind in world.kinds:
+            outcome = oracle.effective(world, kind, path)
+            found |= in_force(outcome) if outcome else set()
+    return found
+
+
+def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
+    """The state of a policy over all its paths, and who beats it."""
+    kind = next(one for one in world.kinds if one.name == policy.kind)
+    targets, failures = oracle.attached(world, policy)
+    if not targets:
+        return next((state for state in ("TargetNotFound", "NotPermitted") if state in failures), "Invalid"), set()
+    paths = {path for target in targets for path in _paths(world, kind, target)}
+    outcomes = [outcome for path in paths if (outcome := oracle.effective(world, kind, path))]
+    if not outcomes:
+        return "NoEffect", set()
+    everywhere, somewhere, refused = True, False, True
+    by: set[ObjectRef] = set()
+    for outcome in outcomes:
+        own = [fate for fate in fates(outcome) if fate.who[0] == policy.ref]
+        holds = {(fate.field, repr(fate.value)) for fate in own if fate.state == "effective"}
+        lost = [fate for fate in own if (fate.field, repr(fate.value)) not in holds]
+        by |= {who[0] for fate in lost for who in fate.by}
+        if policy.ref in in_force(outcome):
+            somewhere = True
+            everywhere = everywhere and not lost
+            continue
+        everywhere = False
+        if not own:
+            by |= in_force(outcome)
+        takes_part = {part.who for part in outcome.parts if part.who[0] == policy.ref}
+        refused = refused and takes_part <= outcome.rejected
+    by -= {policy.ref}
+    if somewhere:
+        return "Enforced" if everywhere else "PartiallyEnforced", by
+    contributes = any(part.who[0] == policy.ref for outcome in outcomes for part in outcome.parts)
+    return "Conflicted" if refused and contributes else "Overridden", by
+
+
+def _paths(world: World, kind: Kind, target: NodeRef) -> Iterator[Path]:
+    """The paths at whose ends a policy takes effect by way of one target."""
+    if kind.direct:
+        for end in _direct_ends(world, kind, target):
+            yield from oracle.paths_to(world, end)
+        return
+    full = {path for path in oracle.full_paths(world) if target in path}
+    for path in full or oracle.paths_to(world, target):
+        ends = [number for number, node in enumerate(path) if _takes_effect(kind, node, is_last=node == path[-1])]
+        if ends and target in path[: ends[-1] + 1]:
+            yield path[: ends[-1] + 1]
+
+
+def _takes_effect(kind: Kind, node: NodeRef, *, is_last: bool) -> bool:
+    if kind.levels:
+        return (node.object.group_kind, bool(node.section)) in kind.levels
+    return is_last and node.kind not in {"Namespace", "GatewayClass"}
+
+
+def _direct_ends(world: World, kind: Kind, target: NodeRef) -> list[NodeRef]:
+    own_levels = [section for level, section in kind.levels if level == target.object.group_kind]
+    if target.section or (own_levels and not any(own_levels)):
+        return [target]
+    names = oracle.sections(world)[target]
+    return [NodeRef(target.object, name) for name in names] or [target]

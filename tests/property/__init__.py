@@ -1,0 +1,1 @@
+"""Laws that hold for every world, and the comparison with the oracle."""

@@ -1,0 +1,144 @@
+"""Random small worlds: everything that the semantics speak of, on few names, so that things meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from hypothesis import strategies as st
+
+from kubectl_policy.model import GroupKind, NodeRef
+from tests.oracle import GATEWAY_API, full_paths, obj, sections
+from tests.property.world import STRATEGIES, Gateway, Kind, Policy, Route, Rule, Service, World
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json
+    from tests.property.world import Style
+
+    _Named = TypeVar("_Named", Gateway, Route, Service)
+
+NAMESPACES = ("ns", "other")
+_HTTP_ROUTE, _SERVICE = GroupKind(GATEWAY_API, "HTTPRoute"), GroupKind("", "Service")
+_LEVELS = (
+    (),
+    ((_SERVICE, False),),
+    ((_SERVICE, True), (_SERVICE, False)),
+    ((_HTTP_ROUTE, False),),
+    ((_HTTP_ROUTE, True),),
+    ((GroupKind(GATEWAY_API, "Gateway"), True),),
+)
+_MISSING = (obj(GATEWAY_API, "Gateway", "ns", "ghost"), NodeRef(obj("", "Service", "ns", "s0").object, "ghost"))
+
+namespaces = st.sampled_from(("ns", "ns", "ns", "other"))
+scalars = st.sampled_from((1, 2, "x", None))
+values: st.SearchStrategy[Json] = st.one_of(
+    scalars,
+    st.lists(st.integers(0, 2), max_size=2),
+    st.dictionaries(
+        st.sampled_from("xyz"), st.one_of(scalars, st.just({}), st.just({"d": 1}), st.just({"d": None})), max_size=2
+    ),
+)
+specs: st.SearchStrategy[Mapping[str, Json]] = st.dictionaries(st.sampled_from("abm"), values, max_size=3)
+
+listeners = st.lists(
+    st.tuples(st.sampled_from(("l0", "l1")), st.sampled_from(("All", "All", "Same"))),
+    min_size=1,
+    max_size=2,
+    unique_by=lambda listener: listener[0],
+).map(tuple)
+gateways = st.builds(
+    Gateway, namespaces, st.sampled_from(("g0", "g1")), st.sampled_from(("public", "unread")), listeners
+)
+services = st.builds(
+    Service, namespaces, st.sampled_from(("s0", "s1")), st.sampled_from(((("http", 80),), (("", 80), ("admin", 81))))
+)
+kinds = st.builds(
+    Kind,
+    st.just(""),
+    st.sampled_from((False, False, True)),
+    st.sampled_from(("bare", "bare", "plural", "singular")),
+    st.sampled_from((None, None, "bottom-up", "top-down")),
+    st.sampled_from((None, None, "newest-challenges", "first-wins")),
+    st.sampled_from(_LEVELS),
+    st.sampled_from(({}, {}, {"a": "spec.own.a", "m.x": "spec.own.x"})),
+    st.sampled_from((frozenset[str](), frozenset({"m"}))),
+)
+
+
+def _named_once(found: list[Rule]) -> tuple[Rule, ...]:
+    return tuple(
+        rule._replace(name="") if any(rule.name == other.name for other in found[:number]) else rule
+        for number, rule in enumerate(found)
+    )
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """A world of at most two of everything but policies; references go where something is, mostly."""
+    found_kinds = tuple(
+        kind._replace(name=name)
+        for kind, name in zip(
+            draw(st.lists(kinds, min_size=1, max_size=2 if draw(st.booleans()) else 1)), "KL", strict=False
+        )
+    )
+    found_gateways, found_services = draw(_some(gateways)), draw(_some(services))
+    bare = World(
+        NAMESPACES,
+        ("public",),
+        found_gateways,
+        draw(_some(_routes(found_gateways, found_services))),
+        found_services,
+        draw(st.sampled_from(((), (("ns", "other"),), (("ns", "other"), ("other", "ns"))))),
+        found_kinds,
+        (),
+    )
+    nodes = [NodeRef(node.object, name) for node, names in sections(bare).items() for name in ("", *names)]
+    spine = max(full_paths(bare), key=lambda path: (len(path), path))
+    targets = (*spine, *spine, *spine, *nodes, *_MISSING)
+    policies = draw(st.lists(_policies(found_kinds, targets), min_size=2, max_size=6))
+    return bare._replace(
+        policies=tuple(policy._replace(name=name) for policy, name in zip(policies, "fedcba", strict=False))
+    )
+
+
+def _some(things: st.SearchStrategy[_Named]) -> st.SearchStrategy[tuple[_Named, ...]]:
+    return st.lists(things, min_size=1, max_size=2, unique_by=lambda thing: thing[:2]).map(tuple)
+
+
+def _routes(found_gateways: tuple[Gateway, ...], found_services: tuple[Service, ...]) -> st.SearchStrategy[Route]:
+    parents = st.tuples(
+        st.sampled_from([*(gateway[:2] for gateway in found_gateways), ("ns", "g1")]), st.sampled_from(("", "", "l0"))
+    ).map(lambda parent: (*parent[0], parent[1]))
+    backends = st.tuples(
+        st.sampled_from([*(service[:2] for service in found_services), ("other", "s1")]), st.sampled_from((None, 80))
+    ).map(lambda backend: (*backend[0], backend[1]))
+    rules = st.builds(Rule, st.sampled_from(("", "named")), st.lists(backends, max_size=2).map(tuple))
+    return st.builds(
+        Route,
+        namespaces,
+        st.sampled_from(("r0", "r1")),
+        st.lists(parents, max_size=2).map(tuple),
+        st.lists(rules, min_size=1, max_size=2).map(_named_once),
+        st.dictionaries(st.sampled_from("ax"), st.sampled_from((7, "", [3], [])), max_size=2),
+    )
+
+
+@st.composite
+def _policies(draw: st.DrawFn, known: tuple[Kind, ...], nodes: tuple[NodeRef, ...]) -> Policy:
+    kind = draw(st.sampled_from(known))
+    targets = draw(st.lists(st.sampled_from(nodes), min_size=draw(st.sampled_from((1, 1, 1, 0))), max_size=2))
+    at_home = next((target.object.namespace for target in targets if target.object.namespace), "ns")
+    namespace = draw(st.sampled_from((at_home, at_home, "other")))
+    return Policy(
+        kind.name, namespace, "", draw(st.sampled_from((None, 1, 1, 2))), tuple(targets), draw(_parts(kind.style))
+    )
+
+
+def _parts(style: Style) -> st.SearchStrategy[tuple[tuple[str, Mapping[str, Json]], ...]]:
+    if style == "bare":
+        return st.tuples(st.tuples(st.sampled_from(STRATEGIES), specs))
+    ways = ("Patch",) if style == "singular" else ("Patch", "Atomic")
+    overrides = st.tuples(st.sampled_from([f"{way} overrides" for way in ways]), specs)
+    defaults = st.tuples(st.sampled_from([f"{way} defaults" for way in ways]), specs)
+    return st.one_of(st.tuples(defaults), st.tuples(overrides), st.tuples(overrides, defaults))

@@ -1,0 +1,1 @@
+"""Tests of merging, precedence, effective policies and enforcement."""

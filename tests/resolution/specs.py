@@ -1,0 +1,50 @@
+"""Shorthand for traced specs: sources by name, and contributions of one strategy each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import MergeStrategy, Source, leaves
+from kubectl_policy.resolution import Contribution, field_name
+from kubectl_policy.resolution.strategies import Merged
+from kubectl_policy.resolution.traced import trace
+from tests.build import node, ref
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy import Leaf
+    from kubectl_policy.model import Json
+    from kubectl_policy.resolution import Traced
+
+
+def source(name: str, *, overrides: bool = False, at: str = "g") -> Source:
+    """The policy of that name, attached to a Gateway."""
+    return Source(ref("ColorPolicy", name, group="example.com"), node("Gateway", at), overrides)
+
+
+def declares(name: str, spec: Mapping[str, Json], strategy: str = "Atomic defaults", *, at: str = "g") -> Contribution:
+    """What the policy of that name contributes."""
+    chosen = MergeStrategy(strategy)
+    found = source(name, overrides=chosen.overrides, at=at)
+    return Contribution(found, trace(spec, found), chosen)
+
+
+def layer(part: Contribution) -> Merged:
+    """One contribution as something to merge."""
+    return Merged((part.spec,), part.strategy, frozenset({part.source}))
+
+
+def set_by(spec: Traced) -> dict[str, tuple[Json, str]]:
+    """The value of each field and the name of who set it, tombstones as None."""
+    return {field_name(field): (leaf.value, leaf.source.object.name) for field, leaf in leaves(spec)}
+
+
+def names(sources: frozenset[Source]) -> set[str]:
+    """The names of the policies."""
+    return {found.object.name for found in sources}
+
+
+def leaf_at(spec: Traced, name: str) -> Leaf:
+    """The leaf of a field by its name."""
+    return {field_name(field): leaf for field, leaf in leaves(spec)}[name]

@@ -1,0 +1,198 @@
+"""Enforcement, computed: every state, and who beats whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from tests.build import gateway, gateway_class, listener, namespace, policy, ref, route, rule, service, snapshot, target
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+INHERITED: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="plural", strategy_field="spec.mode")
+DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", stanzas="none")
+ON_SERVICE: Final = target("s", "Service", group="")
+
+
+def world(*policies: Resource, profile: PolicyKindProfile = INHERITED, complete: bool = True) -> Analysis:
+    """One Gateway, one route, one Service with two ports."""
+    objects = (
+        namespace("default"),
+        gateway_class(),
+        gateway("g"),
+        route("r"),
+        service("s", ("http", 8080), ("admin", 1)),
+    )
+    return analyze(snapshot(*objects, *policies, complete=complete), profiles=[profile])
+
+
+def verdict(analysis: Analysis, name: str = "p") -> tuple[str, list[str]]:
+    """The state of a policy, and the names of those that beat it."""
+    found = analysis.enforcement(ref("ColorPolicy", name, group="example.com"))
+    return found.state, [beater.name for beater in found.by]
+
+
+class TestNotAttached:
+    """Without any attachment that holds."""
+
+    @pytest.mark.parametrize(
+        ("found", "state"),
+        [
+            pytest.param(policy("p", a=1), "Invalid", id="no reference"),
+            pytest.param(
+                policy("p", {"group": "", "kind": "Service"}), "TargetNotFound", id="a reference without a name"
+            ),
+            pytest.param(policy("p", target("s", "Service", group="v1/x")), "Invalid", id="unsupported"),
+            pytest.param(policy("p", target("ghost")), "TargetNotFound", id="no such object"),
+            pytest.param(policy("p", target("g", section="ghost")), "TargetNotFound", id="no such section"),
+            pytest.param(policy("p", target("s", namespace="other")), "NotPermitted", id="another namespace"),
+            pytest.param(
+                policy("p", target("s", namespace="other"), target("ghost")), "TargetNotFound", id="two reasons"
+            ),
+        ],
+    )
+    def test_in_a_complete_world(self, found: Resource, state: str) -> None:
+        """The state says why; nobody beats the policy."""
+        assert verdict(world(found)) == (state, [])
+
+    def test_in_an_open_world(self) -> None:
+        """A target that was not read is unknown."""
+        elsewhere = policy("p", target("d", "Deployment", group="apps"))
+        assert verdict(world(elsewhere, complete=False)) == ("Unknown", [])
+
+    def test_an_object_that_is_no_policy(self) -> None:
+        """There is nothing to enforce."""
+        with pytest.raises(KeyError):
+            world().enforcement(ObjectRef(GroupKind(GATEWAY_API, "Gateway"), "default", "g"))
+
+
+class TestNoEffect:
+    """Attached, but nothing below the target to affect."""
+
+    def test_a_gateway_class_without_gateways(self) -> None:
+        """A class carries no traffic itself."""
+        alone = gateway_class("alone")
+        assert verdict(world(alone, policy("p", target("alone", "GatewayClass")))) == ("NoEffect", [])
+
+    def test_a_namespace_without_anything(self) -> None:
+        """A Namespace carries no traffic itself."""
+        empty = policy("p", target("empty", "Namespace", group=""))
+        assert verdict(world(namespace("empty"), empty)) == ("NoEffect", [])
+
+    def test_a_target_below_the_effective_level(self) -> None:
+        """A kind that works at listeners does nothing when attached to a Service, and nothing on paths without one."""
+        level = TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True)
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=(level,))
+        orphan = route("orphan", parents=[], rules=[rule()])
+        found = policy("p", ON_SERVICE, target("orphan", "HTTPRoute"))
+        assert verdict(world(orphan, found, profile=profile)) == ("NoEffect", [])
+
+
+class TestBeaten:
+    """None of its fields is effective anywhere, or only some are."""
+
+    def test_overridden_by_whom(self) -> None:
+        """An atomic override at the Gateway leaves nothing of what the route says."""
+        above = policy("q", target("g"), overrides={"a": 2})
+        assert verdict(world(above, policy("p", target("r", "HTTPRoute"), a=1))) == ("Overridden", ["q"])
+
+    def test_an_empty_policy_is_overridden_by_whom(self) -> None:
+        """It has no field that could be superseded."""
+        above = policy("q", target("g"), overrides={"a": 2})
+        assert verdict(world(above, policy("p", target("r", "HTTPRoute"), mode="None"))) == ("Overridden", ["q"])
+
+    def test_partially(self) -> None:
+        """One of two fields is lost."""
+        above = policy("q", target("g"), overrides={"a": 2, "strategy": "patch"})
+        found = policy("p", target("r", "HTTPRoute"), a=1, b=1)
+        assert verdict(world(above, found)) == ("PartiallyEnforced", ["q"])
+
+    @pytest.mark.parametrize("spec", [{"a": 1}, {}], ids=["with a field", "empty"])
+    def test_in_conflict(self, spec: dict[str, int]) -> None:
+        """Strategy None refuses the newer one, whether or not it declares anything."""
+        older = policy("q", target("g"), age=1, mode="None", b=1)
+        newer = policy("p", target("g"), age=2, defaults=spec)
+        assert verdict(world(older, newer)) == ("Conflicted", ["q"])
+        assert verdict(world(older, newer), "q") == ("Enforced", [])
+
+
+class TestEnforced:
+    """Every declared field is effective everywhere."""
+
+    def test_alone(self) -> None:
+        """Nobody contradicts."""
+        assert verdict(world(policy("p", target("public", "GatewayClass"), a=1))) == ("Enforced", [])
+
+    def test_an_empty_policy(self) -> None:
+        """It declares nothing, and nothing of it is lost."""
+        assert verdict(world(policy("p", target("g"), defaults={}))) == ("Enforced", [])
+
+    def test_by_way_of_two_targets_on_one_path(self) -> None:
+        """A policy on a Gateway and on a route below it does not beat itself."""
+        assert verdict(world(policy("p", target("g"), target("r", "HTTPRoute"), a=1))) == ("Enforced", [])
+        refusing = policy("p", target("g"), target("r", "HTTPRoute"), a=1, mode="None")
+        assert verdict(world(refusing)) == ("Enforced", [])
+
+    def test_a_default_beside_its_own_override(self) -> None:
+        """What a policy overrides itself is not effective, and nobody else is to blame."""
+        both = policy("p", target("g"), overrides={"a": 1}, defaults={"a": 2})
+        assert verdict(world(both)) == ("PartiallyEnforced", [])
+
+
+class TestDirect:
+    """A policy of a direct kind takes effect at its target, or at each of its sections."""
+
+    def test_every_section_has_its_own(self) -> None:
+        """The policy on the object applies nowhere."""
+        ports = [policy(name, target("s", "Service", name, group=""), a=2) for name in ("http", "admin")]
+        found = policy("p", ON_SERVICE, a=1)
+        assert verdict(world(found, *ports, profile=DIRECT)) == ("Overridden", ["admin", "http"])
+
+    def test_one_section_has_its_own(self) -> None:
+        """Says: "The one with a sectionName is the one that applies to that section"."""
+        port = policy("q", target("s", "Service", "http", group=""), a=2)
+        found = policy("p", ON_SERVICE, a=1)
+        assert verdict(world(found, port, profile=DIRECT)) == ("PartiallyEnforced", ["q"])
+        assert verdict(world(found, port, profile=DIRECT), "q") == ("Enforced", [])
+
+    def test_a_conflict_where_another_section_has_its_own(self) -> None:
+        """Refused wherever it takes part."""
+        port = policy("q", target("s", "Service", "http", group=""), a=2)
+        older, found = policy("o", ON_SERVICE, age=1, a=3), policy("p", ON_SERVICE, age=2, a=1)
+        assert verdict(world(found, older, port, profile=DIRECT)) == ("Conflicted", ["o", "q"])
+
+    def test_a_kind_that_does_not_know_sections(self) -> None:
+        """The target itself is where it takes effect."""
+        profile = PolicyKindProfile(COLOR, "direct", "profile", effective_targets=(TargetLevel(SERVICE),))
+        analysis = world(policy("p", ON_SERVICE, a=1), profile=profile)
+        (outcome,) = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
+        assert outcome.target.section == ""
+
+    def test_a_target_without_sections(self) -> None:
+        """A Namespace has none."""
+        found = policy("p", target("default", "Namespace", group=""), a=1)
+        assert verdict(world(found, profile=DIRECT)) == ("Enforced", [])
+
+    def test_strategy_of_the_profile(self) -> None:
+        """A direct kind may merge."""
+        profile = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+        older, newer = policy("p", ON_SERVICE, age=1, a=1), policy("q", ON_SERVICE, age=2, b=1)
+        analysis = world(older, newer, profile=profile)
+        assert [verdict(analysis, name) for name in "pq"] == [("Enforced", []), ("Enforced", [])]
+
+
+def test_outcomes_are_the_paths_that_it_takes_part_in() -> None:
+    """Two listeners, two paths; a rule, a Service and its ports lie below."""
+    two = gateway("two", listener("a", port=1), listener("b", port=2))
+    below = route("below", parents=[{"group": GATEWAY_API, "kind": "Gateway", "name": "two"}])
+    analysis = world(two, below, policy("p", target("two"), a=1))
+    outcomes = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
+    listeners = [[at.section for at in outcome.path if at.kind == "Gateway" and at.section] for outcome in outcomes]
+    assert listeners == [["a"], ["b"]]

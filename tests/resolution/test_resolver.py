@@ -1,0 +1,185 @@
+"""Effective policies on single paths: who contributes, in which order, and what is shared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import PolicyKindProfile, analyze, plain
+from kubectl_policy.model import GroupKind
+from tests.build import backend, gateway, namespace, node, policy, ref, route, rule, service, snapshot, target
+from tests.resolution.specs import set_by
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+PATCHING: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="plural", strategy_field="spec.mode")
+SERVICE: Final = node("Service", "s", group="")
+
+
+def world(*policies: Resource, profile: PolicyKindProfile = PATCHING) -> Analysis:
+    """A Namespace, a Gateway, a route with two rules, a Service."""
+    rules = [rule(backend()), rule(backend(), name="named")]
+    objects = (namespace("default"), gateway("g"), route("r", rules=rules), service("s", ("http", 8080)))
+    return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
+
+
+def test_a_kind_without_a_profile_has_no_effective_policy() -> None:
+    """Gateways merge with nothing."""
+    analysis = world()
+    (path,) = analysis.topology.paths(node("Gateway", "g"))
+    assert analysis.resolver.effective_of(GroupKind("", "Service"), path) is None
+
+
+def test_a_path_without_policies_has_no_effective_policy() -> None:
+    """Of a kind that is attached elsewhere."""
+    analysis = world(policy("p", target("r", "HTTPRoute"), a=1))
+    assert analysis.effective(node("Gateway", "g")) == ()
+    assert analysis.resolver.kinds_at([node("Gateway", "g")]) == ()
+    assert analysis.resolver.policies_at(node("Gateway", "g")) == ()
+
+
+def test_a_policy_that_does_not_attach_contributes_nothing() -> None:
+    """A section that does not exist does not attach the policy to the whole object."""
+    analysis = world(policy("p", target("g", section="ghost"), a=1))
+    assert analysis.effective(node("Gateway", "g")) == ()
+    assert analysis.effective(node("Gateway", "g", "http")) == ()
+
+
+def test_every_level_of_a_path_contributes() -> None:
+    """GatewayClass or Namespace, Gateway, listener, route, rule, Service, port: least specific first."""
+    places: dict[str, dict[str, Json]] = {
+        "namespace": target("default", "Namespace", group=""),
+        "gateway": target("g"),
+        "listener": target("g", section="http"),
+        "route": target("r", "HTTPRoute"),
+        "rule": target("r", "HTTPRoute", "rule[0]"),
+        "named": target("r", "HTTPRoute", "named"),
+        "service": target("s", "Service", group=""),
+        "port": target("s", "Service", "http", group=""),
+    }
+    policies = [policy(name, at, mode="PatchDefaults", last=name) for name, at in places.items()]
+    found = world(*policies).effective(node("Service", "s", "http", group=""))
+    names = [[part.source.object.name for part in effective.contributions] for effective in found]
+    common = ["namespace", "gateway", "listener", "route"]
+    assert sorted(names) == [[*common, "named", "service", "port"], [*common, "rule", "service", "port"]]
+    assert {plain(effective.spec)["last"] for effective in found} == {"port"}
+
+
+def test_a_node_contributes_once_whatever_names_it() -> None:
+    """Two references to one target are one attachment as far as merging goes."""
+    (effective,) = world(policy("p", target("g"), target("g"), a=1)).effective(node("Gateway", "g"))
+    assert len(effective.contributions) == 1
+
+
+def test_names_decide_where_the_age_is_unknown_and_the_answer_says_so() -> None:
+    """Fall to `{namespace}/{name}`."""
+    two = [policy(name, target("g"), by=name) for name in ("b", "a")]
+    (effective,) = world(*two).effective(node("Gateway", "g"))
+    assert (set_by(effective.spec), effective.doubts) == ({"by": ("b", "b")}, frozenset({"age unknown"}))
+
+
+def test_age_decides_where_it_is_known() -> None:
+    """The older one is established, the newer one challenges."""
+    two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
+    (effective,) = world(*two).effective(node("Gateway", "g"))
+    assert (set_by(effective.spec), effective.doubts) == ({"by": ("a", "a")}, frozenset())
+
+
+def test_the_profile_may_let_the_first_created_win() -> None:
+    """`sameLevel: first-wins`."""
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", same_level="first-wins", stanzas="none")
+    two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
+    (effective,) = world(*two, profile=profile).effective(node("Gateway", "g"))
+    assert set_by(effective.spec) == {"by": ("b", "b")}
+
+
+def test_a_whole_field_of_the_profile_is_replaced_whole() -> None:
+    """In every stanza."""
+    profile = PolicyKindProfile(
+        COLOR, "inherited", "profile", whole_fields=frozenset({"m"}), stanzas="none", strategy_field="spec.mode"
+    )
+    above = policy("p", target("g"), mode="PatchDefaults", m={"x": 1}, n={"x": 1})
+    below = policy("q", target("r", "HTTPRoute"), m={"y": 2}, n={"y": 2})
+    (effective,) = world(above, below, profile=profile).effective(node("HTTPRoute", "r"))
+    assert plain(effective.spec) == {"m": {"y": 2}, "n": {"x": 1, "y": 2}}
+
+
+def test_the_experimental_text_replaces_maps_of_scalars_whole() -> None:
+    """In singular stanzas, where the definition's schema says which fields are such maps; RFC 7386 does not."""
+    fields = frozenset({"default.headers", "defaults.headers"})
+    singular = PolicyKindProfile(COLOR, "inherited", "label", stanzas="singular", map_fields=fields)
+    (effective,) = world(
+        policy("p", target("g"), default={"headers": {"x": "1"}}),
+        policy("q", target("r", "HTTPRoute"), default={"headers": {"y": "1"}}),
+        profile=singular,
+    ).effective(node("HTTPRoute", "r"))
+    assert plain(effective.spec) == {"headers": {"y": "1"}}
+    (effective,) = world(
+        policy("p", target("g"), defaults={"headers": {"x": "1"}, "strategy": "patch"}),
+        policy("q", target("r", "HTTPRoute"), defaults={"headers": {"y": "1"}}),
+        profile=replace(singular, stanzas="plural"),
+    ).effective(node("HTTPRoute", "r"))
+    assert plain(effective.spec) == {"headers": {"x": "1", "y": "1"}}
+
+
+def test_paths_with_the_same_contributions_share_one_merge() -> None:
+    """Each merge is done once; the path is each one's own."""
+    analysis = world(policy("p", target("g"), a={"b": 1}))
+    one, other = analysis.effective(SERVICE)
+    assert one.spec is other.spec
+    assert one.path != other.path
+    assert analysis.effective(SERVICE) == (one, other)
+
+
+def test_paths_to_targets_with_settings_of_their_own_share_nothing() -> None:
+    """Where the target's own fields count, the target is part of the question."""
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", object_fields={"a": "metadata.name"})
+    analysis = world(policy("p", target("g"), a=1, b=1), profile=profile)
+    (effective,) = analysis.effective(node("HTTPRoute", "r"))
+    assert set_by(effective.spec) == {"a": ("r", "r"), "b": (1, "p")}
+    assert set_by(analysis.effective(SERVICE)[0].spec) == {"a": ("s", "s"), "b": (1, "p")}
+
+
+class TestDirect:
+    """A direct policy counts at its target alone."""
+
+    profile = PolicyKindProfile(COLOR, "direct", "profile")
+
+    def test_not_below_its_target(self) -> None:
+        """A policy on the Gateway says nothing about the route."""
+        analysis = world(policy("p", target("g"), a=1), profile=self.profile)
+        assert analysis.effective(node("HTTPRoute", "r")) == ()
+
+    def test_at_a_section_without_a_policy_of_its_own(self) -> None:
+        """What holds for the object holds for its sections."""
+        analysis = world(policy("p", target("g"), a=1), profile=self.profile)
+        (effective,) = analysis.effective(node("Gateway", "g", "http"))
+        assert set_by(effective.spec) == {"a": (1, "p")}
+
+    def test_at_a_section_with_one(self) -> None:
+        """Says: "Of two policies, … the one with it is the one that applies to that section"."""
+        policies = [policy("p", target("g"), a=1, b=1), policy("q", target("g", section="http"), a=2)]
+        analysis = world(*policies, profile=self.profile)
+        (at_listener,) = analysis.effective(node("Gateway", "g", "http"))
+        (at_gateway,) = analysis.effective(node("Gateway", "g"))
+        assert set_by(at_listener.spec) == {"a": (2, "q")}
+        assert set_by(at_gateway.spec) == {"a": (1, "p"), "b": (1, "p")}
+
+
+def test_the_policies_on_a_node() -> None:
+    """By kind, then in their order of precedence."""
+    policies = [
+        policy("a", target("g"), age=2),
+        policy("b", target("g"), age=1),
+        policy("c", target("g"), kind="AlphaPolicy"),
+    ]
+    analysis = world(*policies)
+    found = analysis.resolver.policies_at(node("Gateway", "g"))
+    assert [one.ref for one in found] == [
+        ref("AlphaPolicy", "c", group="example.com"),
+        ref("ColorPolicy", "b", group="example.com"),
+        ref("ColorPolicy", "a", group="example.com"),
+    ]
