@@ -1,0 +1,115 @@
+"""The terminal, or what stands in for it: its width, whether it takes colour, and writing to it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.errors import PolicyError
+from kubectl_policy.render.document import lay_out, to_text
+from kubectl_policy.render.escape import visible
+from kubectl_policy.render.view import DEFAULT_WIDTH
+
+if TYPE_CHECKING:
+    from kubectl_policy.render.document import Document
+
+_NARROWEST: Final = 40
+# Colour repeats what the words say, so a style that is missing here loses nothing.
+_COLOURS: Final = {
+    "title": "bold",
+    "heading": "bold cyan",
+    "subject": "bold",
+    "value": "bold green",
+    "beaten": "dim",
+    "aside": "dim",
+    "error": "bold red",
+    "warning": "yellow",
+    "command": "cyan",
+}
+_ASCII: Final = str.maketrans({"▸": ">", "→": "->", "·": "-", "…": "..."})
+
+
+def is_terminal() -> bool:
+    """Whether the answer goes to a person's terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def takes_unicode() -> bool:
+    """Whether every character can be written to standard output."""
+    encoding = (sys.stdout.encoding if sys.stdout else "") or "utf-8"
+    return encoding.lower().replace("-", "").startswith("utf")
+
+
+def width() -> int:
+    """The width to lay out for, in cells: COLUMNS, else the terminal's, else 100."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return max(int(columns), _NARROWEST)
+    if is_terminal():
+        with suppress(OSError):
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
+    return DEFAULT_WIDTH
+
+
+def wants_colour(choice: str) -> bool:
+    """Whether to colour: as chosen, else as NO_COLOR, FORCE_COLOR and TERM say, else at a terminal only."""
+    if choice != "auto":
+        return choice == "always"
+    environment = os.environ.get
+    if environment("NO_COLOR"):
+        return False
+    if environment("FORCE_COLOR") or environment("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return is_terminal() and environment("TERM") != "dumb"
+
+
+def show(document: Document, columns: int, *, coloured: bool) -> None:
+    """Write an answer to standard output. Raises `PolicyError` if it is lost; that nobody wants it is no loss."""
+    write(_coloured(document, columns) if coloured else to_text(document, columns))
+
+
+def write(text: str) -> None:
+    """Write to standard output; see `show`. What its encoding lacks is replaced by what it has."""
+    if sys.stdout is None:
+        raise PolicyError("cannot write the answer: standard output is closed")
+    try:
+        sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return
+    except OSError as error:
+        raise PolicyError(f"cannot write the answer: {error.strerror}") from error
+
+
+def complain(*lines: str) -> None:
+    """Write lines to standard error, if there is one."""
+    if sys.stderr is not None:
+        text = "".join(f"{visible(line)}\n" for line in lines)
+        with suppress(OSError):
+            sys.stderr.write(encodable(text, sys.stderr.encoding or "utf-8"))
+            sys.stderr.flush()
+
+
+def encodable(text: str, encoding: str) -> str:
+    r"""The text with ASCII for our own symbols and `\xe9` for anything else that an encoding lacks, if it lacks any."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+def _coloured(document: Document, columns: int) -> str:
+    # Only colour needs Rich, which takes longer to import than most questions take to answer.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(force_terminal=True, color_system="standard", no_color=False, width=columns, legacy_windows=False)
+    with console.capture() as captured:
+        for row in lay_out(document, columns):
+            line = Text.assemble(*((span.text, _COLOURS.get(span.style, "")) for span in row))
+            line.rstrip()
+            console.print(line, soft_wrap=True, highlight=False)
+    return captured.get()

@@ -1,0 +1,99 @@
+"""What affects an object: the paths it is on, the policies on each, and the settings in force with their sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.errors import NotFoundError
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.concerns import relevant_diagnostics
+from kubectl_policy.questions.in_force import InForce, effective_entries, group_entries
+from kubectl_policy.questions.not_applying import NotApplying, not_applying
+from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
+from kubectl_policy.questions.unseen import Unseen, unseen_for
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
+    from kubectl_policy.topology import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectDescription:
+    """The answer for an object that is no policy.
+
+    `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position.
+    `policies` have at least one effective field somewhere on them; `attached` are attached to the subject itself or
+    one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
+    """
+
+    subject: NodeRef
+    origin: Origin | None
+    paths: tuple[Path, ...]
+    policies: tuple[ObjectRef, ...]
+    attached: tuple[ObjectRef, ...]
+    in_force: tuple[InForce, ...]
+    not_applying: tuple[NotApplying, ...]
+    reported: tuple[ReportedCondition, ...]
+    unseen: tuple[Unseen, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    targeted_by: tuple[GroupKind, ...]
+
+
+def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
+    """The answer for an object, or for one of its sections. Raises `NotFoundError` for a section that it has not."""
+    sections = analysis.topology.sections(subject.object)
+    if subject.section and subject.section not in sections:
+        hint = f"it has {', '.join(sections)}" if sections else "it has no sections"
+        raise NotFoundError(f"{subject.object} has no section {subject.section}", hint)
+    resource = analysis.index.get(subject.object)
+    paths = paths_through(analysis, subject)
+    entries = effective_entries(analysis, subject, paths)
+    attached = {a.policy for a in analysis.attachments_to(subject.object) if a.state == "attached"}
+    return ObjectDescription(
+        subject,
+        resource.origin if resource else None,
+        paths,
+        tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()})),
+        tuple(sorted(attached)),
+        group_entries(analysis, entries),
+        not_applying(analysis, subject, paths),
+        reported_conditions(resource.raw) if resource else (),
+        unseen_for(analysis, subject),
+        relevant_diagnostics(analysis, subject, paths),
+        _targeted_by(analysis, subject.object.group_kind),
+    )
+
+
+def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
+    """The full paths that an answer about the subject covers.
+
+    A route or rule: from the root down to the backends. Anything else: from the root down to the subject's own
+    sections, where a Service's ports count only if some route leads to them or a policy is attached to them.
+    """
+    topology, obj = analysis.topology, subject.object
+    if obj.group_kind in ROUTES:
+        return tuple(topology.ends(subject))
+    if subject.section:
+        return topology.paths(subject)
+    nodes = [NodeRef(obj, section) for section in topology.sections(obj)] or [subject]
+    paths = [path for node in nodes for path in topology.paths(node)]
+    led_to = [path for path in paths if len(path) > _OWN_LENGTH or analysis.resolver.policies_at(path[-1])]
+    return tuple(led_to or topology.paths(subject))
+
+
+# Namespace, object, section: the path of a section to which nothing leads from above.
+_OWN_LENGTH = 3
+
+
+def _targeted_by(analysis: Analysis, kind: GroupKind) -> tuple[GroupKind, ...]:
+    declared = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
+    attached = {
+        attachment.policy.group_kind
+        for attachments in analysis.attachments.values()
+        for attachment in attachments
+        if attachment.target and attachment.target.object.group_kind == kind
+    }
+    return tuple(sorted(declared | attached))

@@ -1,0 +1,107 @@
+"""What a policy is attached to, whether it is enforced, and what became of each of its fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.concerns import relevant_diagnostics
+from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
+from kubectl_policy.questions.unseen import Unseen, gaps
+from kubectl_policy.resolution import fates_of
+
+if TYPE_CHECKING:
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import Diagnostic, Json, ObjectRef, Origin
+    from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.resolution import Enforcement, Fate, Source
+    from kubectl_policy.topology import Path
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOutcome:
+    """One declared field and its fates: the positions of the paths where it is effective, and who beats it where."""
+
+    field: str
+    value: Json
+    source: Source
+    effective_on: tuple[int, ...]
+    superseded: tuple[tuple[Source, tuple[int, ...]], ...]
+    rejected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDescription:
+    """The answer for a policy.
+
+    `paths` are those at whose ends its kind takes effect; fields refer to them by position.
+    """
+
+    policy: ObjectRef
+    origin: Origin | None
+    profile: PolicyKindProfile
+    strategies: tuple[MergeStrategy, ...]
+    attachments: tuple[Attachment, ...]
+    enforcement: Enforcement
+    paths: tuple[Path, ...]
+    affected: tuple[NodeRef, ...]
+    fields: tuple[FieldOutcome, ...]
+    doubts: tuple[str, ...]
+    reported: tuple[ReportedCondition, ...]
+    unseen: tuple[Unseen, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
+    """The answer for a policy. Raises `KeyError` for an object that is no policy."""
+    profile = analysis.registry.profile_of(policy.group_kind)
+    resource = analysis.index.get(policy)
+    if profile is None or resource is None:
+        raise KeyError(policy)
+    enforcement = analysis.enforcement(policy)
+    outcomes = enforcement.outcomes
+    return PolicyDescription(
+        policy,
+        resource.origin,
+        profile,
+        tuple(
+            dict.fromkeys(
+                part.strategy for found in outcomes for part in found.contributions if part.source.object == policy
+            )
+        ),
+        analysis.attachments[policy],
+        enforcement,
+        tuple(found.path for found in outcomes),
+        tuple(sorted({found.target for found in outcomes if policy in found.policies_in_force()})),
+        _fields(policy, enforcement),
+        tuple(sorted({doubt for found in outcomes for doubt in found.doubts})),
+        reported_conditions(resource.raw),
+        tuple(gaps(analysis)),
+        relevant_diagnostics(analysis, NodeRef(policy), ()),
+    )
+
+
+def _fields(policy: ObjectRef, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
+    """The fates of every declared field, over all paths, in the order in which the policy declares them."""
+    found: dict[tuple[str, Source], list[tuple[int, Fate]]] = {}
+    for position, effective in enumerate(enforcement.outcomes):
+        for fate in fates_of(policy, effective):
+            found.setdefault((fate.field, fate.source), []).append((position, fate))
+    return tuple(_outcome(field, source, fates) for (field, source), fates in found.items())
+
+
+def _outcome(field: str, source: Source, fates: list[tuple[int, Fate]]) -> FieldOutcome:
+    superseded: dict[Source, list[int]] = {}
+    for position, fate in fates:
+        for beater in fate.superseded_by:
+            superseded.setdefault(beater, []).append(position)
+    return FieldOutcome(
+        field,
+        fates[0][1].value,
+        source,
+        tuple(position for position, fate in fates if fate.state == "effective"),
+        tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
+        any(fate.state == "rejected" for _, fate in fates),
+    )

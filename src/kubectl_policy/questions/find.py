@@ -1,0 +1,89 @@
+"""Which object is meant: by type and name, as kubectl reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.kinds import KindNames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.model.index import Index
+
+
+def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
+    """The object of a type (`httproute`, `httproutes`, a short name, `type.group`, `type.version.group`) and name.
+
+    Of two kinds with one name the one that has such an object is meant. Raises `UsageError` for an unknown or ambiguous
+    type and `NotFoundError`, with the nearest names as a hint, where there is no such object.
+    """
+    kinds = kinds_named(index, type_name)
+    if not kinds:
+        known = {name for names in _all_kinds(index) for name in (names.singular, names.plural)}
+        read = ", ".join(str(kind).lower() for kind in index.group_kinds)
+        hint = _did_you_mean(type_name.lower(), known) or f"the input has: {read}"
+        raise UsageError(f'there is no resource type "{type_name}" in the input', hint)
+    refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
+    found = [ref for ref in refs if index.get(ref)]
+    if len(found) > 1:
+        options = ", ".join(f"{ref.group_kind.kind.lower()}.{ref.group_kind.group}/{name}" for ref in found)
+        raise UsageError(f'"{type_name}" names several kinds', f"say which one: {options}")
+    if found:
+        return found[0]
+    where = f" in namespace {namespace}" if any(ref.namespace for ref in refs) else ""
+    raise NotFoundError(f'{type_name} "{name}" not found{where}', _hint(index, kinds, name, type_name))
+
+
+def kinds_named(index: Index, type_name: str) -> tuple[GroupKind, ...]:
+    """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
+    wanted, _, rest = type_name.lower().partition(".")
+    found = [
+        names.group_kind
+        for names in _all_kinds(index)
+        if wanted in {names.singular, names.plural, *names.short_names} and _in_group(names.group_kind.group, rest)
+    ]
+    return tuple(sorted(set(found), key=lambda kind: (not index.of_kind(kind), kind)))
+
+
+def _in_group(group: str, rest: str) -> bool:
+    """Whether `rest`, what follows the type's first dot, is the group, or a version and the group."""
+    return not rest or rest == group or rest.partition(".")[2] == group
+
+
+def _all_kinds(index: Index) -> Iterable[KindNames]:
+    """Every kind with a name: built in, defined in the snapshot, or guessed from an object's kind."""
+    yield from index.kinds.values()
+    for kind in index.group_kinds:
+        if kind not in index.kinds:
+            yield KindNames(kind, plural(kind.kind.lower()))
+
+
+def plural(singular: str) -> str:
+    """The plural that Kubernetes' code generators make of a kind: gateways, policies, gatewayclasses."""
+    if singular.endswith(("s", "x", "ch", "sh")):
+        return singular + "es"
+    if singular.endswith("y") and singular[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
+        return singular[:-1] + "ies"
+    return singular + "s"
+
+
+def _hint(index: Index, kinds: Iterable[GroupKind], name: str, type_name: str) -> str:
+    objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
+    elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
+    if elsewhere:
+        return f"it exists in namespace {', '.join(elsewhere)}: add -n {elsewhere[0]}"
+    if not objects:
+        return f"the input has no {type_name} at all"
+    return _did_you_mean(name, {ref.name for ref in objects}) or "there are: " + ", ".join(
+        sorted({ref.qualified_name for ref in objects})[:5]
+    )
+
+
+def _did_you_mean(word: str, known: Iterable[str]) -> str:
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    near = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.6)
+    return f"did you mean {', '.join(near)}?" if near else ""

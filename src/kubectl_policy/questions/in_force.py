@@ -1,0 +1,134 @@
+"""The settings in force on a set of paths: resolved per path and policy kind, then grouped where they are the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.resolution import field_name, leaves, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.resolution import EffectivePolicy, Fate, Source
+    from kubectl_policy.topology import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One effective field, who set it, and the declared values that it beat; `removed` if the source removes it."""
+
+    field: str
+    value: Json
+    source: Source
+    removed: bool
+    beaten: tuple[Fate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What one policy kind amounts to, the same on all of `paths` (positions in the description's paths).
+
+    `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
+    effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
+    further down than these paths reach; these are the settings that it would bring. `strategies` are those of the
+    contributions, least specific first, each once; `assumed` names what of the kind rests on a default or a guess and
+    matters here; `doubts` what could not be decided.
+    """
+
+    kind: GroupKind
+    profile: PolicyKindProfile
+    policies: tuple[ObjectRef, ...]
+    strategies: tuple[MergeStrategy, ...]
+    paths: tuple[int, ...]
+    at: tuple[NodeRef, ...]
+    settings: tuple[Setting, ...]
+    beaten: tuple[Fate, ...]
+    passes_down: bool
+    assumed: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An effective policy on one of the paths."""
+
+    path: int
+    effective: EffectivePolicy
+    passes_down: bool
+
+
+def effective_entries(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Entry, ...]:
+    """The effective policy of every kind on every path, at the level where the kind takes effect."""
+    return tuple(entry for position, path in enumerate(paths) for entry in _on_path(analysis, subject, position, path))
+
+
+def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
+    """Entries of the same kind and outcome as one, sorted by kind, then by first path."""
+    groups: dict[tuple[object, ...], list[Entry]] = {}
+    for entry in entries:
+        effective = entry.effective
+        sources = tuple(part.source for part in effective.contributions)
+        own = tuple((field, leaf.source) for field, leaf in leaves(effective.spec))
+        level = (effective.target.object.group_kind, bool(effective.target.section))
+        groups.setdefault((effective.kind, sources, own, level, entry.passes_down), []).append(entry)
+    found = [_in_force(analysis, group) for group in groups.values()]
+    return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
+
+
+def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path) -> Iterator[Entry]:
+    for kind in analysis.resolver.kinds_at(path):
+        profile = analysis.registry.profile_of(kind)
+        if profile is None:
+            continue
+        direct = profile.policy_class == "direct"
+        reached = reach(path, profile)
+        for end in _direct_ends(path, subject) if direct else [reached or path]:
+            effective = analysis.resolver.effective_of(kind, end)
+            if effective:
+                yield Entry(position, effective, passes_down=not direct and not reached)
+
+
+def _direct_ends(path: Path, subject: NodeRef) -> list[Path]:
+    """The places from the subject downward where a direct policy can take effect: of each object, its deepest node."""
+    first = next(place for place, node in enumerate(path) if node.object == subject.object)
+    deepest = {node.object: place for place, node in enumerate(path) if place >= first}
+    return [path[: place + 1] for place in sorted(deepest.values())]
+
+
+def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
+    effective = entries[0].effective
+    profile = analysis.registry.profile_of(effective.kind)
+    if profile is None:
+        raise KeyError(effective.kind)
+    beaten: dict[str, list[Fate]] = {}
+    for fate in effective.fates():
+        if fate.state != "effective":
+            beaten.setdefault(fate.field, []).append(fate)
+    settings = tuple(
+        Setting(field_name(field), leaf.value, leaf.source, leaf.removed, tuple(beaten.pop(field_name(field), ())))
+        for field, leaf in leaves(effective.spec)
+    )
+    return InForce(
+        effective.kind,
+        profile,
+        tuple(sorted(effective.policies_in_force())),
+        tuple(dict.fromkeys(part.strategy for part in effective.contributions)),
+        tuple(dict.fromkeys(entry.path for entry in entries)),
+        tuple(dict.fromkeys(entry.effective.target for entry in entries)),
+        settings,
+        tuple(fate for fates in beaten.values() for fate in fates),
+        entries[0].passes_down,
+        _assumed(effective, profile),
+        tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
+    )
+
+
+def _assumed(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
+    """The assumptions that this outcome rests on: how specs merge matters only where several meet."""
+    default = profile.default_strategy
+    merges = len(effective.contributions) > 1 and any(part.strategy is default for part in effective.contributions)
+    return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)

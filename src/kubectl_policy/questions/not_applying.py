@@ -1,0 +1,81 @@
+"""What does not apply to an object although one might expect it, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.topology import Path
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplying:
+    """A policy, or (`policy` None) everything beyond a place, that has no effect on the subject.
+
+    `target` is where the policy is attached, or the place that the subject is not attached to. `message` says why in
+    words, `reason` is the API's own word for it, empty where there is none.
+    """
+
+    policy: ObjectRef | None
+    target: NodeRef | None
+    message: str
+    reason: str = ""
+
+
+def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[NotApplying, ...]:
+    """Everything that one might expect to apply, in a stable order, each once."""
+    found = [
+        *_refused_parents(analysis, subject),
+        *_direct_above(analysis, subject, paths),
+        *_failed_attachments(analysis, subject),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
+    """The listeners that a route names and is not attached to, with the policies that it escapes by that."""
+    attached = {
+        binding.listener for binding in analysis.topology.bindings(subject.object) if binding.state == "attached"
+    }
+    reached = {node.object for node in attached if node}
+    for binding in analysis.topology.bindings(subject.object):
+        if binding.state != "refused" or (binding.listener and binding.listener in attached):
+            continue
+        place = binding.listener or NodeRef(binding.parent)
+        nodes = [place] if place.object in reached else [place, place._replace(section="")]
+        escaped = [policy.ref for node in dict.fromkeys(nodes) for policy in analysis.resolver.policies_at(node)]
+        policies: list[ObjectRef | None] = [*escaped] or [None]
+        for policy in policies:
+            yield NotApplying(policy, place, binding.message, binding.reason)
+
+
+def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+    above = dict.fromkeys(
+        node
+        for path in paths
+        for node in path[: next(place for place, node in enumerate(path) if node.object == subject.object)]
+    )
+    for node in above:
+        for policy in analysis.resolver.policies_at(node):
+            profile = analysis.registry.profile_of(policy.ref.group_kind)
+            if profile and profile.policy_class == "direct":
+                message = (
+                    f"{policy.ref.kind} is a direct policy: it applies to its target alone, not to what is below it"
+                )
+                yield NotApplying(policy.ref, node, message)
+
+
+def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
+    for attachment in analysis.attachments_to(subject.object):
+        if attachment.state != "attached":
+            missing = attachment.state in {"target missing", "section missing"}
+            yield NotApplying(
+                attachment.policy, attachment.target, attachment.message, "TargetNotFound" if missing else ""
+            )

@@ -1,0 +1,117 @@
+"""The answer in one sentence that could be read aloud; if the answer is incomplete, the same sentence says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.questions.describe_policy import PolicyDescription
+from kubectl_policy.questions.find import plural
+from kubectl_policy.render.words import count, kind_counts, listed, node_words, of_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.questions.describe import ObjectDescription
+    from kubectl_policy.questions.unseen import Unseen
+
+
+def headline(answer: ObjectDescription | PolicyDescription) -> str:
+    """The sentence that an answer opens with."""
+    sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _of_object(answer)
+    return f"{sentence}{_as_far_as(answer.unseen)}."
+
+
+def fully_enforced(answer: PolicyDescription) -> int:
+    """The number of paths on which every declared field is effective."""
+    everywhere = set(range(len(answer.paths)))
+    for field in answer.fields:
+        # What the policy sets by way of another of its targets, it has not lost.
+        others = (positions for beater, positions in field.superseded if beater.object != answer.policy)
+        everywhere.difference_update(*others)
+    return len(everywhere & _in_force(answer))
+
+
+def _in_force(answer: PolicyDescription) -> set[int]:
+    """The positions of the paths on which at least one field of the policy, or its empty spec, is effective."""
+    return {
+        position
+        for position, outcome in enumerate(answer.enforcement.outcomes)
+        if answer.policy in outcome.policies_in_force()
+    }
+
+
+def _of_object(answer: ObjectDescription) -> str:
+    subject = node_words(answer.subject)
+    here = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
+    below = {policy for group in answer.in_force if group.passes_down for policy in group.policies}
+    if here:
+        where = {
+            position
+            for group in answer.in_force
+            if group.policies and not group.passes_down
+            for position in group.paths
+        }
+        paths = f", on {of_all(len(where), len(answer.paths))}" if len(answer.paths) > 1 else ""
+        further = f"; it passes {count(len(below), 'policy')} on to what is below it" if below else ""
+        return f"{subject} is affected by {count(len(here), 'policy')}{paths}{further}"
+    if below:
+        verb = "takes" if len(below) == 1 else "take"
+        return f"{count(len(below), 'policy')} {verb} effect on what is below {subject}"
+    if not answer.targeted_by and not answer.in_force:
+        return f"No policy affects {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
+    paths = f", on any of its {len(answer.paths)} paths" if len(answer.paths) > 1 else ""
+    return f"No policy affects {subject}{paths}"
+
+
+def _of_policy(answer: PolicyDescription) -> str:
+    targets = list(dict.fromkeys(node_words(a.target) for a in answer.attachments if a.target))
+    subject = f"{answer.policy} → {targets[0]}" if len(targets) == 1 else str(answer.policy)
+    match answer.enforcement.state:
+        case "Enforced" | "PartiallyEnforced":
+            return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}"
+        case "Unknown":
+            return f"Whether {answer.policy} has an effect is unknown: {_reasons(answer)}"
+        case "Overridden" | "Conflicted" | "NoEffect":
+            return f"{subject} has no effect: {_beaten(answer)}"
+        case _:
+            return f"{answer.policy} has no effect: {_reasons(answer) or 'it has no target reference'}"
+
+
+def _extent(answer: PolicyDescription) -> str:
+    fully, total = fully_enforced(answer), len(answer.paths)
+    partly = len(_in_force(answer)) - fully
+    if not fully:
+        return f"in part, on {of_all(partly, total)}"
+    return f"on {of_all(fully, total)}" + (f", and in part on {partly} more" if partly else "")
+
+
+def _beaten(answer: PolicyDescription) -> str:
+    beaters = listed([str(ref) for ref in answer.enforcement.by])
+    match answer.enforcement.state:
+        case "Overridden":
+            return f"it is replaced everywhere, by {beaters}"
+        case "Conflicted":
+            return f"it is refused everywhere, because it conflicts with {beaters}"
+        case _:
+            return "nothing that it could affect is attached below its target"
+
+
+def _affecting(answer: PolicyDescription) -> str:
+    objects = {node.object for node in answer.affected}
+    kinds = [ref.group_kind for ref in objects]
+    spread = f" ({kind_counts(kinds)})" if len(set(kinds)) > 1 else ""
+    noun = kinds[0].kind if len(set(kinds)) == 1 else "object"
+    return f"; it affects {count(len(objects), noun)}{spread}"
+
+
+def _reasons(answer: PolicyDescription) -> str:
+    return listed(list(dict.fromkeys(a.message for a in answer.attachments if a.message)))
+
+
+def _as_far_as(unseen: Sequence[Unseen]) -> str:
+    """`, as far as could be read: 1 file could not be`; empty where nothing is known to be missing."""
+    files = {thing.origin.source for thing in unseen if thing.origin}
+    others = {thing.what for thing in unseen if not thing.origin}
+    parts = [count(len(files), "file")] if files else []
+    parts += [count(len(others), "object")] if others else []
+    return f", as far as could be read: {listed(parts)} could not be" if parts else ""

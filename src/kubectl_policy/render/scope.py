@@ -1,0 +1,125 @@
+"""On which of an answer's paths something holds: the shortest phrase that is true of these paths and of no other."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.questions.find import plural
+from kubectl_policy.render.words import section_noun, section_words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.topology import Path
+
+_MOST_NAMES: Final = 2
+
+
+class Scope(NamedTuple):
+    """A phrase for some of the paths; `numbered` if it names them by their numbers, which have to be shown then."""
+
+    words: str
+    numbered: bool = False
+
+
+def scope_of(positions: Collection[int], paths: Sequence[Path]) -> Scope:
+    """The phrase for the paths at some positions; empty where there is one path only.
+
+    `both paths`, `all 4 paths`, `listener https only`, `listeners http, https only`, `3 of 4 listeners`,
+    `listener https with rule api only`, `listener https but not rule api`, `all but rule api`, or, if nothing tells
+    these paths from the others, `paths 1, 3`.
+    """
+    chosen = frozenset(positions)
+    if len(paths) <= 1:
+        return Scope("")
+    if not chosen:
+        return Scope("no path")
+    if len(chosen) == len(paths):
+        return Scope("both paths" if len(paths) == 2 else f"all {len(paths)} paths")  # noqa: PLR2004 (a pair is "both")
+    places = _places(paths)
+    words = _by_one(chosen, places) or _by_several(chosen, places) or _by_two(chosen, places)
+    if words:
+        return Scope(words if words[0].isdigit() or " but not " in words else f"{words} only")
+    others = frozenset(range(len(paths))) - chosen
+    left_out = _by_one(others, places) or _by_several(others, places)
+    return Scope(f"all but {left_out}") if left_out else Scope(_by_number(sorted(chosen)), numbered=True)
+
+
+def _places(paths: Sequence[Path]) -> dict[NodeRef, frozenset[int]]:
+    """The nodes that are on some of the paths only, with the positions of these; nearest to the root first."""
+    found: dict[NodeRef, set[int]] = {}
+    depths: dict[NodeRef, int] = {}
+    for position, path in enumerate(paths):
+        for depth, node in enumerate(path):
+            found.setdefault(node, set()).add(position)
+            depths[node] = min(depth, depths.get(node, depth))
+    ordered = sorted(found, key=lambda node: (depths[node], node))
+    return {node: frozenset(found[node]) for node in ordered if len(found[node]) < len(paths)}
+
+
+def _by_one(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
+    found = [_words(node, places) for node, where in places.items() if where == chosen]
+    return _shortest(found)
+
+
+def _by_several(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
+    """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
+    sorts: dict[tuple[str, bool], list[NodeRef]] = {}
+    for node in places:
+        sorts.setdefault((node.kind, bool(node.section)), []).append(node)
+    found: list[tuple[int, str]] = []
+    for (kind, is_section), nodes in sorts.items():
+        inside = [node for node in nodes if places[node] <= chosen]
+        if frozenset().union(*(places[node] for node in inside)) != chosen:
+            continue
+        names = [_words(node, places) for node in inside]
+        noun = section_noun(kind) if is_section else kind
+        if len(inside) <= _MOST_NAMES:
+            phrase = f"{plural(noun)} {', '.join(name.removeprefix(f'{noun} ') for name in names)}"
+        else:
+            phrase = f"{len(inside)} of {len(nodes)} {plural(noun)}"
+        found.append((len(inside), phrase))
+    return min(found, key=lambda candidate: candidate[0], default=(0, ""))[1]
+
+
+def _by_two(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
+    """Two nodes: the paths through both, the one nearer the root first; or through one and not the other."""
+    around = [node for node, where in places.items() if where >= chosen]
+    found = [
+        f"{_words(one, places)} with {_words(other, places)}"
+        for one, other in combinations(around, 2)
+        if places[one] & places[other] == chosen
+    ]
+    found += [
+        f"{_words(one, places)} but not {_words(other, places)}"
+        for one in around
+        for other in places
+        if places[one] - places[other] == chosen
+    ]
+    return _shortest(found)
+
+
+def _shortest(phrases: list[str]) -> str:
+    return min(phrases, key=len, default="")
+
+
+def _words(node: NodeRef, places: dict[NodeRef, frozenset[int]]) -> str:
+    """A section by its own name where only one object has a section of that name, else with its object."""
+    if not node.section:
+        return str(node.object)
+    owners = {other.object for other in places if other.section == node.section and other.kind == node.kind}
+    return section_words(node) if len(owners) == 1 else f"{section_words(node)} of {node.object}"
+
+
+def _by_number(positions: list[int]) -> str:
+    """`path 2`, `paths 1-3, 7`; numbers begin at 1."""
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and runs[-1][-1] == position - 1:
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    words = [str(run[0] + 1) if len(run) == 1 else f"{run[0] + 1}-{run[-1] + 1}" for run in runs]
+    return f"{'path' if len(positions) == 1 else 'paths'} {', '.join(words)}"

@@ -1,0 +1,97 @@
+"""The parts that every text answer has: what was reported, what could not be seen, problems, what to ask next."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.document import Line, Span
+from kubectl_policy.render.escape import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.questions.reported import ReportedCondition
+    from kubectl_policy.questions.unseen import Unseen
+    from kubectl_policy.render.document import Style
+    from kubectl_policy.render.view import View
+
+BLANK: Final = Line()
+_WORDS: Final[dict[str, tuple[str, Style]]] = {
+    "error": ("error", "error"),
+    "warning": ("warning", "warning"),
+    "info": ("note", "aside"),
+}
+
+
+def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+    """A titled part after a blank line; nothing at all if it has no lines."""
+    body = tuple(lines)
+    return (BLANK, Line((Span(title, "heading"),)), *body) if body else ()
+
+
+def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
+    """What an object's status says: a line for each parent, ancestor or listener and each controller."""
+    return section("Reported in the status, not computed", _reported(reported))
+
+
+def _reported(reported: Sequence[ReportedCondition]) -> Iterator[Line]:
+    for (about, controller), conditions in groupby(reported, lambda found: (found.about, found.controller)):
+        label = about + (f" (by {controller})" if controller else "")
+        spans = [Span(f"{label}:" if label else "")]
+        for place, condition in enumerate(conditions):
+            lead = ", " if place else " " if label else ""
+            spans.append(Span(f"{lead}{condition.type} {condition.status}", prose=True))
+            spans += _details(condition)
+        yield Line(tuple(span for span in spans if span.text), 2)
+
+
+def _details(condition: ReportedCondition) -> Iterator[Span]:
+    # A reason that repeats the type ("Accepted True, Accepted") tells nothing.
+    reason = condition.reason if condition.reason != condition.type else ""
+    details = [reason] if reason else []
+    if condition.status != "True" and condition.message:
+        details.append(condition.message)
+    if details:
+        yield Span(f" ({': '.join(details)})", prose=True)
+    if condition.stale:
+        yield Span(" [stale: not of the object's present generation]", "warning", prose=True)
+
+
+def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
+    """What could not be seen, why, and what would show it."""
+    return section("Could not be seen", map(_unseen, unseen))
+
+
+def _unseen(thing: Unseen) -> Line:
+    where = f" ({thing.origin})" if thing.origin else ""
+    return Line((Span(f"{thing.what}{where}:"), Span(f" {thing.reason}. To do: {thing.remedy}", prose=True)), 2)
+
+
+def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()) -> tuple[Line, ...]:
+    """The problems that concern the answer, but for those whose message the answer gives elsewhere."""
+    elsewhere = tuple(message for message in said if message)
+    lines = (_problem(found) for found in diagnostics if not (elsewhere and found.message.endswith(elsewhere)))
+    return section("Problems", lines)
+
+
+def _problem(diagnostic: Diagnostic) -> Line:
+    word, style = _WORDS[diagnostic.severity]
+    where = f" {diagnostic.origin}" if diagnostic.origin else ""
+    message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
+    return Line((Span(word, style), Span(f"{where}:"), Span(message, prose=True)), 2)
+
+
+def next_section(objects: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
+    """At most two commands that lead on, ready to paste; at a terminal only."""
+    if not view.terminal:
+        return ()
+    return section("Next", (Line((Span(_command(ref, view), "command"),), 2) for ref in objects[:2]))
+
+
+def _command(ref: ObjectRef, view: View) -> str:
+    namespace = ("-n", ref.namespace) if ref.namespace else ()
+    words = ("describe", f"{ref.kind.lower()}/{ref.name}", *namespace, *view.options)
+    return f"{view.program} {shlex.join(visible(word) for word in words)}"

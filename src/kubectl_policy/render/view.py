@@ -1,0 +1,24 @@
+"""How an answer is to be shown: the circumstances that a renderer may know of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+DEFAULT_WIDTH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The place where an answer is shown.
+
+    `width` is in terminal cells. At a `terminal` long values and lists are cut and next commands are offered; anywhere
+    else everything is shown. Without `unicode` only ASCII can be written. `program` is the command as the user calls
+    it, `options` are those that a next command needs to see the same input.
+    """
+
+    width: int = DEFAULT_WIDTH
+    terminal: bool = False
+    unicode: bool = True
+    program: str = "kubectl policy"
+    options: tuple[str, ...] = ()

@@ -1,0 +1,205 @@
+"""`describe`: arguments, options, formats and exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from kubectl_policy.cli.describe import Output
+from kubectl_policy.render.formats import FORMATS
+from tests.cli.conftest import MANIFESTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+HEADLINE = "HTTPRoute app/r is affected by 1 policy.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ([], "describe takes one object, as TYPE/NAME or TYPE NAME", "for example: describe httproute/baker"),
+        (["httproute"], "which httproute is not said", "for example: describe httproute/baker"),
+        (
+            ["a/b", "c/d"],
+            "describe takes one object, as TYPE/NAME or TYPE NAME",
+            "for example: describe httproute/baker",
+        ),
+        (
+            ["a", "b", "c"],
+            "describe takes one object, as TYPE/NAME or TYPE NAME",
+            "for example: describe httproute/baker",
+        ),
+        (
+            ["httproute/"],
+            "describe takes one object, as TYPE/NAME or TYPE NAME",
+            "for example: describe httproute/baker",
+        ),
+        (["httproute/r"], "live clusters are not supported yet", "add --offline PATH to read manifests"),
+    ],
+)
+def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
+    """With exit code 2, one line that says what is wrong and one that helps."""
+    assert command("describe", *words) == (2, "", f"error: {message}\nhint: {hint}\n")
+
+
+def test_an_unknown_option_is_refused(command: Command) -> None:
+    """In the style of every other error."""
+    code, out, err = command("describe", "--nope")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: no such option: --nope")
+    assert err.endswith("\nhint: kubectl policy describe --help lists what there is\n")
+
+
+def test_an_unknown_format_is_refused(command: Command, manifests: Path) -> None:
+    """And the known ones are named."""
+    code, out, err = command("describe", "httproute/r", "--offline", manifests, "-o", "xml")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: invalid value for '--output' / '-o': 'xml' is not one of 'tree', 'table'")
+
+
+def test_an_unknown_type_is_refused(command: Command, manifests: Path) -> None:
+    """It cannot be asked for, so that is wrong usage."""
+    assert command("describe", "widget/r", "--offline", manifests).code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["httproute/x", "-n", "app"], 'error: httproute "x" not found in namespace app\n'),
+        (["httproute/r"], "hint: it exists in namespace app: add -n app\n"),
+        (["gateway/g", "-n", "app", "--section", "x"], "error: Gateway app/g has no section x\nhint: it has http\n"),
+    ],
+)
+def test_what_is_not_there_has_no_answer(command: Command, manifests: Path, words: list[str], message: str) -> None:
+    """Exit code 3, and a hint at what is there."""
+    code, out, err = command("describe", *words, "--offline", manifests)
+    assert (code, out) == (3, "")
+    assert message in err
+
+
+def test_a_policy_has_no_sections(command: Command, manifests: Path) -> None:
+    """So asking for one is wrong usage."""
+    assert command("describe", "colorpolicy/red", "-n", "app", "--section", "x", "--offline", manifests) == (
+        2,
+        "",
+        "error: ColorPolicy app/red is a policy, and policies have no sections\nhint: leave out --section\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [["httproute/r"], ["HTTPRoute", "r"], ["httproutes", "r"], ["httproute.gateway.networking.k8s.io/r"]]
+)
+def test_an_object_is_named_as_for_kubectl(command: Command, manifests: Path, words: list[str]) -> None:
+    """By type and name in one word or in two, in singular, plural or with the group."""
+    code, out, err = command("describe", *words, "-n", "app", "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert out.startswith(HEADLINE)
+
+
+def test_a_policy_can_be_described(command: Command, manifests: Path) -> None:
+    """Its answer is another one, its command is the same."""
+    out = command("describe", "colorpolicy/red", "-n", "app", "--offline", manifests).out
+    assert out.startswith("ColorPolicy app/red → HTTPRoute app/r is enforced on its only path; it affects 1 Service.\n")
+
+
+def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For pipes; the namespace of manifests without one is that of `-n`."""
+    text = MANIFESTS.replace(", namespace: app", "")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert command("describe", "httproute/r", "-n", "app", "--offline", "-").out.startswith(HEADLINE)
+
+
+def test_every_format_can_be_asked_for() -> None:
+    """The option names the formats that there are."""
+    assert sorted(get_args(Output)) == sorted(FORMATS)
+
+
+def test_json_is_printed_as_it_is(command: Command, manifests: Path) -> None:
+    """One document on standard output, whatever the width."""
+    code, out, _ = command("describe", "httproute/r", "-n", "app", "-o", "json", "--offline", manifests)
+    assert (code, json.loads(out)["subject"]["name"]) == (0, "r")
+
+
+def test_an_empty_table_is_explained(command: Command, manifests: Path) -> None:
+    """On standard error, as kubectl does."""
+    code, out, err = command("describe", "gateway/g", "-n", "app", "-o", "table", "--offline", manifests)
+    assert (code, out) == (0, "")
+    assert err == "No policy affects Gateway app/g: no policy kind in the input targets Gateways.\n"
+
+
+DOUBLE = "{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: far}, spec: {type: %s}}\n---\n"
+
+
+def test_problems_elsewhere_are_mentioned_in_one_line(command: Command, manifests: Path) -> None:
+    """They are not part of the answer, but nobody should have to guess."""
+    twice = "".join(DOUBLE % (name, kind) for name in ("a", "b") for kind in ("ClusterIP", "NodePort"))
+    (manifests / "more.yaml").write_text(twice, "utf-8")
+    code, _, err = command("describe", "gateway/g", "-n", "app", "--offline", manifests, "-o", "table")
+    assert code == 0
+    assert err.splitlines()[1].startswith("2 problems in the input, for example: ")
+    assert "Service far/a is also in" in err.splitlines()[1]
+
+
+def test_problems_of_the_answer_are_not_mentioned_again(command: Command, manifests: Path) -> None:
+    """What could not be read is in the answer; `more` are those that the answer does not show."""
+    (manifests / "broken.yaml").write_text("{{ a }}\n", "utf-8")
+    words = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
+    _, out, err = command(*words)
+    assert "as far as could be read: 1 file could not be." in " ".join(out.split())
+    assert err == ""
+    (manifests / "more.yaml").write_text(DOUBLE % ("a", "ClusterIP") + DOUBLE % ("a", "NodePort"), "utf-8")
+    assert command(*words).err.startswith("1 more problem in the input: ")
+
+
+def test_an_incomplete_world_can_be_closed(command: Command, manifests: Path) -> None:
+    """`--complete` turns what is unknown into what is missing."""
+    (manifests / "more.yaml").write_text(
+        "{apiVersion: example.com/v1, kind: ColorPolicy, metadata: {name: lost, namespace: app},"
+        " spec: {targetRef: {group: gateway.networking.k8s.io, kind: GRPCRoute, name: x}}}\n",
+        "utf-8",
+    )
+    words = ("describe", "colorpolicy/lost", "-n", "app", "--offline", manifests)
+    assert command(*words).out.startswith("Whether ColorPolicy app/lost has an effect is unknown: ")
+    assert command(*words, "--complete").out.startswith(
+        "ColorPolicy app/lost has no effect: GRPCRoute app/x does not exist."
+    )
+
+
+def test_profiles_say_what_is_known_of_a_kind(command: Command, manifests: Path) -> None:
+    """And a malformed profile is wrong usage."""
+    profile = manifests / "profile.txt"
+    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml", "--profiles", profile)
+    profile.write_text(
+        "group: example.com\nkinds:\n  ColorPolicy:\n"
+        "    {class: inherited, strategy: Patch defaults, evidence: [its documentation says so]}\n",
+        "utf-8",
+    )
+    assert "ColorPolicy.example.com · patch defaults\n" in command(*words).out
+    profile.write_text("group: 1\n", "utf-8")
+    assert command(*words).code == 2
+
+
+def test_colour_is_used_where_it_is_asked_for(command: Command, manifests: Path) -> None:
+    """It repeats what the words say: without it the text is the same."""
+    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests)
+    plain = command(*words, "--color", "never").out
+    coloured = command(*words, "--color", "always").out
+    assert "\x1b[" in coloured
+    assert "\x1b[" not in plain
+    from rich.text import Text  # noqa: PLC0415 (only to take the colours off again)
+
+    assert Text.from_ansi(coloured).plain.rstrip() == plain.rstrip()
+
+
+def test_columns_sets_the_width(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it does for other programs."""
+    monkeypatch.setenv("COLUMNS", "60")
+    out = command("describe", "httproute/r", "-n", "app", "--offline", manifests).out
+    assert "\n    ▸ HTTPRoute app/r ▸ rule[0] ▸ Service app/s:80\n" in out

@@ -1,0 +1,264 @@
+"""The entry: help, version, errors, streams, and what starting costs."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import __version__
+from kubectl_policy.cli import app, main, program_name, run, terminal
+from kubectl_policy.errors import PolicyError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+MODULE = (sys.executable, "-m", "kubectl_policy")
+
+
+@pytest.mark.parametrize(
+    ("argv0", "name"),
+    [
+        ("/usr/local/bin/kubectl-policy", "kubectl policy"),
+        ("kubectl-policy.exe", "kubectl policy"),
+        ("kubectl-gateway_policy", "kubectl gateway-policy"),
+        ("/somewhere/kubectl_policy/__main__.py", "python -m kubectl_policy"),
+        ("policy", "policy"),
+    ],
+)
+def test_usage_shows_how_the_command_was_called(argv0: str, name: str) -> None:
+    """As `kubectl a b-c`, for which kubectl runs `kubectl-a-b_c`."""
+    assert program_name(argv0) == name
+
+
+def test_help_is_plain_text(command: Command) -> None:
+    """No boxes, no colours; the same without any argument."""
+    code, out, err = command("--help")
+    assert (code, err) == (0, "")
+    assert out.startswith("Usage: kubectl policy [OPTIONS] COMMAND [ARGS]...\n")
+    assert command() == (0, out, "")
+    assert command("describe", "--help").out.startswith("Usage: kubectl policy describe [OPTIONS]")
+
+
+def test_the_version_is_printed(command: Command) -> None:
+    """And nothing else."""
+    assert command("--version") == (0, f"kubectl-policy {__version__}\n", "")
+
+
+def test_an_unknown_command_is_refused(command: Command) -> None:
+    """In the style of every other error."""
+    assert command("frobnicate") == (
+        2,
+        "",
+        "error: no such command 'frobnicate'\nhint: kubectl policy --help lists what there is\n",
+    )
+
+
+def test_going_away_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """An interrupt at any time, also while the command line is still being read."""
+
+    def fail(_: Sequence[str], __: str) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app, "invoke", fail)
+    assert (run(["describe"]), *capsys.readouterr()) == (130, "", "")
+
+
+def test_an_error_without_a_hint_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what it quotes cannot control the terminal."""
+
+    def fail(_: Sequence[str], __: str) -> int:
+        raise PolicyError("bad\x1b[2J\nname")
+
+    monkeypatch.setattr(app, "invoke", fail)
+    assert (run([]), *capsys.readouterr()) == (3, "", "error: bad\\x1b[2J\\nname\n")
+
+
+def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """After flushing both streams, and without tidying up; a stream that is closed is no reason to fail."""
+    monkeypatch.setattr(sys, "argv", ["kubectl-policy", "frobnicate"])
+    monkeypatch.setattr(sys, "stdout", None)
+    left: list[int] = []
+    monkeypatch.setattr(os, "_exit", left.append)
+    monkeypatch.setattr("gc.disable", lambda: None)
+    main()
+    assert left == [2]
+    assert capsys.readouterr().err.startswith("error: no such command")
+
+
+class _Stream(io.StringIO):
+    """A terminal, or a stream with an encoding of its own."""
+
+    def __init__(self, encoding: str = "utf-8", *, terminal: bool = False) -> None:
+        super().__init__()
+        self._encoding, self._terminal = encoding, terminal
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # io declares an attribute
+        """The encoding that the stream claims."""
+        return self._encoding
+
+    def isatty(self) -> bool:
+        """Whether it claims to be a terminal."""
+        return self._terminal
+
+    def fileno(self) -> int:
+        """No descriptor: as where a terminal went away."""
+        raise OSError
+
+
+def test_without_utf_8_symbols_become_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And other letters become visible escapes."""
+    stream = _Stream("ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    terminal.write("a ▸ b → c · d… größe\n")
+    assert stream.getvalue() == "a > b -> c - d... gr\\xf6\\xdfe\n"
+    assert not terminal.takes_unicode()
+
+
+def test_a_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that was lost must not look like success."""
+
+    class _Full(_Stream):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", _Full())
+    with pytest.raises(PolicyError, match="cannot write the answer: No space left on device"):
+        terminal.write("x")
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody wanted the rest."""
+
+    class _Gone(_Stream):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", _Gone())
+    terminal.write("x")
+
+
+def test_closed_streams_are_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has None for a stream that was closed before the start."""
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not terminal.is_terminal()
+    assert terminal.takes_unicode()
+    terminal.complain("nobody listens")
+    with pytest.raises(PolicyError, match="standard output is closed"):
+        terminal.write("x")
+
+
+@pytest.mark.parametrize(
+    ("environment", "at_terminal", "expected"),
+    [
+        ({}, False, False),
+        ({"TERM": "xterm"}, True, True),
+        ({"TERM": "dumb"}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, True, False),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True, True),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"CLICOLOR_FORCE": "1"}, False, True),
+        ({"CLICOLOR_FORCE": "0"}, False, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
+    ],
+)
+def test_colour_is_for_terminals(
+    environment: dict[str, str],
+    at_terminal: bool,  # noqa: FBT001 (a parameter)
+    expected: bool,  # noqa: FBT001 (a parameter)
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Unless the environment says otherwise; what the user says on the command line counts before all."""
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", _Stream(terminal=at_terminal))
+    assert terminal.wants_colour("auto") is expected
+    assert terminal.wants_colour("always")
+    assert not terminal.wants_colour("never")
+
+
+@pytest.mark.parametrize(("columns", "expected"), [("80", 80), ("7", 40), ("0", 100), ("wide", 100), ("", 100)])
+def test_the_width_is_that_of_columns(columns: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else 100; never so narrow that nothing fits."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert terminal.width() == expected
+
+
+def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If there is one that says how wide it is."""
+    stream = _Stream(terminal=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert terminal.width() == 100
+    monkeypatch.setattr(stream, "fileno", lambda: 1)
+
+    def size(_: int) -> os.terminal_size:
+        return os.terminal_size((123, 40))
+
+    monkeypatch.setattr(os, "get_terminal_size", size)
+    assert terminal.width() == 123
+
+
+HEAVY = ("jsonschema", "networkx", "rich", "yaml", "kubectl_policy.analysis", "kubectl_policy.render.formats")
+
+
+def _imported(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Which of some modules a command imports."""
+    code = f"""
+import sys
+from kubectl_policy.cli import run
+run({list(arguments)!r})
+print(sorted(set({list(names)!r}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603 (our own code)
+    names_found: list[str] = done.stderr.strip().splitlines()[-1].strip("[]").replace("'", "").split(", ")
+    return [name for name in names_found if name]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["describe", "--help"], ["--version"], ["describe", "httproute/r"]])
+def test_starting_is_light(arguments: list[str]) -> None:
+    """What reads no manifests imports nothing that could."""
+    assert _imported(arguments, HEAVY) == []
+
+
+def test_an_answer_without_colour_does_without_rich(manifests: Path) -> None:
+    """And no answer needs a graph library."""
+    arguments = ["describe", "httproute/r", "-n", "app", "--offline", str(manifests)]
+    assert _imported(arguments, ["rich", "networkx", "jsonschema", "typer.rich_utils"]) == []
+
+
+def test_a_reader_who_goes_away_is_no_error(manifests: Path) -> None:
+    """`| head -0`: silence, and no traceback."""
+    read, write = os.pipe()
+    os.close(read)
+    arguments = ("describe", "httproute/r", "-n", "app", "--offline", str(manifests))
+    done = subprocess.run([*MODULE, *arguments], stdout=write, stderr=subprocess.PIPE, check=False)  # noqa: S603 (our own code)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_interrupt_is_silent() -> None:
+    """While waiting for standard input; the exit code is the shell's for SIGINT."""
+    with subprocess.Popen(  # noqa: S603 (our own code)
+        [*MODULE, "describe", "httproute/r", "--offline", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONFAULTHANDLER": ""},
+    ) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, b"", b"")

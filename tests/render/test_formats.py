@@ -1,0 +1,183 @@
+"""Machine formats: complete, versioned, described by a schema, and harmless."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import resources
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import jsonschema
+import pytest
+import yaml
+
+from kubectl_policy.model import Gap, Origin
+from kubectl_policy.render.data import plain_json
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.formats import FORMATS, render
+from kubectl_policy.render.view import View
+from tests import build
+from tests.render.worlds import about, about_policy, colourful, defaults, world
+
+if TYPE_CHECKING:
+    from kubectl_policy.render.formats import Answer
+
+SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
+VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
+HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold] größe *a &b : -"
+
+
+def _text(answer: Answer, name: str, view: View | None = None) -> str:
+    return to_text(render(answer, name, view or View()), 100)
+
+
+def _loaded(answer: Answer) -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads(_text(answer, "json")))
+
+
+def _answers() -> list[Answer]:
+    analysis = colourful()
+    odd = world(
+        build.policy("p", build.target("r", "HTTPRoute"), kind="OddPolicy", group="odd.io", x=None, y=[], z={}),
+        build.route(
+            "lone", parents=[build.parent("unread", namespace="far")], rules=[build.rule(build.backend("gone"))]
+        ),
+        build.resource("ConfigMap", "c", group="", status={"conditions": [{"type": "Ready", "status": "False"}]}),
+        gaps=[Gap("", "", "broken", Origin("bad.yaml", 7)), Gap("RetryPolicy", "x", "forbidden")],
+    )
+    return [
+        about(analysis, "HTTPRoute", "r"),
+        about(analysis, "Gateway", "g", "https"),
+        about(analysis, "Namespace", "default"),
+        *(about_policy(analysis, name) for name in ("base", "own", "strict", "lost")),
+        about_policy(analysis, "second", "LimitPolicy"),
+        about(odd, "HTTPRoute", "r"),
+        about(odd, "HTTPRoute", "lone"),
+        about(odd, "ConfigMap", "c"),
+    ]
+
+
+def test_the_schema_is_a_schema() -> None:
+    """It says which dialect it is written in, and keeps to it."""
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_refuses_what_it_does_not_know() -> None:
+    """A schema that accepts everything proves nothing."""
+    document = _loaded(_answers()[0])
+    assert VALIDATOR.is_valid(document)
+    assert not VALIDATOR.is_valid({**document, "more": 1})
+    assert not VALIDATOR.is_valid({key: value for key, value in document.items() if key != "paths"})
+
+
+@pytest.mark.parametrize("answer", _answers(), ids=lambda answer: type(answer).__name__)
+def test_every_answer_is_as_the_schema_says(answer: Answer) -> None:
+    """As JSON and as YAML, which are the same document."""
+    document = _loaded(answer)
+    VALIDATOR.validate(document)
+    assert yaml.safe_load(_text(answer, "yaml")) == document
+
+
+def test_a_document_refers_to_paths_by_number() -> None:
+    """From 1, in every place."""
+    document = _loaded(_answers()[0])
+    assert [path["number"] for path in document["paths"]] == [1, 2]
+    assert [(group["paths"], group["scope"]) for group in document["inForce"]] == [
+        ([1], "listener http only"),
+        ([2], "listener https only"),
+        ([1, 2], "both paths"),
+    ]
+    fields = _loaded(about_policy(colourful(), "own"))["fields"]
+    assert (fields[0]["effectiveOn"], fields[0]["superseded"][0]["paths"]) == ([1], [2])
+
+
+def test_a_document_has_every_source() -> None:
+    """What is in force, from where, and instead of what."""
+    setting = _loaded(_answers()[0])["inForce"][1]["settings"][0]
+    assert (setting["field"], setting["value"], setting["source"]["object"]["name"]) == ("color", "black", "strict")
+    assert setting["source"]["target"]["section"] == "https"
+    assert [fate["value"] for fate in setting["insteadOf"]] == ["red", "blue"]
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("terminal", [False, True])
+def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> None:  # noqa: FBT001 (a parameter)
+    """Escape sequences, bidirectional controls and line breaks are written out in every format."""
+    analysis = world(
+        defaults("p", build.target("r", "HTTPRoute"), color={HOSTILE: HOSTILE}),
+        defaults(HOSTILE, build.target("r", "HTTPRoute"), color=1),
+        defaults("q", build.target(HOSTILE, "HTTPRoute", HOSTILE), color=1),
+        gaps=[Gap(HOSTILE, HOSTILE, HOSTILE, Origin(HOSTILE, 1))],
+    )
+    for answer in (about(analysis, "HTTPRoute", "r"), about_policy(analysis, "q"), about_policy(analysis, HOSTILE)):
+        text = _text(answer, name, View(terminal=terminal))
+        assert all(line.isprintable() for line in text.splitlines())
+        if name in {"json", "yaml"}:
+            assert yaml.safe_load(text)["unseen"][0]["reason"] == HOSTILE
+
+
+def test_markup_is_shown_as_it_is() -> None:
+    """Names are not instructions to a renderer."""
+    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="[red]x[/red]"))
+    assert "[red]x[/red]" in _text(about(analysis, "HTTPRoute", "r"), "tree")
+
+
+def test_json_is_ascii() -> None:
+    """So that it survives every encoding."""
+    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="größe \ud800"))
+    assert _text(about(analysis, "HTTPRoute", "r"), "json").isascii()
+
+
+def test_yaml_is_readable_where_it_can_be() -> None:
+    """Letters are letters where the output can hold them, escapes where it cannot; nothing is an alias."""
+    same = {"deep": {"list": [1, 2]}}
+    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color="größe", a=same, b=same))
+    answer = about(analysis, "HTTPRoute", "r")
+    assert "value: größe" in _text(answer, "yaml")
+    assert "*id" not in _text(answer, "yaml")
+    assert _text(answer, "yaml", View(unicode=False)).isascii()
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"), [(float("inf"), "inf"), ([float("nan"), 1.5], ["nan", 1.5]), ({"a": (1, "b")}, {"a": [1, "b"]})]
+)
+def test_what_json_lacks_becomes_text(value: Any, plain: Any) -> None:  # noqa: ANN401 (any value)
+    """JSON has no infinity and no tuples."""
+    assert plain_json(value) == plain
+
+
+def test_names_are_those_of_the_policies_that_affect_an_object() -> None:
+    """As `kubectl get` takes them; for a policy, those of what it affects, each once."""
+    assert _text(_answers()[0], "name").splitlines() == [
+        "colorpolicy.example.com/base",
+        "colorpolicy.example.com/own",
+        "colorpolicy.example.com/strict",
+        "limitpolicy.example.com/first",
+    ]
+    assert _text(about_policy(colourful(), "base"), "name") == "service/s\n"
+
+
+def test_a_complete_answer_says_so() -> None:
+    """`complete` is false as soon as something could not be seen."""
+    answer = about(world(), "HTTPRoute", "r")
+    assert _loaded(answer)["complete"] is True
+    assert (
+        _loaded(replace(answer, unseen=about(world(gaps=[Gap("", "", "x")]), "HTTPRoute", "r").unseen))["complete"]
+        is False
+    )
+
+
+def test_the_schema_knows_every_word_of_the_code() -> None:
+    """States, strategies, doubts: a word added to the code is missing here at once."""
+    from kubectl_policy.attachment import State  # noqa: PLC0415 (only this test needs them)
+    from kubectl_policy.profiles import MergeStrategy  # noqa: PLC0415
+    from kubectl_policy.resolution.effective import Doubt  # noqa: PLC0415
+    from kubectl_policy.resolution.enforcement import EnforcementState  # noqa: PLC0415
+
+    known = SCHEMA["$defs"]
+    assert known["strategies"]["items"]["enum"] == [strategy.value for strategy in MergeStrategy]
+    assert known["doubts"]["items"]["enum"] == list(get_args(Doubt))
+    assert known["target"]["properties"]["state"]["enum"] == list(get_args(State))
+    enforcement = known["PolicyDescription"]["properties"]["enforcement"]
+    assert enforcement["properties"]["state"]["enum"] == list(get_args(EnforcementState))

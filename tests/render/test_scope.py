@@ -1,0 +1,82 @@
+"""The shortest phrase that is true of some paths and of no other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.render.scope import Scope, scope_of
+from tests.build import node
+
+if TYPE_CHECKING:
+    from kubectl_policy.topology import Path
+
+GATEWAYS = {"edge": ("http", "https"), "inner": ("web", "https")}
+
+
+def _path(listener: str, route: str = "r", rule: str = "rule[0]", gateway: str = "edge") -> Path:
+    return (
+        node("GatewayClass", "public"),
+        node("Gateway", gateway),
+        node("Gateway", gateway, listener),
+        node("HTTPRoute", route),
+        node("HTTPRoute", route, rule),
+    )
+
+
+TWO = (_path("http"), _path("https"))
+FOUR = tuple(_path(listener, rule=rule) for listener in ("http", "https") for rule in ("api", "web"))
+MANY = tuple(_path(listener) for listener in ("a", "b", "c", "d"))
+TWO_GATEWAYS = tuple(
+    _path(listener, gateway=gateway) for gateway, listeners in GATEWAYS.items() for listener in listeners
+)
+CROSSED = tuple(_path(listener, rule=rule) for listener in ("a", "b", "c") for rule in ("x", "y", "z"))
+
+
+@pytest.mark.parametrize(
+    ("positions", "paths", "expected"),
+    [
+        ((0,), TWO[:1], ""),
+        ((), (), ""),
+        ((), TWO, "no path"),
+        ((0, 1), TWO, "both paths"),
+        ((0, 1, 2, 3), FOUR, "all 4 paths"),
+        ((1,), TWO, "listener https only"),
+        ((0, 2), FOUR, "rule api only"),
+        ((0, 1), MANY, "listeners a, b only"),
+        ((0, 1, 2), MANY, "3 of 4 listeners"),
+        ((3,), FOUR, "listener https with rule web only"),
+        ((0, 1), TWO_GATEWAYS, "Gateway default/edge only"),
+        ((2,), TWO_GATEWAYS, "listener web only"),
+        ((3,), TWO_GATEWAYS, "listener https of Gateway default/inner only"),
+        ((1, 2), CROSSED, "listener a but not rule x"),
+        ((0, 1, 2, 3, 5, 6, 7, 8), CROSSED, "paths 1-4, 6-9"),
+        ((0, 4, 8), CROSSED, "paths 1, 5, 9"),
+    ],
+)
+def test_paths_are_named_by_what_distinguishes_them(
+    positions: tuple[int, ...], paths: tuple[Path, ...], expected: str
+) -> None:
+    """Listeners, rules, Gateways, pairs of them; path numbers only where nothing else is true."""
+    assert scope_of(positions, paths).words == expected
+
+
+def test_a_phrase_may_say_what_is_left_out() -> None:
+    """Nine out of ten are better told by the tenth."""
+    paths = tuple(_path(listener, route) for listener in ("a", "b") for route in ("p", "q", "r", "s"))
+    assert scope_of((0, 1, 2, 4, 5, 6), paths).words == "3 of 4 HTTPRoutes"
+    mixed = (_path("a", "p"), _path("b", "p"), _path("a", "q"), _path("b", "r"), _path("c", "q"))
+    assert scope_of((0, 1, 3, 4), mixed) == Scope("paths 1-2, 4-5", numbered=True)
+
+
+def test_only_numbers_need_numbered_paths() -> None:
+    """A phrase that names listeners can be understood without numbers."""
+    assert not scope_of((1,), TWO).numbered
+    assert scope_of((0, 4, 8), CROSSED).numbered
+
+
+def test_a_single_path_is_named_in_the_singular() -> None:
+    """`path 2`, where two paths through the same nodes differ in their order alone."""
+    one = (node("Service", "s"), node("HTTPRoute", "r"))
+    assert scope_of((1,), (one, tuple(reversed(one)), one)) == Scope("path 2", numbered=True)

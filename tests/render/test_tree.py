@@ -1,0 +1,414 @@
+"""Trees: what a person at a terminal reads, as a whole and phrase by phrase."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
+from kubectl_policy.questions.unseen import Unseen
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.formats import render
+from kubectl_policy.render.headline import headline
+from kubectl_policy.render.view import View
+from tests import build
+from tests.render.worlds import about, about_policy, colourful, defaults, overrides, world
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.render.formats import Answer
+
+TERMINAL = View(80, terminal=True, options=("--offline", "my manifests"))
+
+
+def _tree(answer: Answer, view: View | None = None) -> str:
+    view = view or View(100)
+    return to_text(render(answer, "tree", view), view.width)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_tree_of_a_route(snapshot: SnapshotAssertion, width: int) -> None:
+    """Merged, overridden, refused and failed policies, on two paths."""
+    assert _tree(about(colourful(), "HTTPRoute", "r"), View(width)) == snapshot
+
+
+@pytest.mark.parametrize("name", ["base", "own", "strict", "lost"])
+def test_the_tree_of_a_policy(snapshot: SnapshotAssertion, name: str) -> None:
+    """Enforced in part, overridden on one path, without a target."""
+    assert _tree(about_policy(colourful(), name)) == snapshot
+
+
+def test_the_tree_of_a_refused_policy(snapshot: SnapshotAssertion) -> None:
+    """The other one on the same target stands."""
+    assert _tree(about_policy(colourful(), "second", "LimitPolicy"), TERMINAL) == snapshot
+
+
+def test_next_commands_are_offered_at_a_terminal_only() -> None:
+    """Ready to paste, with what is needed to see the same input."""
+    answer = about(colourful(), "HTTPRoute", "r")
+    assert "Next" not in _tree(answer)
+    assert _tree(answer, TERMINAL).splitlines()[-3:] == [
+        "Next",
+        "  kubectl policy describe colorpolicy/base -n default --offline 'my manifests'",
+        "  kubectl policy describe colorpolicy/own -n default --offline 'my manifests'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "group", "expected"),
+    [
+        ("HTTPRoute", "r", None, "HTTPRoute default/r is affected by 4 policies, on both of its paths."),
+        ("Service", "s", None, "Service default/s is affected by 4 policies, on both of its paths."),
+        ("Namespace", "default", None, "1 policy takes effect on what is below Namespace default."),
+        (
+            "GatewayClass",
+            "public",
+            None,
+            "No policy affects GatewayClass public: no policy kind in the input targets GatewayClasses.",
+        ),
+    ],
+)
+def test_the_headline_of_an_object_counts(kind: str, name: str, group: str | None, expected: str) -> None:
+    """Policies and paths; what takes effect below is not in force here."""
+    assert headline(about(colourful(), kind, name, group=group)) == expected
+
+
+def test_the_headline_says_which_paths_are_affected() -> None:
+    """One of two, or the only one there is."""
+    https = world(defaults("p", build.target("g", "Gateway", "https"), color="red"))
+    assert (
+        headline(about(https, "HTTPRoute", "r")) == "HTTPRoute default/r is affected by 1 policy, on 1 of its 2 paths."
+    )
+    assert (
+        headline(about(https, "Gateway", "g", "https")) == "Gateway default/g, listener https is affected by 1 policy."
+    )
+
+
+def test_the_headline_of_an_unaffected_object() -> None:
+    """A kind that policies do target."""
+    lost = world(defaults("p", build.target("other", "HTTPRoute"), color="red"))
+    assert headline(about(lost, "HTTPRoute", "r")) == "No policy affects HTTPRoute default/r, on any of its 2 paths."
+
+
+def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
+    """With the number of files and objects that could not be read, and what to do below."""
+    gap = Gap("", "", "not valid YAML", Origin("bad.yaml", 3))
+    answer = about(
+        world(build.route("lone", parents=[build.parent("unread", namespace="far")]), gaps=[gap]), "HTTPRoute", "lone"
+    )
+    text = _tree(answer)
+    assert " ".join(text.partition("\n\n")[0].split()).endswith(
+        ", as far as could be read: 1 file and 1 object could not be."
+    )
+    assert "Could not be seen\n  objects of any kind (bad.yaml:3): not valid YAML. To do:" in text
+    assert "Nothing that was read leads to it." not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "expected"),
+    [
+        (
+            "base",
+            "ColorPolicy",
+            (
+                "ColorPolicy default/base → Namespace default is enforced in part, on both of its paths; "
+                "it affects 1 Service."
+            ),
+        ),
+        (
+            "strict",
+            "ColorPolicy",
+            (
+                "ColorPolicy default/strict → Gateway default/g, listener https is enforced on its only path; "
+                "it affects 1 Service."
+            ),
+        ),
+        ("lost", "ColorPolicy", "ColorPolicy default/lost has no effect: HTTPRoute default/nowhere does not exist."),
+        (
+            "second",
+            "LimitPolicy",
+            (
+                "LimitPolicy default/second → Service default/s has no effect: it is refused everywhere, "
+                "because it conflicts with LimitPolicy default/first."
+            ),
+        ),
+    ],
+)
+def test_the_headline_of_a_policy(name: str, kind: str, expected: str) -> None:
+    """Whether it is enforced, on how many paths, and on what; or why not."""
+    assert headline(about_policy(colourful(), name, kind)) == expected
+
+
+def test_the_headline_of_a_policy_that_is_replaced_everywhere() -> None:
+    """By whom, is said."""
+    analysis = world(
+        defaults("weak", build.target("r", "HTTPRoute"), color="red"),
+        overrides("strong", build.target("g"), color="blue"),
+    )
+    assert headline(about_policy(analysis, "weak")) == (
+        "ColorPolicy default/weak → HTTPRoute default/r has no effect: it is replaced everywhere, "
+        "by ColorPolicy default/strong."
+    )
+
+
+def test_the_headline_of_a_policy_in_full_on_some_paths_and_in_part_on_others() -> None:
+    """Both numbers are said; several targets are not."""
+    analysis = world(
+        defaults("wide", build.target("r", "HTTPRoute"), build.target("s", "Service", group=""), a=1, b=2),
+        build.route("q", rules=[build.rule(build.backend("s"))]),
+        defaults("over", build.target("q", "HTTPRoute"), age=9, a=3),
+    )
+    assert headline(about_policy(analysis, "wide")) == (
+        "ColorPolicy default/wide is enforced on all 4 of its paths; it affects 1 Service."
+    )
+    narrow = world(
+        defaults("ns", build.target("default", "Namespace", group=""), a=1, b=2),
+        build.route("q", rules=[build.rule(build.backend("s"))]),
+        defaults("over", build.target("q", "HTTPRoute"), age=9, a=3),
+    )
+    assert headline(about_policy(narrow, "ns")) == (
+        "ColorPolicy default/ns → Namespace default is enforced on 2 of its 4 paths, and in part on 2 more; "
+        "it affects 1 Service."
+    )
+
+
+def test_the_headline_of_a_policy_that_nothing_is_below() -> None:
+    """Attached, and yet without effect."""
+    analysis = world(build.namespace("empty"), defaults("p", build.target("empty", "Namespace", group=""), a=1))
+    assert headline(about_policy(analysis, "p")) == (
+        "ColorPolicy default/p → Namespace empty has no effect: "
+        "nothing that it could affect is attached below its target."
+    )
+
+
+def test_the_headline_of_a_policy_whose_target_was_not_read() -> None:
+    """Unknown is not none."""
+    analysis = world(defaults("p", build.target("x", "GRPCRoute"), a=1))
+    assert headline(about_policy(analysis, "p")) == (
+        "Whether ColorPolicy default/p has an effect is unknown: GRPCRoute default/x is not in the input."
+    )
+
+
+def test_the_headline_of_a_policy_without_a_target() -> None:
+    """It says what is missing."""
+    assert headline(about_policy(world(build.policy("p", color="red")), "p")) == (
+        "ColorPolicy default/p has no effect: it has no target reference."
+    )
+
+
+def test_what_others_report_is_shown_compactly(snapshot: SnapshotAssertion) -> None:
+    """By parent and controller, with reasons where something is wrong, and stale where it is old."""
+    condition: dict[str, Json] = {"type": "Accepted", "status": "True", "reason": "Accepted", "observedGeneration": 1}
+    bad: dict[str, Json] = {
+        "type": "ResolvedRefs",
+        "status": "False",
+        "reason": "BackendNotFound",
+        "message": "no Service s",
+        "observedGeneration": 2,
+    }
+    parents: list[Json] = [
+        {"parentRef": {"name": "g"}, "controllerName": "example.com/c", "conditions": [condition, bad]}
+    ]
+    route = build.resource("HTTPRoute", "seen", {"parentRefs": [build.parent()]}, status={"parents": parents})
+    raw: dict[str, Json] = {**route.raw, "metadata": {"name": "seen", "namespace": "default", "generation": 2}}
+    text = _tree(about(world(replace(route, raw=raw)), "HTTPRoute", "seen"))
+    assert text[text.index("Reported") :] == snapshot
+
+
+def test_a_long_value_is_cut_at_a_terminal_only() -> None:
+    """And its name and source never are."""
+    analysis = world(defaults("p", build.target("r", "HTTPRoute"), items=[f"item-{number}" for number in range(30)]))
+    answer = about(analysis, "HTTPRoute", "r")
+    assert '"item-29"]' in _tree(answer)
+    shown = _tree(answer, TERMINAL)
+    assert '"item-29"]' not in shown
+    assert "…\n             ColorPolicy default/p → HTTPRoute default/r" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_a_removed_setting_is_called_removed() -> None:
+    """A patch with null takes a field away, and says from whom."""
+    analysis = world(
+        defaults("base", build.target("g"), color="red"), defaults("own", build.target("r", "HTTPRoute"), color=None)
+    )
+    assert (
+        "  color   removed   ColorPolicy default/own → HTTPRoute default/r\n"
+        "                    instead of red, ColorPolicy default/base → Gateway default/g (the nearer policy wins)\n"
+    ) in _tree(about(analysis, "HTTPRoute", "r"), View(120))
+
+
+def test_doubts_and_assumptions_are_said_in_words() -> None:
+    """A kind known by its shape alone, and two policies of unknown age."""
+    target = build.target("r", "HTTPRoute")
+    analysis = world(
+        build.policy("a", target, kind="OddPolicy", group="odd.io", x=1),
+        build.policy("b", target, kind="OddPolicy", group="odd.io", x=2),
+    )
+    text = _tree(about(analysis, "HTTPRoute", "r"), View(120))
+    assert (
+        "  assumed, for want of a profile: it is a policy kind, because it has target references, its policies reach "
+        "what is\n"
+        "    below their target and a policy that does not say how it merges gives way to a nearer one as a whole\n"
+        "  in doubt: creationTimestamp is missing, so policies on one target are ordered by name instead of by age\n"
+    ) in text
+
+
+def test_a_policy_without_fields_is_named() -> None:
+    """It takes part although it sets nothing."""
+    text = _tree(about(world(build.policy("p", build.target("r", "HTTPRoute"), age=1)), "HTTPRoute", "r"))
+    assert "  sets no field by ColorPolicy default/p\n" in text
+
+
+def test_problems_are_part_of_the_answer_once() -> None:
+    """What is said under `Does not apply` is not said again."""
+    missing = build.route("r2", rules=[build.rule(build.backend("gone"))])
+    text = _tree(about(world(missing, defaults("p", build.target("r2", "HTTPRoute", "nope"), a=1)), "HTTPRoute", "r2"))
+    assert text.count("has no section nope") == 1
+    assert "Problems\n  error test.yaml:1: " in text
+
+
+def test_nothing_leads_to_a_route_without_parents() -> None:
+    """An orphan is not traffic."""
+    analysis = world(build.route("orphan", parents=[]), defaults("p", build.target("orphan", "HTTPRoute"), a=1))
+    assert "  Nothing that was read leads to it.\n" in _tree(about(analysis, "HTTPRoute", "orphan"))
+
+
+def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:
+    """Then no place is shown."""
+    answer = replace(
+        about(world(), "HTTPRoute", "r"),
+        unseen=(Unseen("RetryPolicies in namespace infra", "forbidden", "list them"),),
+        diagnostics=(Diagnostic("rule", "warning", "odd", reason="Odd"), Diagnostic("rule", "info", "hm")),
+    )
+    text = _tree(answer)
+    assert "  RetryPolicies in namespace infra: forbidden. To do: list them\n" in text
+    assert "Problems\n  warning: odd [Odd]\n  note: hm\n" in text
+
+
+def test_many_affected_places_are_cut_at_a_terminal_only() -> None:
+    """The line says how many more there are and what shows them."""
+    services = [build.service(f"s{number}") for number in range(14)]
+    rules = [build.rule(build.backend(service.ref.name)) for service in services]
+    analysis = world(*services, build.route("big", rules=rules), defaults("p", build.target("big", "HTTPRoute"), a=1))
+    answer = about_policy(analysis, "p")
+    assert "  Service default/s9, port 8080\n" in _tree(answer)
+    assert "  and 2 more places; -o yaml shows all 14\n" in _tree(answer, TERMINAL)
+
+
+def test_a_gap_in_what_applies_names_no_policy() -> None:
+    """A listener that a route names and is not attached to, with nothing on it."""
+    refusing = build.listener("mail", allowedRoutes=build.allow("None"))
+    analysis = world(
+        build.gateway("closed", refusing), build.route("out", parents=[build.parent("closed"), build.parent("gone")])
+    )
+    text = _tree(about(analysis, "HTTPRoute", "out"), View(120))
+    assert (
+        "Does not apply\n"
+        "  Gateway default/closed, listener mail: listener mail of Gateway default/closed takes routes of no "
+        "namespace\n    [NotAllowedByListeners]\n"
+        "  Gateway default/gone does not exist [NoMatchingParent]\n"
+    ) in text
+
+
+def test_a_field_of_the_object_itself_beats_a_default() -> None:
+    """It is named as the source, and as the reason."""
+    profile = PolicyKindProfile(
+        GroupKind("example.com", "ColorPolicy"),
+        "inherited",
+        "profile",
+        effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),),
+        object_fields={"color": "spec.color"},
+    )
+    route = build.resource("HTTPRoute", "own", {"parentRefs": [build.parent()], "color": "green"})
+    policy = build.policy("p", build.target("own", "HTTPRoute"), age=1, color="red")
+    analysis = analyze(build.snapshot(build.gateway(), route, policy), profiles=[profile])
+    text = _tree(about(analysis, "HTTPRoute", "own"))
+    assert (
+        "ColorPolicy.example.com · atomic defaults · at HTTPRoute default/own\n"
+        "  color   green   HTTPRoute default/own itself\n"
+        "                  instead of red, ColorPolicy default/p → HTTPRoute default/own\n"
+        "                    (the HTTPRoute's own field wins)\n"
+    ) in text
+
+
+def test_a_direct_kind_on_several_sections_is_counted() -> None:
+    """At each listener, or at each of several Services."""
+    both = world(build.policy("l", build.target("g"), kind="LimitPolicy", age=1, limit=1))
+    assert "LimitPolicy.example.com · at Gateway default/g · same on both paths\n" in _tree(about(both, "Gateway", "g"))
+    second = world(
+        build.service("t"),
+        build.route("two", rules=[build.rule(build.backend("s"), build.backend("t"))]),
+        build.policy(
+            "l", *(build.target(name, "Service", group="") for name in ("s", "t")), kind="LimitPolicy", age=1, limit=1
+        ),
+    )
+    assert _tree(about(second, "HTTPRoute", "two")).count("LimitPolicy.example.com · at Service default/") == 2
+
+
+@pytest.mark.parametrize(
+    ("same_level", "ages", "expected"),
+    [
+        ("newest-challenges", (1, 2), "the newer policy wins"),
+        ("first-wins", (1, 2), "the older policy wins"),
+        ("newest-challenges", (None, None), "the last by name wins"),
+        ("first-wins", (None, None), "the first by name wins"),
+    ],
+)
+def test_of_two_on_one_target_age_decides_where_it_is_known(
+    same_level: SameLevel, ages: tuple[int | None, int | None], expected: str
+) -> None:
+    """Else the name does, and the reason must not claim otherwise."""
+    profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", same_level=same_level)
+    policies = [
+        build.policy(name, build.target("r", "HTTPRoute"), age=age, color=name)
+        for name, age in zip("ab", ages, strict=True)
+    ]
+    analysis = analyze(build.snapshot(build.gateway(), build.route("r"), *policies), profiles=[profile])
+    assert f"({expected})" in _tree(about(analysis, "HTTPRoute", "r"), View(120))
+
+
+def test_sources_stand_on_lines_of_their_own_where_they_do_not_fit_beside() -> None:
+    """A long field leaves no room for a long name."""
+    name = "a-policy-with-a-very-long-name-that-says-everything"
+    analysis = world(defaults(name, build.target("r", "HTTPRoute"), aFieldWithAVeryLongNameAsWell=1))
+    assert (
+        f"  aFieldWithAVeryLongNameAsWell   1\n      ColorPolicy default/{name}\n        → HTTPRoute default/r\n"
+    ) in _tree(about(analysis, "HTTPRoute", "r"), View(80))
+
+
+def test_a_kind_that_takes_effect_at_several_objects_is_counted() -> None:
+    """An inherited kind whose level is the Service, below a route with two of them."""
+    profile = PolicyKindProfile(
+        GroupKind("example.com", "ColorPolicy"),
+        "inherited",
+        "profile",
+        effective_targets=(TargetLevel(GroupKind("", "Service")),),
+    )
+    resources = (
+        build.gateway(),
+        build.route("r", rules=[build.rule(build.backend("s"), build.backend("t"))]),
+        *map(build.service, "st"),
+        build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red"),
+    )
+    text = _tree(about(analyze(build.snapshot(*resources), profiles=[profile]), "HTTPRoute", "r"))
+    assert "ColorPolicy.example.com · atomic defaults · at 2 Services · same on both paths\n" in text
+
+
+def test_what_takes_effect_below_only_is_said_to() -> None:
+    """A Namespace carries no traffic; its only path is itself, which needs no line."""
+    assert _tree(about(colourful(), "Namespace", "default")) == (
+        "1 policy takes effect on what is below Namespace default.\n"
+        "\n"
+        "ColorPolicy.example.com · patch defaults · takes effect on what is below\n"
+        "  color        red      ColorPolicy default/base → Namespace default\n"
+        "  shade.dark   true     ColorPolicy default/base → Namespace default\n"
+        "  shade.list   [1, 2]   ColorPolicy default/base → Namespace default\n"
+    )

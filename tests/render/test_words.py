@@ -1,0 +1,106 @@
+"""Counts, lists, objects and values in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_policy.model import GroupKind, Json
+from kubectl_policy.render import words
+from kubectl_policy.resolution import Source
+from tests.build import node, ref
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "expected"),
+    [
+        (0, "policy", "0 policies"),
+        (1, "policy", "1 policy"),
+        (2, "RetryPolicy", "2 RetryPolicies"),
+        (2, "Gateway", "2 Gateways"),
+        (2, "GatewayClass", "2 GatewayClasses"),
+    ],
+)
+def test_nouns_are_counted(number: int, noun: str, expected: str) -> None:
+    """One is singular, everything else plural."""
+    assert words.count(number, noun) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_words_are_listed(given: list[str], expected: str) -> None:
+    """As one would read them aloud."""
+    assert words.listed(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "total", "expected"),
+    [(1, 1, "its only path"), (2, 2, "both of its paths"), (4, 4, "all 4 of its paths"), (1, 4, "1 of its 4 paths")],
+)
+def test_paths_are_counted_out_of_all(number: int, total: int, expected: str) -> None:
+    """Two of two are both, one of one is the only one."""
+    assert words.of_all(number, total) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "section", "expected"),
+    [
+        ("Gateway", "https", "listener https"),
+        ("XListenerSet", "https", "listener https"),
+        ("HTTPRoute", "api", "rule api"),
+        ("HTTPRoute", "rule[2]", "rule[2]"),
+        ("Service", "8080", "port 8080"),
+        ("Widget", "part", "section part"),
+    ],
+)
+def test_sections_are_called_what_they_are(kind: str, section: str, expected: str) -> None:
+    """Listeners, rules and ports; anything else is a section."""
+    assert words.section_words(node(kind, "x", section)) == expected
+
+
+def test_a_node_is_its_object_and_section() -> None:
+    """The section stands after the object, if there is one."""
+    assert words.node_words(node("Gateway", "edge", "https", "infra")) == "Gateway infra/edge, listener https"
+    assert words.node_words(node("GatewayClass", "public")) == "GatewayClass public"
+
+
+def test_the_most_frequent_kind_comes_first() -> None:
+    """Objects counted by kind."""
+    kinds = [
+        GroupKind("", "Service"),
+        GroupKind("x", "HTTPRoute"),
+        GroupKind("", "Service"),
+        GroupKind("x", "GRPCRoute"),
+    ]
+    assert words.kind_counts(kinds) == "2 Services, 1 GRPCRoute, 1 HTTPRoute"
+
+
+def test_a_source_is_a_policy_on_its_target() -> None:
+    """Or the target itself, where the value is in a field of its own."""
+    target = node("HTTPRoute", "r")
+    assert (
+        words.source_words(Source(ref("ColorPolicy", "p", group="x"), target))
+        == "ColorPolicy default/p → HTTPRoute default/r"
+    )
+    assert words.source_words(Source(target.object, target)) == "HTTPRoute default/r itself"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("10s", "10s"),
+        ("", '""'),
+        (" padded", '" padded"'),
+        ("5", '"5"'),
+        ("-1.5", '"-1.5"'),
+        ("true", '"true"'),
+        ("[x", '"[x"'),
+        (5, "5"),
+        (None, "null"),
+        (["5xx", 1], '["5xx", 1]'),
+        ({"a": {"b": True}}, '{"a": {"b": true}}'),
+    ],
+)
+def test_a_value_is_written_in_one_line(value: Json, expected: str) -> None:
+    """Text bare unless it could be taken for something else; the rest as JSON."""
+    assert words.flow(value) == expected
