@@ -1,0 +1,64 @@
+"""Compares this project's answers with recorded cases of gwctl.
+
+`python -m tests.cases.gwctl FOLDER` reads FOLDER/<case>/expected.yaml, manifests.yaml and, where there is one,
+change.yaml. Every key of a fact but its question counts as one fact. What the case itself corrects is replaced by the
+correction; the record of what gwctl's own code does is left out.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import analyze
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
+from tests.cases.gwctl_answers import ANSWERS, ENFORCEMENT, OF_THE_WORLD, ON_PATH
+from tests.cases.gwctl_question import Question
+from tests.cases.report import NOT_ANSWERED, Outcome, main
+from tests.cases.worlds import read, world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+
+MARKER: Final = "expected.yaml"
+# A question, a remark, and what only an older version of the tool said.
+_NO_FACTS: Final = ("ask", "why", "effective_historical_only")
+
+
+def judge(folder: Path) -> Iterator[Outcome]:
+    """The outcome of every fact of one case."""
+    expected = read(folder / MARKER)
+    case = text_at(expected, "case", folder.name)
+    manifests, change = folder / "manifests.yaml", folder / "change.yaml"
+    before = analyze(world([manifests]))
+    after = analyze(world([manifests, change])) if change.exists() else before
+    question = partial(Question, before, after)
+    corrections = dict(mapping_at(expected, "correct_answer"))
+    for fact in mappings_at(expected, "facts"):
+        corrected = {key: corrections.pop(key, value) for key, value in fact.items()}
+        yield from _outcomes(case, question(text_at(fact, "ask")), corrected)
+    yield from _outcomes(case, question("errors"), corrections)
+
+
+def _outcomes(case: str, question: Question, facts: Mapping[str, Json]) -> Iterator[Outcome]:
+    for key, expected in facts.items():
+        if key in _NO_FACTS:
+            continue
+        type_ = ON_PATH if ">" in key else ENFORCEMENT if question.ask == ENFORCEMENT else key
+        answer = None if question.is_listing else ANSWERS.get(type_)
+        asked = f"{question.ask}: {key}"
+        if answer is None:
+            yield Outcome(case, type_, asked, expected, NOT_ANSWERED)
+        elif question.subject is None and type_ not in OF_THE_WORLD:
+            yield Outcome(case, type_, asked, expected, "no such object")
+        else:
+            wanted, got = answer(question, key, expected)
+            yield Outcome(case, type_, asked, wanted, got)
+
+
+if __name__ == "__main__":
+    sys.exit(main(judge, MARKER, sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""What this project says to gwctl's questions about a policy: its enforcement, its reach, and the world without it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_policy import analyze, plain
+from kubectl_policy.questions.reported import reported_conditions
+from tests.cases.worlds import fields, items
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, EffectivePolicy, Path
+    from kubectl_policy.model import Json
+    from tests.cases.gwctl_question import Question
+
+
+def reached_by(question: Question) -> tuple[EffectivePolicy, ...]:
+    """The outcomes, one for each path, that the policy that is asked about takes part in."""
+    policy = question.subject
+    if policy is None or policy not in question.before.attachments:
+        return ()
+    return question.before.enforcement(policy).outcomes
+
+
+def on_path(path: Path, name: str) -> bool:
+    """Whether a path has the objects of `g1>r1>b1` in this order and ends with the last of them."""
+    wanted = name.split(">")
+    left = iter(node.object.name for node in path)
+    return path[-1].object.name == wanted[-1] and all(part in left for part in wanted)
+
+
+def short(path: Path) -> str:
+    """A path as gwctl's cases write it: the names of its objects from the Gateway on."""
+    return ">".join(dict.fromkeys(node.object.name for node in path if node.object.namespace))
+
+
+def delete_changes(question: Question, _: str, expected: Json) -> tuple[object, object]:
+    """By path, what deleting the policy does to each field: `color red -> none`."""
+    wanted = fields(expected)
+    return wanted, {name: change for name, change in _changes(question, list(wanted)).items() if change}
+
+
+def delete_unchanged(question: Question, _: str, expected: Json) -> tuple[object, object]:
+    """The paths on which deleting the policy changes nothing."""
+    wanted = [str(name) for name in items(expected)]
+    changes = _changes(question, wanted)
+    return sorted(wanted), sorted(name for name in wanted if changes.get(name) == "")
+
+
+def _changes(question: Question, names: list[str]) -> dict[str, str]:
+    """What deleting the policy changes on each path that it reaches, by the name of the path."""
+    without = _without(question)
+    found: dict[str, str] = {}
+    for one in reached_by(question):
+        after = [other for other in without.effective_on(one.path) if other.kind == one.kind]
+        old, new = plain(one.spec), plain(after[0].spec) if after else {}
+        fields = [field for field in {**old, **new} if old.get(field) != new.get(field)]
+        name = next((name for name in names if on_path(one.path, name)), short(one.path))
+        found[name] = ", ".join(f"{field} {old.get(field, 'none')} -> {new.get(field, 'none')}" for field in fields)
+    return found
+
+
+def _without(question: Question) -> Analysis:
+    snapshot = question.before.snapshot
+    left = tuple(resource for resource in snapshot.resources if resource.ref != question.subject)
+    return analyze(replace(snapshot, resources=left))
+
+
+def enforcement(question: Question, key: str, expected: Json) -> tuple[object, object]:
+    """Of the policy that is the key, a state and perhaps which policies beat it: `Overridden by p3`."""
+    state, _, rest = str(expected).partition(" ")
+    named = (policy.ref for policy in question.before.policies if policy.ref.name == key)
+    found = [question.before.enforcement(policy) for policy in named]
+    got = [(one.state, sorted(ref.name for ref in one.by)) for one in found]
+    return [(state, sorted(re.findall(r"by (\S+)", rest)))], got
+
+
+def paths(question: Question, _: str, expected: Json) -> tuple[object, object]:
+    """The paths that the policy takes part in."""
+    wanted = [str(name) for name in items(expected)]
+    reached = [one.path for one in reached_by(question)]
+    found = {next((name for name in wanted if on_path(path, name)), short(path)) for path in reached}
+    return sorted(wanted), sorted(found)
+
+
+def reported(question: Question, key: str, expected: Json) -> tuple[object, object]:
+    """For policies by `namespace/name`, the status of the condition that a controller reported."""
+    found: dict[str, str] = {}
+    for policy in question.before.policies:
+        for condition in reported_conditions(policy.raw):
+            if condition.type.lower() == key and policy.ref.qualified_name in fields(expected):
+                found[policy.ref.qualified_name] = condition.status
+    return expected, found

@@ -1,0 +1,92 @@
+"""A question that a gwctl case asks in words, and what answers to it are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+from kubectl_policy import NodeRef, PolicyError
+from kubectl_policy.questions.find import find, kinds_named
+from tests.cases.claims import Problem, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_policy import Analysis, GroupKind, ObjectRef, Path
+    from kubectl_policy.model import Json
+
+# From a question, the key of a fact and its value: what is wanted and what is said instead, equal where the fact holds.
+Answer: TypeAlias = "Callable[[Question, str, Json], tuple[object, object]]"
+
+# What separates the object that a question is about from the parent that narrows it down.
+_BY_WAY_OF = " via "
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question about a world, and about the same world after a change (itself, where nothing changes)."""
+
+    before: Analysis
+    after: Analysis
+    ask: str
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether the question asks for a table of objects rather than for what is known of one."""
+        return self.ask.startswith("get ")
+
+    @cached_property
+    def subject(self) -> ObjectRef | None:
+        """The object that the question is about."""
+        return next(self._objects(self.ask.partition(_BY_WAY_OF)[0]), None)
+
+    @cached_property
+    def policy_kind(self) -> GroupKind | None:
+        """The policy kind that the question is about, apart from its object."""
+        known = {profile.group_kind for profile in self.before.registry.policy_kinds}
+        named = (kind for word in self.ask.split() for kind in kinds_named(self.before.index, word))
+        return next((kind for kind in named if kind in known), None)
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths to the subject, through the parent that the question names."""
+        if self.subject is None:
+            return ()
+        via = self.ask.partition(_BY_WAY_OF)[2]
+        paths = self.before.topology.paths(NodeRef(self.subject))
+        return tuple(path for path in paths if not via or via in {node.object.name for node in path})
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the subject; with the whole world, if there is no subject."""
+        found = problems(self.before)
+        return tuple(problem for problem in found if self.subject in {None, problem.subject})
+
+    def _objects(self, words: str) -> Iterator[ObjectRef]:
+        index, parts = self.before.index, words.split()
+        for type_name, name in pairwise(parts):
+            if kinds_named(index, type_name):
+                namespace, _, bare = name.rpartition("/")
+                try:
+                    yield find(index, type_name, bare, namespace or "default")
+                except PolicyError:
+                    continue
+        yield from (policy.ref for policy in self.before.policies if policy.ref.name in parts[-1:])
+
+
+def inherited(analysis: Analysis, kind: GroupKind) -> bool:
+    """Whether a kind's policies are known, not only assumed, to affect what is below their targets."""
+    profile = analysis.registry.profile_of(kind)
+    return profile is not None and profile.policy_class == "inherited" and "class" not in profile.assumed
+
+
+def written(ref: ObjectRef) -> str:
+    """A policy as gwctl writes it: `Kind.group namespace/name`."""
+    return f"{ref.group_kind} {ref.qualified_name}"
+
+
+def is_route(ref: ObjectRef) -> bool:
+    """Whether an object is a route, by the name of its kind."""
+    return ref.kind.endswith("Route")

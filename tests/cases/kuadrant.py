@@ -1,0 +1,222 @@
+"""Compares this project's answers with recorded cases of Kuadrant and policy-machinery.
+
+`python -m tests.cases.kuadrant FOLDER` reads FOLDER/<case>/expected.yaml and manifests.yaml, with the definitions that
+the case names. It translates names between the two projects and knows no rule of either.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import analyze, leaves
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
+from tests.cases.kuadrant_names import follows, name_of, section_kind
+from tests.cases.kuadrant_rules import rules_of
+from tests.cases.report import NOT_ANSWERED, Outcome, main
+from tests.cases.worlds import fields, items, read, slashed, world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path as File
+
+    from kubectl_policy import Analysis, EffectivePolicy, Enforcement, ObjectRef, Path
+    from kubectl_policy.model import Json
+
+MARKER: Final = "expected.yaml"
+# The other project's words for a state of enforcement, where ours is another one.
+_STATES: Final = {"NoRoutes": "NoEffect", "Unknown": "NoEffect"}
+_REFUSED: Final = ("TargetNotFound", "Conflicted", "Invalid", "NotPermitted")
+_NAMED_IN_MESSAGE: Final = re.compile(r"[a-z0-9.-]+/[a-z0-9.-]*[a-z0-9]|(?<=target )[a-z0-9.-]+(?= was not found)")
+
+
+def judge(folder: File) -> Iterator[Outcome]:
+    """The outcome of every fact of one case, then of what the case changes."""
+    expected = read(folder / MARKER)
+    definitions = folder / text_at(expected, "crds", "crds")
+    paths = [folder / "manifests.yaml", *([definitions] if definitions.exists() else [])]
+    expect = mapping_at(expected, "expect")
+    case = text_at(expected, "case", folder.name)
+    yield from _World(case, analyze(world(paths))).outcomes(expect)
+    for change in mappings_at(expect, "whatif"):
+        applied, deleted = items_at(change, "change.apply"), strings_at(change, "change.delete")
+        changed = analyze(world(paths, applied=applied, deleted=deleted))
+        yield from _World(case, changed, "whatif ").outcomes(mapping_at(change, "expect"))
+
+
+class _World:
+    """One world of a case, and what is expected of it; `prefix` goes before the types of its facts."""
+
+    def __init__(self, case: str, analysis: Analysis, prefix: str = "") -> None:
+        self.case, self.analysis, self.prefix = case, analysis, prefix
+
+    @cached_property
+    def nodes(self) -> dict[str, NodeRef]:
+        """Every node by the other project's name for it."""
+        return {name_of(node): node for node in self.analysis.topology.nodes}
+
+    @cached_property
+    def policies(self) -> dict[str, ObjectRef]:
+        """Every policy by the other project's name for it."""
+        return {slashed(policy.ref): policy.ref for policy in self.analysis.policies}
+
+    def outcomes(self, expect: Mapping[str, Json]) -> Iterator[Outcome]:
+        """The outcome of every fact that is expected of this world; a change of it is a world of its own."""
+        answers: dict[str, Callable[[], Iterator[Outcome]]] = {
+            "topology": lambda: self._topology(mapping_at(expect, "topology")),
+            "policies": lambda: self._each(self._policy, mappings_at(expect, "policies")),
+            "effective": lambda: self._each(self._effective, mappings_at(expect, "effective")),
+            "affected": lambda: self._each(self._affected, mappings_at(expect, "affected")),
+        }
+        for key in expect:
+            if key in answers:
+                yield from answers[key]()
+            elif key != "whatif":
+                for entry in items_at(expect, key) or [expect[key]]:
+                    yield self._outcome(key, text_at(entry, "policy", key), entry, NOT_ANSWERED)
+
+    def _each(
+        self, answer: Callable[[Mapping[str, Json]], Iterator[Outcome]], entries: Iterable[Mapping[str, Json]]
+    ) -> Iterator[Outcome]:
+        return (outcome for entry in entries for outcome in answer(entry))
+
+    def _outcome(self, type_: str, fact: str, expected: object, got: object) -> Outcome:
+        return Outcome(self.case, self.prefix + type_, fact, expected, got)
+
+    def _topology(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+        expanded = strings_at(expected, "expand")
+        for parent, children in mapping_at(expected, "children").items():
+            node = self.nodes.get(parent)
+            wanted = sorted(map(str, items(children)))
+            got = sorted({name_of(child) for child in self._below(node, expanded)}) if node else "no such node"
+            yield self._outcome("topology", f"children of {parent}", wanted, got)
+
+    @cached_property
+    def _referring(self) -> dict[NodeRef, set[NodeRef]]:
+        """The routes that refer to each listener, whatever comes of it.
+
+        The other project's topology is about references: whether the listener takes the route is asked later there.
+        """
+        found: dict[NodeRef, set[NodeRef]] = {}
+        for route in {node.object for node in self.analysis.topology.nodes}:
+            for binding in self.analysis.topology.bindings(route):
+                if binding.listener:
+                    found.setdefault(binding.listener, set()).add(NodeRef(route))
+        return found
+
+    def _below(self, node: NodeRef, expanded: Sequence[str]) -> Iterator[NodeRef]:
+        """The children of a node, where sections of kinds that are not expanded are one with their objects."""
+        for child in {*self.analysis.topology.children(node), *self._referring.get(node, ())}:
+            if not child.section or section_kind(child) in expanded:
+                yield child
+            elif child.object == node.object:
+                yield from self._below(child, expanded)
+            else:
+                yield NodeRef(child.object)
+
+    def _policy(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+        name = text_at(expected, "policy")
+        policy = self.policies.get(name)
+        found = self.analysis.enforcement(policy) if policy else None
+        for key, wanted in expected.items():
+            if key in {"accepted", "enforced"}:
+                got = _condition(key, found) if found else "no such policy"
+                yield from self._conditions(f"{key} of {name}", wanted, got, found)
+            elif key == "enforcement":
+                state = found.state if found else "no such policy"
+                yield self._outcome("enforcement", f"enforcement of {name}", _STATES.get(str(wanted), wanted), state)
+            elif key == "overriddenBy":
+                beaters = sorted(ref.qualified_name for ref in found.by) if found else "no such policy"
+                yield self._outcome("overridden by", f"what overrides {name}", sorted(map(str, items(wanted))), beaters)
+            elif key != "policy":
+                yield self._outcome(key, f"{key} of {name}", wanted, NOT_ANSWERED)
+
+    def _conditions(
+        self, fact: str, wanted: Json, got: Mapping[str, str] | str, found: Enforcement | None
+    ) -> Iterator[Outcome]:
+        """A condition is one fact by its status and reason; a message that says more is another one."""
+        type_ = fact.partition(" ")[0]
+        asked = fields(wanted)
+        if not asked or isinstance(got, str):
+            yield self._outcome(type_, fact, wanted, got)
+            return
+        short = {key: text_at(asked, key) for key in ("status", "reason") if key in asked}
+        short |= {key: _STATES.get(reason, reason) for key, reason in short.items() if key == "reason"}
+        answer = {key: got[key] for key in short}
+        yield self._outcome(type_, fact, short, answer)
+        message = text_at(asked, "message")
+        if not message:
+            return
+        named = sorted(_NAMED_IN_MESSAGE.findall(message))
+        if named and found:
+            ours = self._named_by(found)
+            yield self._outcome("message", fact, named, sorted(name for name in named if name in ours))
+        else:
+            restated = re.fullmatch(rf"\w+ has been (successfully )?{answer.get('reason', '')}", message, re.IGNORECASE)
+            yield self._outcome("message", fact, message, message if restated else NOT_ANSWERED)
+
+    def _named_by(self, found: Enforcement) -> set[str]:
+        """The names of what the answer on a policy names: what beats it, and its targets."""
+        targets = [attachment.target for attachment in self.analysis.attachments[found.policy]]
+        objects = [*found.by, *(target.object for target in targets if target)]
+        return {name for ref in objects for name in (ref.name, ref.qualified_name)}
+
+    def _effective(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+        wanted, kind = strings_at(expected, "path"), text_at(expected, "kind")
+        fact = f"{kind} on {' > '.join(wanted)}"
+        paths = self._paths(wanted)
+        found = [_on_path(self.analysis, path, kind) for path in paths] or [None]
+        rules = {key: fields(rule) for key, rule in mapping_at(expected, "rules").items()}
+        asked = {key: {"source": text_at(rule, "source")} | _given(rule, "spec") for key, rule in rules.items()}
+        answers = [rules_of(effective, asked, exact=bool(expected.get("exact"))) for effective in found]
+        differing = [answer for answer in answers if answer != asked]
+        got: object = differing[0] if differing else asked
+        # Where a route is not attached there is no path of ours, and nothing to be effective on it.
+        known = all(name in self.nodes for name in wanted)
+        yield self._outcome("effective", fact, asked, got if known else "no such node")
+        if "sourcePolicies" in expected:
+            sources = {leaf.source.object.qualified_name for one in found if one for _, leaf in leaves(one.spec)}
+            yield self._outcome("sources", fact, sorted(strings_at(expected, "sourcePolicies")), sorted(sources))
+
+    def _paths(self, wanted: Sequence[str]) -> list[Path]:
+        """Our paths that have the wanted nodes in their order and end with the last of them."""
+        end = self.nodes.get(wanted[-1]) if wanted else None
+        return [path for path in self.analysis.topology.paths(end) if follows(path, wanted)] if end else []
+
+    def _affected(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+        name, condition = text_at(expected, "object"), text_at(expected, "condition")
+        fact = f"{condition} of {name}"
+        node = self.nodes.get(name)
+        if node is None:
+            yield self._outcome("affected", fact, dict(expected), "no such node")
+            return
+        kind = condition.rpartition("/")[2].removesuffix("Affected")
+        got = sorted(ref.qualified_name for ref in self.analysis.affected_by(node) if ref.kind == kind)
+        wanted, unwanted = strings_at(expected, "policies"), strings_at(expected, "notPolicies")
+        holds = not got if expected.get("absent") else set(wanted) <= set(got) and not set(unwanted) & set(got)
+        asked = {key: value for key, value in expected.items() if key not in {"object", "condition"}}
+        yield self._outcome("affected", fact, asked, asked if holds else got)
+
+
+def _condition(type_: str, found: Enforcement) -> Mapping[str, str] | str:
+    """The condition that our answer on a policy amounts to; "absent" where it makes no sense."""
+    refused = found.state in _REFUSED
+    if type_ == "accepted":
+        return {"status": str(not refused), "reason": found.state if refused else "Accepted"}
+    enforced = found.state in {"Enforced", "PartiallyEnforced"}
+    return "absent" if refused else {"status": str(enforced), "reason": "Enforced" if enforced else found.state}
+
+
+def _on_path(analysis: Analysis, path: Path, kind: str) -> EffectivePolicy | None:
+    return next((effective for effective in analysis.effective_on(path) if effective.kind.kind == kind), None)
+
+
+def _given(rule: Mapping[str, Json], key: str) -> dict[str, Json]:
+    return {key: rule[key]} if key in rule else {}
+
+
+if __name__ == "__main__":
+    sys.exit(main(judge, MARKER, sys.argv[1:]))

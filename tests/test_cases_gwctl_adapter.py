@@ -1,0 +1,133 @@
+"""The adapter to gwctl's cases tells right answers from misses, on a case that is made here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import analyze
+from tests.cases import gwctl
+from tests.cases.gwctl_question import Question
+from tests.cases.report import NOT_ANSWERED, Outcome
+from tests.cases.sample import MANIFESTS, case
+from tests.cases.worlds import world
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+
+
+def gwctl_outcomes(folder: Path, facts: Json, **more: Json) -> dict[str, Outcome]:
+    """The outcome of each fact of a gwctl case."""
+    return {one.fact: one for one in gwctl.judge(case(folder, {"facts": facts, **more}))}
+
+
+def test_gwctl_facts_about_objects_are_compared(tmp_path: Path) -> None:
+    """Each key of a fact is answered for the object that the question names."""
+    facts: Json = [
+        {"ask": "describe gateway default/g1", "attached_routes": ["default/r1"], "backends": ["default/s1"]},
+        {"ask": "policies attached to gateway default/g1", "directly_attached": ["HuePolicy.example.com default/high"]},
+        {"ask": "inherited policies of httproute default/r1", "inherited": ["HuePolicy.example.com default/high"]},
+        {"ask": "gateways of gatewayclass public-class", "attached_gateways": ["default/g2"]},
+        {
+            "ask": "parents of httproute default/r1",
+            "parents": ["Gateway default/g1"],
+            "not_gateways": ["Gateway default/g1"],
+        },
+        {"ask": "blast radius of high", "routes": ["r1"], "backends": ["default/s1"], "paths": ["g1>r1>s1"]},
+        {"ask": "describe HuePolicy default/low", "attached": ["default/r1"], "events": []},
+        {"ask": "describe gateway default/nowhere", "attached_routes": []},
+    ]
+    found = gwctl_outcomes(tmp_path, facts)
+    assert {fact.rpartition(": ")[2] + "?": one.got for fact, one in found.items() if not one.right} == {
+        "attached_gateways?": ["default/g1"],
+        "not_gateways?": [],
+        "events?": NOT_ANSWERED,
+        "attached_routes?": "no such object",
+    }
+    assert len(found) == 13
+
+
+def test_gwctl_facts_about_merging_are_compared(tmp_path: Path) -> None:
+    """Values, sources, strategy, and the difference that a deletion makes, path by path."""
+    kind = "HuePolicy.example.com"
+    facts: Json = [
+        {"ask": "effective of httproute default/r1 via g1", "effective": {kind: {"hue": {"shade": 2}}}},
+        {"ask": "effective of httproute default/r1 via g2", "effective": {}},
+        {"ask": "merged HuePolicy of gateway default/g1", "effective": {"hue": {"shade": 1, "tint": 1}}},
+        {
+            "ask": "provenance of HuePolicy at gateway default/g1",
+            "provenance": {"hue.shade": "high", "hue.tint": "low"},
+        },
+        {"ask": "strategy at gateway default/g1", "strategy": "Patch defaults (somebody says)"},
+        {"ask": "effective of service default/s1 per path", "g1>r1>s1": {"hue": {"shade": 2}}, "g1>s1>r1": {}},
+        {"ask": "enforcement", "low": "Enforced", "high": "Overridden by low", "mid": "Enforced"},
+        {"ask": "blast radius of low", "delete_changes": {"g1>r1>s1": "hue {'shade': 2} -> {'shade': 1, 'tint': 1}"}},
+        {"ask": "radius of high", "delete_no_change": ["g1>r1>s1"]},
+    ]
+    found = gwctl_outcomes(tmp_path, facts)
+    assert [fact for fact, one in found.items() if not one.right] == [
+        "effective of httproute default/r1 via g2: effective",
+        "provenance of HuePolicy at gateway default/g1: provenance",
+        "strategy at gateway default/g1: strategy",
+        "effective of service default/s1 per path: g1>s1>r1",
+        "enforcement: mid",
+    ]
+
+
+def test_gwctl_errors_are_compared_both_ways(tmp_path: Path) -> None:
+    """A sentence without a problem is a miss, and so is a problem of the object that no sentence tells of."""
+    facts: Json = [
+        {"ask": "errors of httproute default/r1", "errors": []},
+        {"ask": "errors of udproute default/u1", "errors": []},
+        {"ask": "errors", "errors": ['UDPRoute "default/u1" references a non-existent Service "default/absent"']},
+        {
+            "ask": "errors of gateway default/g1",
+            "errors": ["Gateway default/g1 references a non-existent GatewayClass x-1"],
+        },
+    ]
+    found = gwctl_outcomes(tmp_path, facts)
+    assert [one.right for one in found.values()] == [True, False, True, False]
+
+
+def test_gwctl_corrections_take_the_place_of_facts(tmp_path: Path) -> None:
+    """What the case says is the correct answer counts instead of what it corrects, and beside what it does not."""
+    facts: Json = [{"ask": "describe gateway default/g1", "attached_routes": ["default/r1", "default/u1"]}]
+    correct: Json = {
+        "attached_routes": ["default/r1"],
+        "not_attached": ["default/u1 -> default/g1"],
+        "dangling": ["UDPRoute default/u1 -> Service default/absent"],
+        "why": "an HTTP listener takes no UDPRoutes",
+    }
+    found = gwctl_outcomes(tmp_path, facts, correct_answer=correct)
+    assert [(one.type, one.right) for one in found.values()] == [
+        ("attached_routes", True),
+        ("not_attached", True),
+        ("dangling", True),
+    ]
+
+
+def test_a_gwctl_change_is_compared_with_the_world_before(tmp_path: Path) -> None:
+    """New, mended and remaining problems are told apart."""
+    ask = "analyze change.yaml against manifests.yaml"
+    mended = 'UDPRoute "default/u1" references a non-existent Service "default/absent"'
+    fact: Json = {
+        "ask": ask,
+        "created": ["Service default/absent"],
+        "updated": ["HTTPRoute default/r1"],
+        "new_issues": ['HTTPRoute "default/r1" references a non-existent Service "default/s-2"'],
+        "fixed_issues": [mended],
+        "unchanged_issues": [],
+    }
+    folder = case(tmp_path, {"facts": [fact, {"ask": ask, "new_issues": [], "fixed_issues": []}]})
+    service = "apiVersion: v1\nkind: Service\nmetadata: {name: absent}\nspec: {ports: [{port: 53}]}\n"
+    route = MANIFESTS.split("---")[2].replace("s1", "s-2")
+    (folder / "change.yaml").write_text(f"{service}---{route}", "utf-8")
+    assert [one.right for one in gwctl.judge(folder)] == [True, True, True, True, True, False, False]
+
+
+def test_a_question_without_an_object_has_no_subject(tmp_path: Path) -> None:
+    """Neither an empty one, nor one about something that does not exist."""
+    analysis = analyze(world([case(tmp_path, {}) / "manifests.yaml"]))
+    for ask in ("", "errors", "describe gateway default/none", "describe gateway"):
+        assert Question(analysis, analysis, ask).subject is None

@@ -1,0 +1,169 @@
+"""The adapter to Kuadrant's cases tells right answers from misses, on a case that is made here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.cases import kuadrant
+from tests.cases.report import NOT_ANSWERED
+from tests.cases.sample import case
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+
+TO_RULE: Final = [
+    "GatewayClass/public-class",
+    "Gateway/default/g1",
+    "Listener/default/g1#http",
+    "HTTPRoute/default/r1",
+    "HTTPRouteRule/default/r1#rule-1",
+]
+
+
+def kuadrant_rights(folder: Path, expect: Json) -> dict[str, bool]:
+    """Whether each fact of a Kuadrant case holds."""
+    found = kuadrant.judge(case(folder, {"expect": expect}))
+    return {f"{outcome.type}: {outcome.fact}": outcome.right for outcome in found}
+
+
+def test_kuadrant_topology_is_compared_by_its_names(tmp_path: Path) -> None:
+    """Wrong children and unknown nodes are misses; a route that a listener refuses refers to it all the same."""
+    expanded = ["Listener", "HTTPRouteRule", "ServicePort"]
+    children: dict[str, Json] = {
+        "Listener/default/g1#http": ["HTTPRoute/default/r1", "UDPRoute/default/u1"],
+        "HTTPRouteRule/default/r1#rule-1": ["ServicePort/default/s1#web"],
+        "Gateway/default/g1": ["HTTPRoute/default/r1"],
+        "Gateway/default/g2": [],
+    }
+    found = kuadrant_rights(tmp_path, {"topology": {"expand": expanded, "children": children}})
+    assert list(found.values()) == [True, True, False, False]
+
+
+def test_kuadrant_sections_that_are_not_expanded_are_one_with_their_objects(tmp_path: Path) -> None:
+    """Then a Gateway's children are routes, a route's are Services, and a Service has none."""
+    children: dict[str, Json] = {
+        "Gateway/default/g1": ["UDPRoute/default/u1", "HTTPRoute/default/r1"],
+        "HTTPRoute/default/r1": ["Service/default/s1"],
+        "Service/default/s1": [],
+    }
+    found = kuadrant_rights(tmp_path, {"topology": {"expand": [], "children": children}})
+    assert list(found.values()) == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("right", "exactly", "rules"),
+    [
+        ("right", "exactly", {"hue.shade": {"source": "default/low", "spec": 2}}),
+        ("right", "exactly", {"hue": {"source": "default/low", "spec": {"shade": 2}}}),
+        ("right", "exactly", {"spec": {"source": "default/low"}}),
+        ("miss", "among others", {"hue.shade": {"source": "default/high", "spec": 2}}),
+        ("miss", "among others", {"hue.shade": {"source": "default/low", "spec": 1}}),
+        ("miss", "among others", {"hue.tint": {"source": "default/high", "spec": 1}}),
+        ("right", "among others", {}),
+        ("miss", "exactly", {}),
+    ],
+)
+def test_kuadrant_rules_are_compared_with_their_sources(
+    tmp_path: Path, right: str, exactly: str, rules: dict[str, Json]
+) -> None:
+    """A value, a source, a missing rule and, where the fact is exact, a rule too many make a miss."""
+    fact: Json = {"kind": "HuePolicy", "path": TO_RULE, "exact": exactly == "exactly", "rules": rules}
+    assert list(kuadrant_rights(tmp_path, {"effective": [fact]}).values()) == [right == "right"]
+
+
+def test_kuadrant_paths_need_their_nodes_and_their_order(tmp_path: Path) -> None:
+    """Nodes may be left out of a path; on a path that is none, nothing is effective."""
+    rules: Json = {"hue.shade": {"source": "default/low", "spec": 2}}
+    paths = [[TO_RULE[1], TO_RULE[4]], [TO_RULE[3], TO_RULE[1], TO_RULE[4]], ["Gateway/default/g2", TO_RULE[4]]]
+    facts: list[Json] = [{"kind": "HuePolicy", "path": path, "exact": True, "rules": rules} for path in paths]
+    nowhere: Json = {"kind": "HuePolicy", "path": paths[1], "exact": True, "rules": {}}
+    found = list(kuadrant.judge(case(tmp_path, {"expect": {"effective": [*facts, nowhere]}})))
+    assert [outcome.right for outcome in found] == [True, False, False, True]
+    assert found[2].got == "no such node"
+
+
+def test_kuadrant_sources_are_a_fact_of_their_own(tmp_path: Path) -> None:
+    """The set of policies has to be exact."""
+    sources = [["default/low"], ["default/low", "default/high"]]
+    facts: list[Json] = [{"kind": "HuePolicy", "path": TO_RULE, "sourcePolicies": names} for names in sources]
+    found = kuadrant.judge(case(tmp_path, {"expect": {"effective": facts}}))
+    assert [outcome.right for outcome in found if outcome.type == "sources"] == [True, False]
+
+
+def test_kuadrant_conditions_are_compared(tmp_path: Path) -> None:
+    """Status with reason, the message, the state and what overrides are a fact each."""
+    accepted: Json = {"status": "True", "reason": "Accepted", "message": "HuePolicy has been accepted"}
+    overridden: Json = {
+        "status": "False",
+        "reason": "Overridden",
+        "message": "HuePolicy is overridden by [default/low]",
+    }
+    high: Json = {
+        "policy": "HuePolicy/default/high",
+        "accepted": accepted,
+        "enforced": overridden,
+        "enforcement": "Overridden",
+        "overriddenBy": ["default/low"],
+    }
+    low: Json = {
+        "policy": "HuePolicy/default/low",
+        "accepted": "absent",
+        "enforced": {"status": "True", "message": "HuePolicy has created 3 records"},
+        "overriddenBy": ["default/high"],
+        "colour": "blue",
+    }
+    found = kuadrant_rights(tmp_path, {"policies": [high, low]})
+    assert found == {
+        "accepted: accepted of HuePolicy/default/high": True,
+        "message: accepted of HuePolicy/default/high": True,
+        "enforced: enforced of HuePolicy/default/high": True,
+        "message: enforced of HuePolicy/default/high": True,
+        "enforcement: enforcement of HuePolicy/default/high": True,
+        "overridden by: what overrides HuePolicy/default/high": True,
+        "accepted: accepted of HuePolicy/default/low": False,
+        "enforced: enforced of HuePolicy/default/low": True,
+        "message: enforced of HuePolicy/default/low": False,
+        "overridden by: what overrides HuePolicy/default/low": False,
+        "colour: colour of HuePolicy/default/low": False,
+    }
+
+
+def test_a_kuadrant_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
+    """Whatever is expected of it."""
+    accepted: Json = {"status": "True"}
+    policy: Json = {"policy": "HuePolicy/x/x", "accepted": accepted, "enforcement": "Enforced", "overriddenBy": []}
+    found = kuadrant_rights(tmp_path, {"policies": [policy]})
+    assert list(found.values()) == [False, False, False]
+
+
+def test_kuadrant_affected_objects_are_compared(tmp_path: Path) -> None:
+    """By the policies named, those that must not be there, and none at all."""
+    facts: list[dict[str, Json]] = [
+        {"object": "HTTPRoute/default/r1", "policies": ["default/low"], "notPolicies": ["default/high"]},
+        {"object": "HTTPRoute/default/r1", "policies": ["default/high"]},
+        {"object": "HTTPRoute/default/r1", "absent": True},
+        {"object": "GatewayClass/public-class", "absent": True},
+        {"object": "HTTPRoute/default/x", "absent": True},
+    ]
+    affected: list[Json] = [{"condition": "example.com/HuePolicyAffected", **fact} for fact in facts]
+    found = kuadrant.judge(case(tmp_path, {"expect": {"affected": affected}}))
+    assert [outcome.right for outcome in found] == [True, False, False, True, False]
+
+
+def test_a_kuadrant_change_is_a_world_of_its_own(tmp_path: Path) -> None:
+    """Facts of a changed world have types of their own, and what cannot be answered is a miss."""
+    change: Json = {"delete": ["HuePolicy/default/low"]}
+    after: Json = {
+        "affected": [
+            {"object": "HTTPRoute/default/r1", "condition": "x/HuePolicyAffected", "policies": ["default/high"]}
+        ]
+    }
+    found = list(
+        kuadrant.judge(case(tmp_path, {"expect": {"whatif": [{"change": change, "expect": after}], "lint": [{}]}}))
+    )
+    assert [(one.type, one.right) for one in found] == [("lint", False), ("whatif affected", True)]
+    assert found[0].got == NOT_ANSWERED
