@@ -58,7 +58,7 @@ def _compile() -> None:
 
 def _run(command: tuple[str, ...], environment: Mapping[str, str]) -> Measurement:
     """Run once, without its output; a command that fails has not been measured, so that ends everything."""
-    silence = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
     started = time.perf_counter()
     child = os.posix_spawn(command[0], command, environment, file_actions=silence)
     _, status, usage = os.wait4(child, 0)

@@ -1,0 +1,235 @@
+"""The documentation is true: commands print what it shows, examples run, links lead somewhere, nothing is left out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kubectl_policy import cli, errors, load_profiles
+from kubectl_policy.profiles.load import schema
+from kubectl_policy.render.formats import FORMATS
+from kubectl_policy.render.data import API_VERSION
+
+ROOT: Final = Path(__file__).parent.parent
+PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOURCE: Final = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
+BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
+
+
+def text_of(page: Path) -> str:
+    """A page as it is read."""
+    return page.read_text("utf-8")
+
+
+def name_of(page: Path) -> str:
+    """A page's name in the output of the tests."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: language and content."""
+    return BLOCK.findall(text_of(page))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ +(.+)$", BLOCK.sub("", text_of(page)), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def section(page: Path, heading: str) -> str:
+    """The part of a page below a heading of the second level."""
+    return text_of(page).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def run(command: str) -> tuple[str, int]:
+    """What a command prints, on both streams in the order of printing, and its exit code."""
+    words = shlex.split(command)
+    assert words[:2] == ["kubectl", "policy"], f"a page shows another command: {command}"
+    printed = io.StringIO()
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = cli.run(words[2:], "kubectl policy")
+    return printed.getvalue(), code
+
+
+def transcript(commands: list[str]) -> str:
+    """Commands with what they print; `echo $?` prints the exit code of the one before."""
+    found, code = "", 0
+    for command in commands:
+        output, code = (f"{code}\n", 0) if command == "echo $?" else run(command)
+        found += f"$ {command}\n{output}"
+    return found
+
+
+def with_real_output(page: Path) -> str:
+    """A page whose console blocks show what their commands print now."""
+
+    def filled(block: re.Match[str]) -> str:
+        commands = re.findall(r"^\$ (.+)$", block[2], re.MULTILINE)
+        return f"```console\n{transcript(commands)}```" if block[1] == "console" else block[0]
+
+    return BLOCK.sub(filled, text_of(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_shown_command_prints_what_is_shown(page: Path) -> None:
+    """Byte for byte; `python -m tests.test_docs` writes what is printed now into the pages."""
+    assert with_real_output(page) == text_of(page)
+
+
+def test_the_readme_opens_with_the_demo() -> None:
+    """What `make demo` asks is what a reader sees first."""
+    (demo,) = re.findall(r"^DEMO = \$\(BIN\)/kubectl-policy (.+)$", text_of(ROOT / "Makefile"), re.MULTILINE)
+    first = next(content for language, content in blocks(ROOT / "README.md") if language == "console")
+    assert first.splitlines()[0] == f"$ kubectl policy {demo}"
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "python-api.md"], ids=name_of)
+def test_the_python_examples_of_a_page_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples of one page belong together; a text block after one is what it prints."""
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    found = [block for block in blocks(page) if block[0] in {"python", "text"}]
+    assert any(language == "python" for language, _ in found)
+    for (language, content), (following, expected) in zip(found, [*found[1:], ("", "")], strict=True):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(content, name_of(page), "exec"), names)  # noqa: S102 - the examples of our own pages
+            assert printed.getvalue() == (expected if following == "text" else "")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_within_the_project_leads_somewhere(page: Path) -> None:
+    """To a file that exists and, if it names one, to a heading in it."""
+    for path, anchor in LINK.findall(text_of(page)):
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_relative_to(ROOT), f"{name_of(page)}: {path} leaves the project"
+        assert target.exists(), f"{name_of(page)}: {path} does not exist"
+        assert not anchor or anchor[1:] in anchors(target), f"{name_of(page)}: {path}{anchor} names no heading"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=name_of)
+def test_every_page_can_be_found_from_the_readme(page: Path) -> None:
+    """Nobody looks into a directory for pages."""
+    assert f"(docs/{page.name})" in text_of(ROOT / "README.md")
+
+
+def exit_codes() -> set[int]:
+    """Every exit code: success, one for each kind of error, and that of an interrupted command."""
+    kinds = [
+        found for found in vars(errors).values() if isinstance(found, type) and issubclass(found, errors.PolicyError)
+    ]
+    return {0, 130} | {kind.exit_code for kind in kinds}
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "output.md"], ids=name_of)
+def test_every_exit_code_is_documented(page: Path) -> None:
+    """And no other."""
+    rows = re.findall(r"^\| (\d+) \|", section(page, "Exit codes"), re.MULTILINE)
+    assert {int(code) for code in rows} == exit_codes()
+
+
+def test_every_field_of_a_profile_is_documented() -> None:
+    """In the tables of docs/profiles.md, and nothing that is no field."""
+    definition = schema()
+    fields = {*definition["properties"], *definition["$defs"]["kind"]["properties"]}
+    rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "profiles.md", "The fields"), re.MULTILINE)
+    assert sorted(rows) == sorted(fields)
+
+
+def test_every_allowed_value_of_a_profile_is_documented() -> None:
+    """A reader chooses from the whole list."""
+    kind = schema()["$defs"]["kind"]["properties"]
+    values = {value for field in kind.values() for value in field.get("enum", ())}
+    fields = section(ROOT / "docs" / "profiles.md", "The fields")
+    assert [value for value in sorted(values) if f"`{value}`" not in fields] == []
+
+
+def test_the_profile_in_the_documentation_is_the_one_that_it_uses() -> None:
+    """What a reader copies is what the answer below it was given with."""
+    (example,) = (content for language, content in blocks(ROOT / "docs" / "profiles.md") if language == "yaml")
+    used = text_of(ROOT / "fixtures" / "profiles" / "limits.example.net.yaml")
+    assert used.partition("\n")[2] == example
+
+
+def options_of(help_text: str) -> set[str]:
+    """The options that a help text lists, each with its short form."""
+    entries = re.findall(r"^  (-.*?)(?:  .*)?$", help_text.partition("\nOptions:\n")[2], re.MULTILINE)
+    return {option for entry in entries for option in re.findall(r"(?<!\S)--?[a-z]+", entry)}
+
+
+def test_every_command_and_option_is_documented() -> None:
+    """A command has a heading with a table of its options."""
+    page = ROOT / "docs" / "commands.md"
+    overview, _ = run("kubectl policy --help")
+    commands = re.findall(r"^  (\w+) ", overview.partition("\nCommands:\n")[2], re.MULTILINE)
+    assert commands == re.findall(r"^## (\w+)$", text_of(page), re.MULTILINE)
+    assert [option for option in options_of(overview) if f"`{option}`" not in text_of(page)] == []
+    for command in commands:
+        rows = re.findall(r"^\| (`-.*`) \|", section(page, command), re.MULTILINE)
+        documented = {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)}
+        assert documented == options_of(run(f"kubectl policy {command} --help")[0]) - {"--help"}
+
+
+def test_every_format_is_documented() -> None:
+    """In the order in which the command names them."""
+    rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", "Formats"), re.MULTILINE)
+    assert rows == list(FORMATS)
+
+
+def test_the_version_and_kinds_of_documents_are_documented() -> None:
+    """What a script checks first."""
+    described = section(ROOT / "docs" / "output.md", "JSON and YAML")
+    for wanted in (API_VERSION, "ObjectDescription", "PolicyDescription"):
+        assert f"{wanted}`" in described
+
+
+def test_the_profile_in_the_readme_is_valid(tmp_path: Path) -> None:
+    """What a reader copies from the first page works."""
+    (example,) = (content for language, content in blocks(ROOT / "README.md") if language == "yaml")
+    file = tmp_path / "retry.yaml"
+    file.write_text(example, "utf-8")
+    assert [(str(found.group_kind), found.strategy) for found in load_profiles(file)] == [
+        ("RetryPolicy.example.io", "Patch defaults")
+    ]
+
+
+def code_names(page: Path) -> list[str]:
+    """The names in code that a page's tables map words to: last cells of the glossary, first ones of the types."""
+    if page.name == "glossary.md":
+        cells = re.findall(r"^\| .* \| ([^|]*) \|$", text_of(page).partition("\n## ")[0], re.MULTILINE)
+    else:
+        cells = re.findall(r"^\| ([^|]*) \|", section(page, "The central types"), re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([A-Z][\w.]*)`", cell)]
+
+
+@pytest.mark.parametrize("page", [ROOT / "docs" / "glossary.md", ROOT / "docs" / "architecture.md"], ids=name_of)
+def test_the_names_in_code_exist(page: Path) -> None:
+    """A renamed class or field would leave the glossary behind."""
+    names = code_names(page)
+    assert len(names) > 15
+    for name in names:
+        owner, _, member = name.partition(".")
+        assert re.search(rf"^(class {owner}\b|{owner}: TypeAlias)", SOURCE, re.MULTILINE), f"there is no {owner}"
+        assert re.search(rf"^    (def )?{member}\b", SOURCE, re.MULTILINE), f"there is no {name}"
+
+
+def test_every_layer_is_described() -> None:
+    """The table of layers has every package and top-level module."""
+    package = ROOT / "src" / "kubectl_policy"
+    modules = {path.stem for path in package.iterdir() if not path.name.startswith("_") and path.suffix in {"", ".py"}}
+    table = section(ROOT / "docs" / "architecture.md", "The layers")
+    assert modules - set(re.findall(r"`(\w+)`", table)) == set()
+
+
+if __name__ == "__main__":
+    for shown in PAGES:
+        shown.write_text(with_real_output(shown), "utf-8")
