@@ -79,8 +79,9 @@ def full_paths(world: World) -> set[Path]:
     for route in world.routes:
         node = obj(GATEWAY_API, "HTTPRoute", route.namespace, route.name)
         for number, rule in enumerate(route.rules):
-            for head, tail in product(heads[node] or [()], list(_tails(world, route.namespace, rule)) or [()]):
-                whole.add((*head, node, _at(node, rule.name or f"rule[{number}]"), *tail))
+            end = (node, _at(node, rule.name or f"rule[{number}]"))
+            tails = list(_tails(world, route.namespace, rule)) or [()]
+            whole |= {(*head, *end, *tail) for head, tail in product(heads[node], tails)} or {end}
     reached = {node for path in whole for node in path}
     for service in world.services:
         node = obj("", "Service", service.namespace, service.name)
@@ -88,6 +89,12 @@ def full_paths(world: World) -> set[Path]:
             whole |= {(node, _at(node, name or str(port))) for name, port in service.ports}
     empty = [name for name in world.namespaces if not any(_lives_in(name, path) for path in whole)]
     return {with_namespaces(path) for path in whole} | {(namespace_node(name),) for name in empty}
+
+
+def carries_traffic(path: Path) -> bool:
+    """Whether traffic can come down a path: to a route it comes through a Gateway."""
+    kinds = {node.kind for node in path}
+    return "HTTPRoute" not in kinds or "Gateway" in kinds
 
 
 def _listeners(world: World) -> dict[Path, tuple[Gateway, str, str]]:
@@ -153,7 +160,8 @@ def paths_to(world: World, node: NodeRef) -> set[Path]:
 
 def attached(world: World, policy: Policy) -> tuple[list[NodeRef], set[str]]:
     """The targets that a policy attaches to, and why it fails to attach to the others."""
-    there, failures, known = [], set[str](), sections(world)
+    there: list[NodeRef] = []
+    failures, known = set[str](), sections(world)
     for target in policy.targets:
         home, abroad = policy.namespace, target.object.namespace
         if abroad and abroad != home and (home, abroad) not in world.grants:
@@ -241,7 +249,7 @@ def parts_on(world: World, kind: Kind, node: NodeRef) -> list[Part]:
     policies = [one for one in world.policies if one.kind == kind.name and node in one.targets]
     policies = [one for one in policies if node in attached(world, one)[0]]
     policies.sort(key=lambda one: (one.created is None, one.created or 0, f"{one.namespace}/{one.name}"))
-    parts = []
+    parts: list[Part] = []
     for policy in policies:
         for strategy, spec in policy.parts:
             who = (policy.ref, node, strategy.endswith("overrides"))

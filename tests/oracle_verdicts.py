@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
@@ -27,7 +28,7 @@ class Fate(NamedTuple):
 
 def fates(outcome: Outcome) -> list[Fate]:
     """The fate of every field that a part declares."""
-    found = []
+    found: list[Fate] = []
     for part in outcome.parts:
         for field, (value, who) in part.spec.items():
             winners = tuple(one.who for one in outcome.parts if one.who in outcome.members)
@@ -55,13 +56,19 @@ def in_force(outcome: Outcome) -> set[ObjectRef]:
 
 
 def affected_by(world: World, node: NodeRef) -> set[ObjectRef]:
-    """The policies with at least one effective field at a node, on any path."""
+    """The policies with at least one effective field at a node, on any path that traffic comes down."""
     found: set[ObjectRef] = set()
-    for path in oracle.paths_to(world, node):
-        for kind in world.kinds:
-            outcome = oracle.effective(world, kind, path)
-            found |= in_force(outcome) if outcome else set()
+    for path, kind in product(oracle.paths_to(world, node), world.kinds):
+        outcome = oracle.effective(world, kind, path)
+        if outcome and oracle.carries_traffic(path) and not is_below(kind, path):
+            found |= in_force(outcome)
     return found
+
+
+def is_below(kind: Kind, path: Path) -> bool:
+    """Whether a kind takes effect on a path above the object that it ends with, and not at that."""
+    at = [node.object for node in path if (node.object.group_kind, bool(node.section)) in kind.levels]
+    return bool(at) and not kind.direct and path[-1].object not in at
 
 
 def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
@@ -71,7 +78,8 @@ def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
     if not targets:
         return next((state for state in ("TargetNotFound", "NotPermitted") if state in failures), "Invalid"), set()
     paths = {path for target in targets for path in _paths(world, kind, target)}
-    outcomes = [outcome for path in paths if (outcome := oracle.effective(world, kind, path))]
+    carrying = [path for path in paths if oracle.carries_traffic(path)]
+    outcomes = [outcome for path in carrying if (outcome := oracle.effective(world, kind, path))]
     if not outcomes:
         return "NoEffect", set()
     everywhere, somewhere, refused = True, False, True
@@ -103,11 +111,17 @@ def _paths(world: World, kind: Kind, target: NodeRef) -> Iterator[Path]:
         for end in _direct_ends(world, kind, target):
             yield from oracle.paths_to(world, end)
         return
-    full = {path for path in oracle.full_paths(world) if target in path}
+    full = {path for path in oracle.full_paths(world) if target in path and _holds_something(world, target, path)}
     for path in full or oracle.paths_to(world, target):
         ends = [number for number, node in enumerate(path) if _takes_effect(kind, node, is_last=node == path[-1])]
         if ends and target in path[: ends[-1] + 1]:
             yield path[: ends[-1] + 1]
+
+
+def _holds_something(world: World, target: NodeRef, path: Path) -> bool:
+    """Whether a Namespace holds something on a path that exists; true of any other target."""
+    there = [node for node in path if node in oracle.sections(world) and node.object.namespace == target.object.name]
+    return target.kind != "Namespace" or bool(there)
 
 
 def _takes_effect(kind: Kind, node: NodeRef, *, is_last: bool) -> bool:

@@ -13,8 +13,8 @@ import pytest
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.profiles.load import schema
-from kubectl_policy.render.formats import FORMATS
 from kubectl_policy.render.data import API_VERSION
+from kubectl_policy.render.formats import FORMATS
 
 ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -49,7 +49,7 @@ def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
     return {
         words(path): plain(effective.spec)
         for path in ends(analysis)
-        for effective in analysis.effective_on(path)
+        for effective in analysis.resolver.effective(path)
         if str(effective.kind) == kind
     }
 
@@ -64,7 +64,7 @@ def ends(analysis: Analysis) -> list[tuple[NodeRef, ...]]:
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
     """Who set each effective field of a kind on one path."""
     found = next(end for end in ends(analysis) if words(end) == path)
-    effective = next(item for item in analysis.effective_on(found) if str(item.kind) == kind)
+    effective = next(item for item in analysis.resolver.effective(found) if str(item.kind) == kind)
     return {".".join(field): str(leaf.source.object) for field, leaf in leaves(effective.spec)}
 
 

@@ -22,7 +22,7 @@ from tests.build import (
 )
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Json, Resource
 
 
 def found(*resources: Resource, complete: bool = False) -> list[tuple[str, str, str, str]]:
@@ -95,7 +95,7 @@ def test_one_object_may_be_asked_for_what_it_refers_to() -> None:
 
 def test_every_certificate_of_a_listener_is_looked_for() -> None:
     """A missing Secret and one in a namespace that grants nothing; one that was not read is no problem."""
-    references = [{"name": "absent"}, {"name": "wild", "namespace": "certs"}, "nonsense"]
+    references: list[Json] = [{"name": "absent"}, {"name": "wild", "namespace": "certs"}, "nonsense"]
     https = listener("https", "HTTPS", 443, tls={"mode": "Terminate", "certificateRefs": references})
     prefix = "Gateway default/g: spec.listeners[0].tls.certificateRefs"
     absent = f"{prefix}[0]: Secret default/absent"

@@ -205,10 +205,14 @@ def loop() -> Topology:
     kind: dict[str, Json] = {"kind": "HTTPRoute", "group": "gateway.networking.k8s.io"}
     rules = {"a": ["b", "c"], "b": ["c"], "c": ["a"], "d": ["a"]}
     routes = [
-        route(name, parents=[], rules=[rule(*(backend(to, None, **kind) for to in targets))])  # type: ignore[arg-type]  # JSON
+        route(
+            name,
+            parents=[parent()] if name == "d" else [],
+            rules=[rule(*(backend(to, None, **kind) for to in targets))],  # type: ignore[arg-type]  # JSON
+        )
         for name, targets in rules.items()
     ]
-    return Topology(index(*routes))
+    return Topology(index(gateway(), *routes))
 
 
 def test_cycles_end() -> None:
@@ -217,7 +221,8 @@ def test_cycles_end() -> None:
     assert shorts(topology.cycles()) == [
         "HTTPR default/a > HTTPR default/a#rule[0] > HTTPR default/c > HTTPR default/c#rule[0]"
     ]
-    down = "N default > HTTPR default/d > HTTPR default/d#rule[0] > HTTPR default/a > HTTPR default/a#rule[0]"
+    head = "GC public > N default > G default/g > G default/g#http"
+    down = f"{head} > HTTPR default/d > HTTPR default/d#rule[0] > HTTPR default/a > HTTPR default/a#rule[0]"
     assert shorts(topology.ends(node("HTTPRoute", "d"))) == [
         f"{down} > HTTPR default/b > HTTPR default/b#rule[0] > HTTPR default/c > HTTPR default/c#rule[0]",
         f"{down} > HTTPR default/c > HTTPR default/c#rule[0]",

@@ -9,7 +9,7 @@ from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.model.index import Index
 from kubectl_policy.profiles import PolicyKindProfile, Registry
-from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolver, enforce
+from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolver, enforce, reach
 from kubectl_policy.topology import Path, Settings, Topology, shape_problems_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ class Analysis:
         return self._by_target.get(obj, ())
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
-        """The effective policies at a node, for each path that leads to it; of one policy kind, if given."""
+        """The effective policies at a node, for each path that leads to it; of one policy kind, if given.
+
+        A kind that takes effect above the node, and not at it, is left out.
+        """
         return tuple(
             effective
             for path in self.topology.paths(node)
@@ -71,12 +74,28 @@ class Analysis:
         )
 
     def effective_on(self, path: Path) -> tuple[EffectivePolicy, ...]:
-        """The effective policy of each kind at the end of one path, sorted by kind."""
-        return self.resolver.effective(path)
+        """The effective policy of each kind at the end of one path, sorted by kind; see `effective`."""
+        return tuple(found for found in self.resolver.effective(path) if self._reaches(found))
+
+    def _reaches(self, effective: EffectivePolicy) -> bool:
+        profile = self.registry.profile_of(effective.kind)
+        if profile is None or profile.policy_class == "direct":
+            return True
+        reached = reach(effective.path, profile)
+        return not reached or reached[-1].object == effective.target.object
 
     def affected_by(self, node: NodeRef) -> tuple[ObjectRef, ...]:
-        """The policies with at least one effective field at a node, on any path; sorted."""
-        return tuple(sorted({ref for effective in self.effective(node) for ref in effective.policies_in_force()}))
+        """The policies with at least one effective field at a node, on any path that carries traffic; sorted."""
+        return tuple(
+            sorted(
+                {
+                    ref
+                    for effective in self.effective(node)
+                    if self.topology.carries_traffic(effective.path)
+                    for ref in effective.policies_in_force()
+                }
+            )
+        )
 
     def enforcement(self, policy: ObjectRef) -> Enforcement:
         """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""

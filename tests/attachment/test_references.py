@@ -22,20 +22,19 @@ def references(spec: Json, profile: PolicyKindProfile = PLAIN) -> tuple[TargetRe
     return target_references(resource("ColorPolicy", "p", spec, group="example.com"), profile)
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        None,
-        "text",
-        7,
-        {},
-        {"targetRef": None},
-        {"targetRef": "g"},
-        {"targetRefs": 7},
-        {"targetRefs": ["g", None, [{}]]},
-    ],
-    ids=str,
-)
+NO_REFERENCES: Final[list[Json]] = [
+    None,
+    "text",
+    7,
+    {},
+    {"targetRef": None},
+    {"targetRef": "g"},
+    {"targetRefs": 7},
+    {"targetRefs": ["g", None, [{}]]},
+]
+
+
+@pytest.mark.parametrize("spec", NO_REFERENCES, ids=str)
 def test_what_is_no_reference(spec: Json) -> None:
     """Hostile shapes refer to nothing."""
     assert references(spec) == ()

@@ -45,8 +45,10 @@ def backends(question: Question) -> Iterable[ObjectRef]:
         return ()
     if question.subject in question.before.attachments:
         return [ref for one in reached_by(question) for ref in _backends_on(one.path)]
-    ends = question.before.topology.ends(NodeRef(question.subject))
-    return [ref for path in ends for ref in _backends_on(path)]
+    topology, subject = question.before.topology, NodeRef(question.subject)
+    if is_route(question.subject):
+        return [backend.object for rule in topology.children(subject) for backend in topology.children(rule)]
+    return [ref for path in topology.ends(subject) for ref in _backends_on(path)]
 
 
 def routes(question: Question) -> Iterable[ObjectRef]:
@@ -55,8 +57,12 @@ def routes(question: Question) -> Iterable[ObjectRef]:
 
 
 def referring_routes(question: Question) -> Iterable[ObjectRef]:
-    """The routes on the paths to an object."""
-    return [node.object for path in question.paths for node in path if is_route(node.object)]
+    """The routes that refer to an object or one of its sections, whether or not traffic reaches them."""
+    if question.subject is None:
+        return ()
+    topology, subject = question.before.topology, question.subject
+    nodes = [NodeRef(subject, section) for section in ("", *topology.sections(subject))]
+    return [above.object for node in nodes for above in topology.parents(node) if is_route(above.object)]
 
 
 def gateways_of_class(question: Question) -> Iterable[ObjectRef]:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 REFERENCE: Final[Json] = {"type": "object", "properties": {"group": {}, "kind": {}, "name": {}}}
 
+WITH_REFERENCES: Final[list[Mapping[str, Json]]] = [
+    {"targetRef": target("g")},
+    {"targetRefs": [7, target("g")]},
+    {"targetSelectors": [{"group": GATEWAY_API, "kind": "Gateway", "matchLabels": {}}]},
+]
+
 
 def schema_of(**spec: Json) -> Json:
     """A definition's schema with these properties in the spec."""
@@ -83,15 +89,7 @@ class TestNotPolicies:
 class TestByShape:
     """The last resort, which is a guess and is shown as one."""
 
-    @pytest.mark.parametrize(
-        "spec",
-        [
-            {"targetRef": target("g")},
-            {"targetRefs": [7, target("g")]},
-            {"targetSelectors": [{"group": GATEWAY_API, "kind": "Gateway", "matchLabels": {}}]},
-        ],
-        ids=str,
-    )
+    @pytest.mark.parametrize("spec", WITH_REFERENCES, ids=str)
     def test_an_object_with_a_reference(self, spec: Mapping[str, Json]) -> None:
         """Without a schema, one object with a target reference makes a policy kind."""
         assert found(resource("ColorPolicy", "p", spec, group="example.com")) == PolicyKindProfile(

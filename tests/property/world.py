@@ -163,7 +163,7 @@ def _grant(world: World, home: str, abroad: str) -> Resource:
 
 
 def _policy(world: World, policy: Policy) -> Resource:
-    style = next(kind.style for kind in world.kinds if kind.name == policy.kind)
+    style: Style = next(kind.style for kind in world.kinds if kind.name == policy.kind)
     targets = [
         build.target(
             target.object.name,

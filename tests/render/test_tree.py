@@ -275,10 +275,23 @@ def test_problems_are_part_of_the_answer_once() -> None:
     assert "Problems\n  error test.yaml:1: " in text
 
 
-def test_nothing_leads_to_a_route_without_parents() -> None:
-    """An orphan is not traffic."""
-    analysis = world(build.route("orphan", parents=[]), defaults("p", build.target("orphan", "HTTPRoute"), a=1))
-    assert "  Nothing that was read leads to it.\n" in _tree(about(analysis, "HTTPRoute", "orphan"))
+def test_nothing_takes_effect_on_a_route_without_parents() -> None:
+    """The sentence says so, and what would be in force is shown all the same."""
+    orphan = build.route("orphan", parents=[])
+    text = _tree(about(world(orphan, defaults("p", build.target("orphan", "HTTPRoute"), a=1)), "HTTPRoute", "orphan"))
+    because = "Nothing takes effect on HTTPRoute default/orphan, because it is attached to nothing"
+    assert text.startswith(f"{because}; 1 policy would.\n")
+    assert "ColorPolicy default/p → HTTPRoute default/orphan" in text
+    assert _tree(about(world(orphan), "HTTPRoute", "orphan")).startswith(f"{because}.\n")
+
+
+def test_nothing_leads_to_a_service_without_routes() -> None:
+    """It may be called all the same, so policies on it count."""
+    alone = build.service("alone")
+    text = _tree(
+        about(world(alone, defaults("p", build.target("alone", "Service", group=""), a=1)), "Service", "alone")
+    )
+    assert "  Nothing that was read leads to it.\n" in text
 
 
 def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:

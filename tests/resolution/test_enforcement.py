@@ -9,7 +9,21 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
-from tests.build import gateway, gateway_class, listener, namespace, policy, ref, route, rule, service, snapshot, target
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    grant,
+    listener,
+    namespace,
+    policy,
+    ref,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -85,6 +99,20 @@ class TestNoEffect:
         """A Namespace carries no traffic itself."""
         empty = policy("p", target("empty", "Namespace", group=""))
         assert verdict(world(namespace("empty"), empty)) == ("NoEffect", [])
+
+    @pytest.mark.parametrize("profile", [INHERITED, DIRECT], ids=["inherited", "direct"])
+    def test_a_route_that_is_attached_to_nothing(self, profile: PolicyKindProfile) -> None:
+        """No traffic reaches it, whatever the kind's class is."""
+        alone = route("alone", parents=[])
+        found = policy("p", target("alone", "HTTPRoute"), a=1)
+        assert verdict(world(alone, found, profile=profile)) == ("NoEffect", [])
+
+    def test_a_namespace_with_only_missing_things(self) -> None:
+        """A Service that is referred to and does not exist is not affected by anything."""
+        far = route("far", rules=[rule(backend("ghost", namespace="empty"))])
+        granted = grant(namespace="empty")
+        found = policy("p", target("empty", "Namespace", group=""), a=1)
+        assert verdict(world(namespace("empty"), far, granted, found)) == ("NoEffect", [])
 
     def test_a_target_below_the_effective_level(self) -> None:
         """A kind that works at listeners does nothing when attached to a Service, and nothing on paths without one."""

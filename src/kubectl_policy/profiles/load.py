@@ -73,10 +73,10 @@ def _parse(text: str, source: str) -> tuple[Any, Node | None]:
 
 
 def _validate(document: object, tree: Node | None, path: Path) -> None:
-    import jsonschema  # noqa: PLC0415 (takes longer to import than most commands run)
+    from jsonschema import Draft202012Validator, exceptions  # noqa: PLC0415 (slower than most commands run)
 
-    validator = jsonschema.Draft202012Validator(schema())
-    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    validator: Any = Draft202012Validator(schema())
+    error = cast("Any", exceptions).best_match(validator.iter_errors(document))
     if error is None:
         return
     field = ".".join(str(part) for part in error.absolute_path) or "the file"
@@ -111,8 +111,9 @@ def _below(node: Node | None, part: str | int) -> tuple[int, Node] | None:
     import yaml  # noqa: PLC0415 (only where profiles are read)
 
     if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-        return node.value[part].start_mark.line + 1, node.value[part]
-    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        item = cast("list[Node]", node.value)[part]
+        return item.start_mark.line + 1, item
+    pairs = cast("list[tuple[Node, Node]]", node.value) if isinstance(node, yaml.MappingNode) else []
     return next(((key.start_mark.line + 1, value) for key, value in pairs if key.value == str(part)), None)
 
 

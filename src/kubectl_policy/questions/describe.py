@@ -32,6 +32,7 @@ class ObjectDescription:
     subject: NodeRef
     origin: Origin | None
     paths: tuple[Path, ...]
+    carries_traffic: bool
     policies: tuple[ObjectRef, ...]
     attached: tuple[ObjectRef, ...]
     in_force: tuple[InForce, ...]
@@ -56,6 +57,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         subject,
         resource.origin if resource else None,
         paths,
+        any(analysis.topology.carries_traffic(path) for path in paths),
         tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()})),
         tuple(sorted(attached)),
         group_entries(analysis, entries),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution import field_name, leaves, reach
+from kubectl_policy.resolution import field_name, leaves, reach, same_level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.profiles.profile import SameLevel
     from kubectl_policy.resolution import EffectivePolicy, Fate, Source
     from kubectl_policy.topology import Path
 
@@ -35,14 +36,15 @@ class InForce:
     `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
     effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
     further down than these paths reach; these are the settings that it would bring. `strategies` are those of the
-    contributions, least specific first, each once; `assumed` names what of the kind rests on a default or a guess and
-    matters here; `doubts` what could not be decided.
+    contributions, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names
+    what of the kind rests on a default or a guess and matters here; `doubts` what could not be decided.
     """
 
     kind: GroupKind
     profile: PolicyKindProfile
     policies: tuple[ObjectRef, ...]
     strategies: tuple[MergeStrategy, ...]
+    same_level: SameLevel
     paths: tuple[int, ...]
     at: tuple[NodeRef, ...]
     settings: tuple[Setting, ...]
@@ -117,6 +119,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         profile,
         tuple(sorted(effective.policies_in_force())),
         tuple(dict.fromkeys(part.strategy for part in effective.contributions)),
+        same_level_of(profile, effective.contributions),
         tuple(dict.fromkeys(entry.path for entry in entries)),
         tuple(dict.fromkeys(entry.effective.target for entry in entries)),
         settings,
@@ -128,7 +131,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
 
 
 def _assumed(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
-    """The assumptions that this outcome rests on: how specs merge matters only where several meet."""
-    default = profile.default_strategy
-    merges = len(effective.contributions) > 1 and any(part.strategy is default for part in effective.contributions)
+    """The assumptions that this outcome rests on: how specs merge matters where several meet and one has not chosen."""
+    parts = effective.contributions
+    merges = len(parts) > 1 and any(part.field == "spec" for part in parts)
     return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)

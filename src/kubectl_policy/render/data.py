@@ -48,6 +48,7 @@ def _object(answer: ObjectDescription) -> dict[str, Json]:
         "attached": _objects(answer.attached),
         "targetedBy": [_kind(kind) for kind in answer.targeted_by],
         "paths": _paths(answer.paths),
+        "carriesTraffic": answer.carries_traffic,
         "inForce": [_in_force(group, answer.paths) for group in answer.in_force],
         "notApplying": [_not_applying(found) for found in answer.not_applying],
         "reported": [_reported(condition) for condition in answer.reported],

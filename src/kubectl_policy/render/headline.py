@@ -42,6 +42,9 @@ def _in_force(answer: PolicyDescription) -> set[int]:
 
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
+    if not answer.carries_traffic:
+        would = f"; {count(len(answer.policies), 'policy')} would" if answer.policies else ""
+        return f"Nothing takes effect on {subject}, because it is attached to nothing{would}"
     here = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
     below = {policy for group in answer.in_force if group.passes_down for policy in group.policies}
     if here:

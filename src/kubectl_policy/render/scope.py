@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.find import plural
 from kubectl_policy.render.words import section_noun, section_words
+from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -60,8 +62,16 @@ def _places(paths: Sequence[Path]) -> dict[NodeRef, frozenset[int]]:
 
 
 def _by_one(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
-    found = [_words(node, places) for node, where in places.items() if where == chosen]
-    return _shortest(found)
+    """The node that all of these paths have and no other has; of several the one that people think in first."""
+    found = [(_rank(node), _words(node, places)) for node, where in places.items() if where == chosen]
+    return min(found, key=lambda candidate: (candidate[0], len(candidate[1])), default=(0, ""))[1]
+
+
+def _rank(node: NodeRef) -> int:
+    """Gateways, routes and their sections first, then backends; a Namespace only where nothing else will do."""
+    if node.object.group_kind in {NAMESPACE, GATEWAY_CLASS}:
+        return 2
+    return 1 if node.object.group_kind in WITH_PORTS else 0
 
 
 def _by_several(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:

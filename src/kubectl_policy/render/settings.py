@@ -125,7 +125,7 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
         return "overridden from above"
     if winner.target != fate.source.target:
         return "the nearer policy wins"
-    first_wins = group.profile.same_level == "first-wins"
+    first_wins = group.same_level == "first-wins"
     if "age unknown" in group.doubts:
         return f"the {'first' if first_wins else 'last'} by name wins"
     return f"the {'older' if first_wins else 'newer'} policy wins"

@@ -53,6 +53,8 @@ def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Li
         path[-1].object == obj and path[0].object.group_kind == NAMESPACE and len(path) == 1 for path in answer.paths
     )
     lines = () if trivial else section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
+    if not answer.carries_traffic:
+        return lines
     alone = all(path[0].object == obj or path[0].object.group_kind == NAMESPACE for path in answer.paths)
     if alone and answer.targeted_by and obj.namespace:
         lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)

@@ -2,6 +2,7 @@
 
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate
 from kubectl_policy.resolution.enforcement import Enforcement, enforce, fates_of, reach
+from kubectl_policy.resolution.precedence import same_level_of
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
@@ -21,4 +22,5 @@ __all__ = [
     "leaves",
     "plain",
     "reach",
+    "same_level_of",
 ]

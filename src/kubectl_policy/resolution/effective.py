@@ -89,7 +89,7 @@ class EffectivePolicy:
             return Fate(name, leaf.value, leaf.source, "superseded", (found.source,))
         if isinstance(found, Leaf) or (found is not None and leaf.value == {}):
             return Fate(name, leaf.value, leaf.source, "effective")
-        replaced = {inner.source for _, inner in leaves(found)} if found is not None else set()
+        replaced = {inner.source for _, inner in leaves(found or {})}
         return Fate(name, leaf.value, leaf.source, "superseded", tuple(sorted(replaced)) or self._winners())
 
     def _winners(self) -> tuple[Source, ...]:

@@ -64,7 +64,8 @@ def enforce(
     if not targets:
         return Enforcement(policy, _unattached(attachments), (), ())
     paths = dict.fromkeys(path for target in targets for path in _paths(target, profile, topology))
-    found = (resolver.effective_of(profile.group_kind, path) for path in paths)
+    carrying = (path for path in paths if topology.carries_traffic(path))
+    found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
     outcomes = tuple(effective for effective in found if effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), ())

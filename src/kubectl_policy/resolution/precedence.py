@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.profiles.profile import PolicyKindProfile, SameLevel
     from kubectl_policy.resolution.strategies import Contribution
 
 _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
@@ -27,6 +27,17 @@ def by_age(policies: Iterable[Resource]) -> list[Resource]:
 def age_unknown(policies: Sequence[Resource]) -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
     return len(policies) > 1 and any(policy.created is None for policy in policies)
+
+
+def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contribution]) -> SameLevel:
+    """The rule for policies on one node: the profile's, else by the text of GEP-713 that the policies are written for.
+
+    The experimental text, with its stanzas `default` and `override`, lets the first created win.
+    """
+    if profile.same_level:
+        return profile.same_level
+    experimental = any(part.field in {"spec.default", "spec.override"} for part in contributions)
+    return "first-wins" if experimental else "newest-challenges"
 
 
 def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) -> list[Contribution]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.resolution.effective import EffectivePolicy, resolve
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node
+from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, same_level_of
 from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Source, trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, NodeRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
-    from kubectl_policy.profiles.profile import SameLevel
     from kubectl_policy.topology import Path, Topology
 
 
@@ -83,23 +82,21 @@ class Resolver:
         if key not in self._on_node:
             policies = by_age(self._attached.get(node, {}).get(profile.group_kind, ()))
             found: list[Contribution] = []
-            first_wins = False
             for policy in policies:
                 for stanza in stanzas_of(self._topology.index.raw(policy.ref), profile):
-                    first_wins |= stanza.style == "singular"
                     source = Source(policy.ref, node, stanza.strategy.overrides)
                     spec = trace(
                         stanza.spec, source, _whole(profile, stanza.field, singular=stanza.style == "singular")
                     )
-                    found.append(Contribution(source, spec, stanza.strategy))
-            same_level: SameLevel = profile.same_level or ("first-wins" if first_wins else "newest-challenges")
-            self._on_node[key] = (tuple(on_one_node(found, same_level)), age_unknown(policies))
+                    found.append(Contribution(source, spec, stanza.strategy, stanza.field))
+            ordered = on_one_node(found, same_level_of(profile, found))
+            self._on_node[key] = (tuple(ordered), age_unknown(policies))
         return self._on_node[key]
 
     def _resolved(
         self, path: Path, profile: PolicyKindProfile, contributions: tuple[Contribution, ...]
     ) -> EffectivePolicy:
-        target = self._topology.index.raw(path[-1].object) if profile.object_fields else {}
+        target: Mapping[str, Json] = self._topology.index.raw(path[-1].object) if profile.object_fields else {}
         key = (
             profile.group_kind,
             tuple(part.source for part in contributions),
@@ -117,7 +114,5 @@ def _whole(profile: PolicyKindProfile, stanza: str, *, singular: bool) -> frozen
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not.
     """
     below = stanza.removeprefix("spec.") + "."
-    inside = (
-        {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)} if singular else set()
-    )
+    inside = {field.removeprefix(below) for field in profile.map_fields if singular and field.startswith(below)}
     return profile.whole_fields | inside

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one policy, attached at one node of a path, brings to the effective policy there."""
+    """What one policy, attached at one node of a path, brings to the effective policy there.
+
+    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`).
+    """
 
     source: Source
     spec: Traced
     strategy: MergeStrategy
+    field: str = "spec"
 
 
 @dataclass(frozen=True, slots=True)

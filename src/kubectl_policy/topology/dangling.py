@@ -57,7 +57,7 @@ def _of_listener_set(relations: Relations, listener_set: Resource) -> Iterator[D
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
-    """The certificates that are known to be broken; one that was not read, as is usual, takes nothing from an answer."""
+    """The certificates that are known to be broken; one that was not read takes nothing from an answer."""
     for listener in listeners_of(relations.index, owner.ref):
         for field, secret, fault in listener_certificates(relations.index, listener):
             if fault and fault.sort != "unknown":

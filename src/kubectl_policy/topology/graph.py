@@ -11,6 +11,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
+from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.topology.relations import HIERARCHY, Relations
 from kubectl_policy.topology.settings import Settings
 
@@ -107,13 +108,19 @@ class Topology:
     def ends(self, node: NodeRef) -> tuple[Path, ...]:
         """Every full path through a node: from a root, through it, to what has nothing below it; sorted.
 
-        For a Namespace, the full paths through any object in it; its own path if there is none.
+        For a Namespace, the full paths through any object in it that may exist; its own path if there is none.
         """
         if node.object.group_kind == NAMESPACE:
-            inside = (NodeRef(obj) for obj in self.relations.in_namespace(node.object.name))
+            known = self.relations.in_namespace(node.object.name)
+            inside = (NodeRef(obj) for obj in known if self.index.presence(obj) != "missing")
             return tuple(sorted({path for obj in inside for path in self.ends(obj)})) or self.paths(node)
         chains = {chain for start in chains_to(self.relations, node) for chain in descend(self.relations, start)}
         return tuple(sorted({with_namespaces(chain) for chain in chains}))
+
+    def carries_traffic(self, path: Path) -> bool:
+        """Whether traffic runs down a path, as far as is known: not if its first route is attached to nothing."""
+        first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
+        return first is None or not self.relations.is_unattached(first)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.references import WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +25,7 @@ _MOST_NODES: Final = 60
 def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
     """Every way down to a node from a root, without Namespaces; at least one, perhaps with repetitions.
 
+    No way leads through a route that is known to be attached to nothing; one to such a route starts there.
     A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any port;
     the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well.
     """
@@ -49,12 +50,20 @@ def _climb(relations: Relations, node: NodeRef, below: Path) -> Iterator[Path]:
 def _feeding(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
     if node.object.group_kind not in WITH_PORTS:
-        return dict.fromkeys(parent for link in _TRAFFIC for parent in link.parents(relations, node))
+        parents = (parent for link in _TRAFFIC for parent in link.parents(relations, node))
+        return dict.fromkeys(parent for parent in parents if _leads(relations, parent, node))
     whole = NodeRef(node.object)
     ports = [NodeRef(node.object, section) for section in relations.sections(node.object)]
     entries = (node, whole) if node.section else (whole, *ports)
     found = (parent for entry in entries for link in _TRAFFIC for parent in link.parents(relations, entry))
-    return dict.fromkeys(parent for parent in found if parent.object != node.object)
+    return dict.fromkeys(parent for parent in found if parent.object != node.object and _leads(relations, parent, node))
+
+
+def _leads(relations: Relations, above: NodeRef, below: NodeRef) -> bool:
+    """Whether traffic can come from one node to the next; it never gets to what an unattached route refers to."""
+    if above.object == below.object or above.object.group_kind not in ROUTES:
+        return True
+    return not relations.is_unattached(above.object)
 
 
 def descend(relations: Relations, chain: Path) -> Iterator[Path]:
@@ -70,7 +79,8 @@ def descend(relations: Relations, chain: Path) -> Iterator[Path]:
 
 def _fed(relations: Relations, chain: Path) -> Iterable[NodeRef]:
     node = chain[-1]
-    below = dict.fromkeys(child for link in _TRAFFIC for child in link.children(relations, node))
+    children = (child for link in _TRAFFIC for child in link.children(relations, node))
+    below = dict.fromkeys(child for child in children if _leads(relations, node, child))
     starts = chain[0].object == node.object
     if starts:
         return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(relations, node))

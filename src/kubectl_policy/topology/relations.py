@@ -97,6 +97,11 @@ class Relations:
             )
         return self._attached[parent].get(node, ())
 
+    def is_unattached(self, route: ObjectRef) -> bool:
+        """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
+        refused = all(binding.state == "refused" for binding in self.bindings(route))
+        return refused and not self.routes_forwarding_to(route)
+
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """What a route's backendRefs resolve to."""
         if route not in self._backends:
