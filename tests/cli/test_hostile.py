@@ -115,12 +115,12 @@ def test_a_field_of_the_wrong_type(command: Command, manifests: Path, document: 
 
 
 def test_a_gateway_with_listeners_as_text_is_a_problem(command: Command, manifests: Path) -> None:
-    """With file, line and field."""
-    (manifests / "odd.yaml").write_text(
-        HEAD.format("Gateway", "bad") + "spec: {gatewayClassName: x, listeners: http}\n", "utf-8"
-    )
+    """With the file, the line of the field, and the field."""
+    head = HEAD.format("Gateway", "bad")
+    (manifests / "odd.yaml").write_text(f"{head}spec:\n  gatewayClassName: x\n  listeners: http\n", "utf-8")
     out = command("describe", "gateway/bad", "-n", "app", "--offline", manifests).out
-    assert "odd.yaml:1:" in out
+    line = head.count("\n") + 3
+    assert f"odd.yaml:{line}:" in out
     assert "spec.listeners is a string, must be a list" in " ".join(out.split())
 
 

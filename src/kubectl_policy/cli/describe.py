@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Diagnostic, Origin
     from kubectl_policy.render.document import Document
     from kubectl_policy.render.formats import Answer
 
@@ -63,7 +64,7 @@ def describe(  # noqa: PLR0913 (every option of the command is a parameter)
     if not offline:
         raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
     analysis = _analysis(offline, profiles or [], namespace, complete=complete)
-    answer = _answer(analysis, (type_name, name, namespace), section)
+    answer = _with_lines(_answer(analysis, (type_name, name, namespace), section))
     options = [word for path in offline for word in ("--offline", path)]
     options += [word for path in profiles or [] for word in ("--profiles", path)]
     options += ["--complete"] if complete else []
@@ -102,6 +103,29 @@ def _answer(analysis: "Analysis", wanted: tuple[str, str, str], section: str) ->
     if section:
         raise UsageError(f"{found} is a policy, and policies have no sections", "leave out --section")
     return describe_policy.describe_policy(analysis, found)
+
+
+def _with_lines(answer: "Answer") -> "Answer":
+    """The answer with the line of the field, not of the object, in each problem that has one."""
+    from dataclasses import replace  # noqa: PLC0415 (see _analysis)
+
+    found = [
+        replace(problem, origin=_at_field(problem)) if position < _MOST_LOCATED else problem
+        for position, problem in enumerate(answer.diagnostics)
+    ]
+    return replace(answer, diagnostics=tuple(found)) if found else answer
+
+
+# Each one reads its file again.
+_MOST_LOCATED = 20
+
+
+def _at_field(problem: "Diagnostic") -> "Origin | None":
+    from kubectl_policy.model import Origin  # noqa: PLC0415 (see _analysis)
+    from kubectl_policy.sources import locate  # noqa: PLC0415 (see _analysis)
+
+    line = locate(problem.origin, problem.field) if problem.origin and problem.field else None
+    return Origin(problem.origin.source, line) if problem.origin and line else problem.origin
 
 
 def _show(answer: "Answer", output: Output, color: Color, called: tuple[str, ...]) -> None:
