@@ -8,8 +8,10 @@ import pytest
 
 from kubectl_policy import Diagnostic, MergeStrategy, PolicyKindProfile, Settings, Snapshot, analyze, plain
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
 from tests.build import (
     ORIGIN,
+    backend,
     gateway,
     gateway_class,
     namespace,
@@ -19,6 +21,7 @@ from tests.build import (
     ref,
     resource,
     route,
+    rule,
     service,
     snapshot,
     target,
@@ -88,6 +91,21 @@ def test_settings_reach_the_topology() -> None:
     settings = Settings(frozenset({"TLSRouteModeTerminate"}))
     assert analyze(Snapshot(), settings=settings).topology.settings == settings
     assert analyze(Snapshot()).topology.settings == Settings()
+
+
+def test_routes_in_a_circle_are_reported() -> None:
+    """Each of them, and no other; nothing is said where routes lead to Services alone."""
+    assert "cycle" not in {one.rule for one in analyze(snapshot(*WORLD)).diagnostics}
+    rules = {"a": "b", "b": "a", "c": "a"}
+    routes = [
+        route(name, rules=[rule(backend(target, None, group=GATEWAY_API, kind="HTTPRoute"))])
+        for name, target in rules.items()
+    ]
+    found = [one for one in analyze(snapshot(gateway(), *routes)).diagnostics if one.rule == "cycle"]
+    circle = "a request would circle: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
+    assert [(one.severity, one.subject, one.message) for one in found] == [
+        ("error", ref("HTTPRoute", name), f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")
+    ]
 
 
 class TestDiagnostics:

@@ -11,6 +11,7 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolver, enforce, reach
 from kubectl_policy.topology import Path, Settings, Topology, shape_problems_of
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -126,9 +127,10 @@ class Analysis:
         return (*read, *(self._problems(resource) if resource else ()))
 
     def _problems(self, resource: Resource) -> Iterator[Diagnostic]:
-        """Wrong shapes, broken references and failed attachments of one object."""
+        """Wrong shapes, broken or circular references and failed attachments of one object."""
         yield from shape_problems_of(resource)
         yield from self.topology.missing_from(resource.ref)
+        yield from self._circles(resource)
         attachments = self.attachments.get(resource.ref)
         if attachments is None:
             return
@@ -138,6 +140,19 @@ class Analysis:
             failure = self._failure(attachment)
             if failure:
                 yield failure
+
+    def _circles(self, route: Resource) -> Iterator[Diagnostic]:
+        if route.ref.group_kind not in ROUTES:
+            return
+        for cycle in self._cycles:
+            routes = tuple(dict.fromkeys(node.object for node in cycle))
+            if route.ref in routes:
+                message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
+                yield Diagnostic("cycle", "error", message, route.ref, origin=route.origin, related=routes)
+
+    @cached_property
+    def _cycles(self) -> tuple[Path, ...]:
+        return self.topology.cycles()
 
     @cached_property
     def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:

@@ -89,9 +89,8 @@ class _Reference:
         index, kind = self.topology.index, self._kind
         found = [
             resource.ref
-            for resource in index.of_kind(kind)
-            if resource.ref.namespace == self._namespace
-            and selects(self.declared.selector or {}, labels_of(resource.raw))
+            for resource in index.of_kind_in(kind, self._namespace)
+            if selects(self.declared.selector or {}, labels_of(resource.raw))
         ]
         if found:
             return tuple(self._to(ref) for ref in found)

@@ -28,6 +28,7 @@ class Index:
         self.snapshot = snapshot
         self._objects = {resource.ref: resource for resource in snapshot.resources}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
+        self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
 
     @cached_property
     def _by_kind(self) -> dict[GroupKind, tuple[Resource, ...]]:
@@ -58,6 +59,15 @@ class Index:
     def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
         """Every object of a kind, sorted by namespace and name."""
         return self._by_kind.get(group_kind, ())
+
+    def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
+        """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
+        if group_kind not in self._by_namespace:
+            found: dict[str, list[Resource]] = {}
+            for resource in self.of_kind(group_kind):
+                found.setdefault(resource.ref.namespace, []).append(resource)
+            self._by_namespace[group_kind] = {name: tuple(inside) for name, inside in found.items()}
+        return self._by_namespace[group_kind].get(namespace, ())
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object, or None if it was not read."""

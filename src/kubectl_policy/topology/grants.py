@@ -27,8 +27,8 @@ def permitted(index: Index, kind: GroupKind, home: str, target: ObjectRef) -> bo
     if target.namespace in {"", home}:
         return True
     return any(
-        grant.ref.namespace == target.namespace and _lets_in(grant.raw, kind, home) and _opens(grant.raw, target)
-        for grant in index.of_kind(REFERENCE_GRANT)
+        _lets_in(grant.raw, kind, home) and _opens(grant.raw, target)
+        for grant in index.of_kind_in(REFERENCE_GRANT, target.namespace)
     )
 
 

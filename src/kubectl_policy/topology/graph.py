@@ -131,6 +131,8 @@ class Topology:
 
         A parent Service that is a backend as well is none: the mesh does not route traffic to a backend again.
         """
+        if not self.relations.routes_lead_to_routes:
+            return ()
         import networkx as nx  # noqa: PLC0415 - it takes longer to import than most questions take to answer
 
         carrying = {link.name for link in LINKS if link.carries == "traffic"}

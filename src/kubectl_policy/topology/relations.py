@@ -133,6 +133,11 @@ class Relations:
         """The routes with a permitted backendRef to an object; sorted."""
         return self._routes_by_backend.get(backend, ())
 
+    @property
+    def routes_lead_to_routes(self) -> bool:
+        """Whether a route has a route as a backend, as nothing in Gateway API itself has."""
+        return any(backend.group_kind in ROUTES for backend in self._routes_by_backend)
+
     def gateways_of(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
         """The Gateways of a GatewayClass; sorted."""
         return self._gateways_by_class.get(gateway_class, ())
