@@ -79,10 +79,8 @@ class Analysis:
         return tuple(found for found in self.resolver.effective(path) if self._reaches(found))
 
     def _reaches(self, effective: EffectivePolicy) -> bool:
-        profile = self.registry.profile_of(effective.kind)
-        if profile is None or profile.policy_class == "direct":
-            return True
-        reached = reach(effective.path, profile)
+        profile = self.registry.known(effective.kind)
+        reached = reach(effective.path, profile) if profile.policy_class == "inherited" else ()
         return not reached or reached[-1].object == effective.target.object
 
     def affected_by(self, node: NodeRef) -> tuple[ObjectRef, ...]:
@@ -100,9 +98,7 @@ class Analysis:
 
     def enforcement(self, policy: ObjectRef) -> Enforcement:
         """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
-        profile = self.registry.profile_of(policy.group_kind)
-        if profile is None:
-            raise KeyError(policy)
+        profile = self.registry.known(policy.group_kind)
         return enforce(policy, profile, self.attachments[policy], self.topology, self.resolver)
 
     @cached_property

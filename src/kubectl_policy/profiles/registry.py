@@ -57,6 +57,13 @@ class Registry:
             self._found[group_kind] = self._look_up(group_kind)
         return self._found[group_kind]
 
+    def known(self, group_kind: GroupKind) -> PolicyKindProfile:
+        """What is known of a policy kind. Raises `KeyError` for a kind that is none."""
+        profile = self.profile_of(group_kind)
+        if profile is None:
+            raise KeyError(group_kind)
+        return profile
+
     def _look_up(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         if group_kind in self._user:
             return self._user[group_kind]

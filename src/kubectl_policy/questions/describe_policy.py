@@ -56,9 +56,9 @@ class PolicyDescription:
 
 def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
     """The answer for a policy. Raises `KeyError` for an object that is no policy."""
-    profile = analysis.registry.profile_of(policy.group_kind)
+    profile = analysis.registry.known(policy.group_kind)
     resource = analysis.index.get(policy)
-    if profile is None or resource is None:
+    if resource is None:
         raise KeyError(policy)
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes

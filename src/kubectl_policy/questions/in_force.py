@@ -83,9 +83,7 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
 
 def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path) -> Iterator[Entry]:
     for kind in analysis.resolver.kinds_at(path):
-        profile = analysis.registry.profile_of(kind)
-        if profile is None:
-            continue
+        profile = analysis.registry.known(kind)
         direct = profile.policy_class == "direct"
         reached = reach(path, profile)
         for end in _direct_ends(path, subject) if direct else [reached or path]:
@@ -103,9 +101,7 @@ def _direct_ends(path: Path, subject: NodeRef) -> list[Path]:
 
 def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     effective = entries[0].effective
-    profile = analysis.registry.profile_of(effective.kind)
-    if profile is None:
-        raise KeyError(effective.kind)
+    profile = analysis.registry.known(effective.kind)
     beaten: dict[str, list[Fate]] = {}
     for fate in effective.fates():
         if fate.state != "effective":

@@ -64,11 +64,9 @@ def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
     )
     for node in above:
         for policy in analysis.resolver.policies_at(node):
-            profile = analysis.registry.profile_of(policy.ref.group_kind)
-            if profile and profile.policy_class == "direct":
-                message = (
-                    f"{policy.ref.kind} is a direct policy: it applies to its target alone, not to what is below it"
-                )
+            kind = policy.ref.group_kind
+            if analysis.registry.known(kind).policy_class == "direct":
+                message = f"{kind.kind} is a direct policy: it applies to its target alone, not to what is below it"
                 yield NotApplying(policy.ref, node, message)
 
 

@@ -1,0 +1,1 @@
+"""Tests of the questions: what their answers hold, as values."""

@@ -1,0 +1,136 @@
+"""What affects an object."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_policy.errors import NotFoundError
+from kubectl_policy.model import Gap
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.not_applying import NotApplying
+from kubectl_policy.questions.unseen import Unseen
+from tests import build
+from tests.render.worlds import about, colourful, defaults, world
+
+
+def test_a_section_that_is_not_there_has_no_answer() -> None:
+    """The error names those that are."""
+    with pytest.raises(NotFoundError) as error:
+        describe(world(), build.node("Gateway", "g", "nope"))
+    assert (error.value.message, error.value.hint) == (
+        "Gateway default/g has no section nope",
+        "it has http, https",
+    )
+    with pytest.raises(NotFoundError) as error:
+        describe(world(), build.node("GatewayClass", "public", "nope"))
+    assert error.value.hint == "it has no sections"
+
+
+def test_what_is_in_force_is_grouped_where_it_is_the_same() -> None:
+    """Base on both paths; its color gives way to own on listener http and to strict, an override, on https."""
+    answer = about(colourful(), "HTTPRoute", "r")
+    color = [group for group in answer.in_force if group.kind.kind == "ColorPolicy"]
+    assert [(group.paths, [(s.field, s.value) for s in group.settings]) for group in color] == [
+        ((0,), [("color", "blue"), ("shade.dark", True), ("shade.list", [1, 2])]),
+        ((1,), [("color", "black"), ("shade.dark", True), ("shade.list", [1, 2])]),
+    ]
+    beaten = [[fate.source.object.name for fate in group.settings[0].beaten] for group in color]
+    assert beaten == [["base"], ["base", "own"]]
+    assert [policy.name for policy in answer.policies] == ["base", "own", "strict", "first"]
+    assert [policy.name for policy in answer.attached] == ["own"]
+    assert [kind.kind for kind in answer.targeted_by] == ["ColorPolicy"]
+
+
+def test_the_sections_of_a_gateway_are_its_paths() -> None:
+    """The Namespace's policy is in force on both, one on a listener there alone; a listener alone has one path."""
+    answer = about(colourful(), "Gateway", "g")
+    assert [path[-1].section for path in answer.paths] == ["http", "https"]
+    named = [(group.paths, [policy.name for policy in group.policies]) for group in answer.in_force]
+    assert named == [((0,), ["base"]), ((1,), ["base", "strict"])]
+    assert len(about(colourful(), "Gateway", "g", "https").paths) == 1
+
+
+def test_a_port_counts_if_something_leads_to_it() -> None:
+    """Or if it has a policy of its own; without either, the Service is its own path."""
+    ports = build.service("s", 8080, 9090)
+    assert {path[-1].section for path in about(world(ports), "Service", "s").paths} == {"8080"}
+    on_port = defaults("p", build.target("s", "Service", "9090", group=""), a=1)
+    assert {path[-1].section for path in about(world(ports, on_port), "Service", "s").paths} == {"8080", "9090"}
+    alone = about(world(build.service("alone", 1, 2)), "Service", "alone")
+    assert [str(path[-1]) for path in alone.paths] == ["Service default/alone"]
+
+
+def test_an_object_that_was_not_read_can_be_asked_about() -> None:
+    """A GatewayClass is often not among the manifests; policies may be attached to it all the same."""
+    answer = about(world(), "GatewayClass", "elsewhere")
+    assert (answer.origin, answer.reported, answer.policies) == (None, (), ())
+
+
+def test_what_does_not_apply_has_its_reason() -> None:
+    """A listener that refuses the route, by the policies on it; a direct policy above; a reference that fails."""
+    refusing = build.listener("admin", port=81, hostname="admin.example.com")
+    analysis = world(
+        build.gateway("far", refusing),
+        build.route("q", parents=[build.parent("far"), build.parent("g")], hostnames=["example.com"]),
+        defaults("escaped", build.target("far", "Gateway", "admin"), a=1),
+        build.policy("direct", build.target("g"), kind="LimitPolicy", limit=1),
+        defaults("lost", build.target("q", "HTTPRoute", "nope"), a=1),
+        defaults("far-away", build.target("q", "HTTPRoute", namespace="x"), a=1),
+    )
+    found = about(analysis, "HTTPRoute", "q").not_applying
+    color, limit = (build.ref(kind, "", group="example.com") for kind in ("ColorPolicy", "LimitPolicy"))
+    assert found == (
+        NotApplying(
+            color._replace(name="escaped"),
+            build.node("Gateway", "far", "admin"),
+            "hostname example.com does not match admin.example.com of listener admin of Gateway default/far",
+            "NoMatchingListenerHostname",
+        ),
+        NotApplying(
+            limit._replace(name="direct"),
+            build.node("Gateway", "g"),
+            "LimitPolicy is a direct policy: it applies to its target alone, not to what is below it",
+        ),
+        NotApplying(
+            color._replace(name="lost"),
+            build.node("HTTPRoute", "q", "nope"),
+            "HTTPRoute default/q has no section nope; it has rule[0]",
+            "TargetNotFound",
+        ),
+    )
+
+
+def test_a_refusal_without_policies_is_told_as_well() -> None:
+    """It may be why a route gets no traffic; a reference that is not permitted has no reason of the API's own."""
+    analysis = world(
+        build.route("q", parents=[build.parent("g", "nope")]),
+        build.policy("p", build.target("q", "HTTPRoute", namespace="default"), namespace="x", defaults={"a": 1}),
+    )
+    refused, denied = about(analysis, "HTTPRoute", "q").not_applying
+    assert (refused.policy, refused.target, refused.reason) == (None, build.node("Gateway", "g"), "NoMatchingParent")
+    assert (denied.reason, denied.message.startswith("no ReferenceGrant in namespace default")) == ("", True)
+
+
+def test_what_could_not_be_seen_is_said() -> None:
+    """What could not be read, and parents of which nothing is known."""
+    gaps = [Gap("RetryPolicy", "infra", "forbidden"), Gap("", "", "not text")]
+    analysis = world(build.route("q", parents=[build.parent("x", namespace="far")]), gaps=gaps)
+    assert about(analysis, "HTTPRoute", "q").unseen == (
+        Unseen("RetryPolicy in namespace infra", "forbidden", "mend or leave out this input"),
+        Unseen("objects of any kind", "not text", "mend or leave out this input"),
+        Unseen("Gateway far/x", "Gateway far/x was not read", "add the manifest that holds it"),
+    )
+
+
+def test_problems_are_those_that_concern_the_subject() -> None:
+    """Its own, those of policies on its paths, and of routes that cannot reach it; not those of others."""
+    analysis = world(
+        build.route("q", rules=[build.rule(build.backend("gone"))]),
+        build.route("far", namespace="far", parents=[], rules=[build.rule(build.backend("s", namespace="default"))]),
+        defaults("half", build.target("g"), build.target("g", "Gateway", "nope"), a=1),
+        complete=True,
+    )
+    about_r = about(analysis, "HTTPRoute", "r").diagnostics
+    assert [(found.rule, str(found.subject)) for found in about_r] == [("section-missing", "ColorPolicy default/half")]
+    about_q = about(analysis, "HTTPRoute", "q").diagnostics
+    assert [found.rule for found in about_q] == ["missing-reference", "section-missing"]

@@ -1,0 +1,49 @@
+"""What became of a policy."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_policy.questions.describe_policy import describe_policy
+from tests import build
+from tests.render.worlds import about_policy, colourful, world
+
+
+def test_what_is_no_policy_has_no_answer() -> None:
+    """Nor has a policy that is not there."""
+    for missing in (build.ref("Gateway", "g"), build.ref("ColorPolicy", "gone", group="example.com")):
+        with pytest.raises(KeyError):
+            describe_policy(world(build.policy("p", build.target("g"), a=1)), missing)
+
+
+def test_each_field_has_its_fate_on_every_path() -> None:
+    """Base sets three fields; one is replaced below, by an override on listener https and by the route's own on http."""
+    answer = about_policy(colourful(), "base")
+    assert answer.enforcement.state == "PartiallyEnforced"
+    assert [path[3].section for path in answer.paths] == ["http", "https"]
+    fates = {
+        field.field: (field.value, field.effective_on, [(by.object.name, on) for by, on in field.superseded])
+        for field in answer.fields
+    }
+    assert fates == {
+        "color": ("red", (), [("own", (0,)), ("strict", (1,))]),
+        "shade.dark": (True, (0, 1), []),
+        "shade.list": ([1, 2], (0, 1), []),
+    }
+    assert [str(node) for node in answer.affected] == ["Service default/s#8080"]
+
+
+def test_a_refused_policy_has_rejected_fields() -> None:
+    """They are no defeat but a conflict."""
+    answer = about_policy(colourful(), "second", "LimitPolicy")
+    assert (answer.enforcement.state, answer.affected) == ("Conflicted", ())
+    assert [field.rejected for field in answer.fields] == [True, True]
+    assert [strategy.value for strategy in answer.strategies] == ["None"]
+
+
+def test_a_policy_without_target_has_neither_paths_nor_fields() -> None:
+    """The attachment says why."""
+    answer = about_policy(colourful(), "lost")
+    assert (answer.paths, answer.fields) == ((), ())
+    assert [attachment.state for attachment in answer.attachments] == ["target missing"]
+    assert [found.rule for found in answer.diagnostics] == ["target-missing"]
