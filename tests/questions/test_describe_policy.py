@@ -17,7 +17,7 @@ def test_what_is_no_policy_has_no_answer() -> None:
 
 
 def test_each_field_has_its_fate_on_every_path() -> None:
-    """Base sets three fields; one is replaced below, by an override on listener https and by the route's own on http."""
+    """Base sets three fields; one gives way to an override on listener https, and to the route's own policy on http."""
     answer = about_policy(colourful(), "base")
     assert answer.enforcement.state == "PartiallyEnforced"
     assert [path[3].section for path in answer.paths] == ["http", "https"]
