@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import GroupKind, NodeRef, ObjectRef, Settings, analyze, load_manifests
 from kubectl_policy.topology import (
@@ -25,9 +23,11 @@ from kubectl_policy.topology import (
     route_conditions,
     supported_kinds,
 )
+from tests.cases.report import NOT_ANSWERED, Outcome, main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from kubectl_policy import Topology
     from kubectl_policy.topology import Condition
@@ -36,34 +36,35 @@ Fact = dict[str, Any]
 """One status fact as decoded from JSON, whose shape the format of the cases lays down."""
 
 
-class Outcome(NamedTuple):
-    """One fact and what became of it; `got` is in the words of a miss."""
-
-    case: str
-    fact: Fact
-    right: bool
-    got: str
+MARKER: Final = "expected.json"
+_TOLD: Final = ("object", "listener", "parent", "ancestor", "condition", "contains", "count", "names", "stage")
 
 
-def outcomes(folder: Path) -> Iterator[Outcome]:
-    """The outcome of every fact that manifests can decide, case by case."""
-    for file in sorted(folder.glob("*/expected.json")):
-        expected = json.loads(file.read_text(encoding="utf-8"))
-        lacking = {item["feature"] for item in expected["assumptions"] if not item["supported"]}
-        facts = [fact for fact in expected["status"] if not fact["needs_data_plane"] and not fact["readiness_only"]]
-        for stage in expected["stages"]:
-            here = [fact for fact in facts if fact["stage"] == stage["stage"]]
-            if here:
-                snapshot = load_manifests([str(file.parent / stage["file"])], complete=True)
-                topology = analyze(snapshot, settings=Settings(frozenset(lacking))).topology
-                for fact in here:
-                    got = ANSWERS[fact["type"]](topology, fact) if fact["type"] in ANSWERS else "not answered"
-                    yield Outcome(expected["case"], fact, not got, got)
+def judge(case: Path) -> Iterator[Outcome]:
+    """The outcome of every fact of a case that manifests can decide, stage by stage."""
+    expected = json.loads((case / MARKER).read_text(encoding="utf-8"))
+    lacking = {item["feature"] for item in expected["assumptions"] if not item["supported"]}
+    facts = [fact for fact in expected["status"] if not fact["needs_data_plane"] and not fact["readiness_only"]]
+    for stage in expected["stages"]:
+        here = [fact for fact in facts if fact["stage"] == stage["stage"]]
+        if here:
+            snapshot = load_manifests([str(case / stage["file"])], complete=True)
+            topology = analyze(snapshot, settings=Settings(frozenset(lacking))).topology
+            for fact in here:
+                told = {key: fact[key] for key in _TOLD if key in fact}
+                got = ANSWERS[fact["type"]](topology, fact) if fact["type"] in ANSWERS else NOT_ANSWERED
+                yield Outcome(expected["case"], type_of(fact), fact["id"], told, got or told)
+
+
+def type_of(fact: Fact) -> str:
+    """The type of a fact; for a listener's condition with the type of the condition."""
+    name: str = fact["type"]
+    return f"{name} {fact['condition']['type']}" if name == "listener-condition" else name
 
 
 def _object(topology: Topology, named: Mapping[str, str]) -> ObjectRef:
     """The object of a kind, namespace and name; facts leave the group out."""
-    kinds = [*topology.index.group_kinds, *topology.index.kinds]
+    kinds = [*topology.index.group_kinds, *topology.index.kinds, GroupKind("", named["kind"])]
     found = [ObjectRef(kind, named["namespace"] or "", named["name"]) for kind in kinds if kind.kind == named["kind"]]
     known = [ref for ref in found if topology.index.get(ref)]
     return (known or found)[0]
@@ -166,25 +167,5 @@ ANSWERS: dict[str, Callable[[Topology, Fact], str]] = {
 """For each type of fact, what the topology says instead of the fact; empty if it says the same."""
 
 
-def main(folder: Path) -> int:
-    """Print the score and the misses; the exit code."""
-    found = list(outcomes(folder))
-    total, right = (Counter(item.fact["type"] for item in found if item.right or every) for every in (True, False))
-    for name in sorted(total):
-        _say(f"{name:32} {right[name]:4} of {total[name]}")
-    _say(f"{'all':32} {right.total():4} of {total.total()}")
-    misses = [item for item in found if not item.right]
-    for case, fact, _, got in misses:
-        told = {
-            key: fact[key] for key in ("object", "listener", "parent", "condition", "count", "names") if key in fact
-        }
-        _say(f"{case} {fact['id']}: expected {json.dumps(told)}, got {got}")
-    return 1 if misses else 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-
-
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(judge, MARKER, sys.argv[1:]))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
 from tests.build import resource
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
 
 
 def test_nothing_is_reported_without_a_status() -> None:
@@ -15,9 +20,12 @@ def test_nothing_is_reported_without_a_status() -> None:
 
 def test_every_condition_tells_what_it_is_about() -> None:
     """The object itself, a parent, an ancestor, a listener; one from before the present generation is stale."""
-    accepted = {"type": "Accepted", "status": "True", "reason": "Accepted", "message": "ok"}
-    parent = {"parentRef": {"name": "g", "namespace": "infra", "sectionName": "http"}, "controllerName": "c"}
-    ancestor = {"ancestorRef": {"kind": "Service", "name": "s"}, "controllerName": "c"}
+    accepted: dict[str, Json] = {"type": "Accepted", "status": "True", "reason": "Accepted", "message": "ok"}
+    parent: dict[str, Json] = {
+        "parentRef": {"name": "g", "namespace": "infra", "sectionName": "http"},
+        "controllerName": "c",
+    }
+    ancestor: dict[str, Json] = {"ancestorRef": {"kind": "Service", "name": "s"}, "controllerName": "c"}
     route = resource(
         "HTTPRoute",
         "r",
