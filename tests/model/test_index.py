@@ -64,6 +64,12 @@ class TestPresence:
         """Whatever the gaps are."""
         assert index(gateway("g"), gaps=[Gap("", "", "forbidden")]).presence(ref("Gateway", "g")) == "present"
 
+    def test_a_namespace_that_something_lives_in_is_present(self) -> None:
+        """Manifests seldom hold their Namespace; an empty one is as any other object."""
+        world = index(gateway("g", namespace="infra"), namespace("other"))
+        assert world.presence(ref("Namespace", "infra", "", "")) == "present"
+        assert world.presence(ref("Namespace", "empty", "", "")) == "missing"
+
 
 def test_of_two_objects_with_one_name_the_later_one_counts() -> None:
     """As for `kubectl apply`."""

@@ -42,6 +42,10 @@ class Index:
         return frozenset((ref.group_kind, ref.namespace) for ref in self._objects)
 
     @cached_property
+    def _inhabited(self) -> frozenset[str]:
+        return frozenset(ref.namespace for ref in self._objects if ref.namespace)
+
+    @cached_property
     def kinds(self) -> dict[GroupKind, KindNames]:
         """The names of every kind that is built in or defined by a CustomResourceDefinition in the snapshot."""
         return known_kinds(self.of_kind(CRD))
@@ -89,9 +93,10 @@ class Index:
         """Whether an object exists, as far as can be known.
 
         Manifests are an open world: an absent object is *missing* when its kind was read in its namespace, else
-        *unknown*. A complete snapshot knows everything but what its gaps name.
+        *unknown*. A complete snapshot knows everything but what its gaps name. A Namespace exists if anything that was
+        read lives in it.
         """
-        if ref in self._objects:
+        if ref in self._objects or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
             return "present"
         if any(gap.kind in {"", ref.kind} and gap.namespace in {"", ref.namespace} for gap in self.snapshot.gaps):
             return "unknown"
