@@ -70,6 +70,21 @@ def test_a_phrase_may_say_what_is_left_out() -> None:
     assert scope_of((0, 1, 3, 4), mixed) == Scope("paths 1-2, 4-5", numbered=True)
 
 
+def test_backends_are_told_apart_by_name() -> None:
+    """Not by a port of which both have one, nor by a Namespace while something better will do."""
+    ports = [
+        (
+            *_path("http"),
+            node("Namespace", name, "", "", ""),
+            *(node("Service", name, at, group="") for at in ("", "web")),
+        )
+        for name in ("cream", "oven")
+    ]
+    assert scope_of((1,), ports).words == "Service default/oven only"
+    across = [(node("Namespace", name, "", "", ""), node("HTTPRoute", "r")) for name in ("cream", "oven")]
+    assert scope_of((1,), across).words == "Namespace oven only"
+
+
 def test_only_numbers_need_numbered_paths() -> None:
     """A phrase that names listeners can be understood without numbers."""
     assert not scope_of((1,), TWO).numbered

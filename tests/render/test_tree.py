@@ -109,7 +109,7 @@ def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
         ", as far as could be read: 1 file and 1 object could not be."
     )
     assert "Could not be seen\n  objects of any kind (bad.yaml:3): not valid YAML. To do:" in text
-    assert "Nothing that was read leads to it." not in text
+    assert "No route that was read leads to it." not in text
 
 
 @pytest.mark.parametrize(
@@ -286,12 +286,16 @@ def test_nothing_takes_effect_on_a_route_without_parents() -> None:
 
 
 def test_nothing_leads_to_a_service_without_routes() -> None:
-    """It may be called all the same, so policies on it count."""
+    """It may be called all the same, so policies on it count; one that is a backend of its own mesh route is led to."""
+    meshed = build.route("m", parents=[build.service_parent("s")])
+    on_it = defaults("p", build.target("s", "Service", group=""), a=1)
+    served = analyze(build.snapshot(build.service("s"), meshed, on_it))
+    assert "leads to it" not in _tree(about(served, "Service", "s"))
     alone = build.service("alone")
     text = _tree(
         about(world(alone, defaults("p", build.target("alone", "Service", group=""), a=1)), "Service", "alone")
     )
-    assert "  Nothing that was read leads to it.\n" in text
+    assert "  No route that was read leads to it.\n" in text
 
 
 def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.find import plural
@@ -49,8 +49,18 @@ def scope_of(positions: Collection[int], paths: Sequence[Path]) -> Scope:
     return Scope(f"all but {left_out}") if left_out else Scope(_by_number(sorted(chosen)), numbered=True)
 
 
-def _places(paths: Sequence[Path]) -> dict[NodeRef, frozenset[int]]:
-    """The nodes that are on some of the paths only, with the positions of these; nearest to the root first."""
+class _Place(NamedTuple):
+    """A node that is on some of the paths only: what it is called, and the positions of these paths."""
+
+    words: str
+    where: frozenset[int]
+
+
+_Places: TypeAlias = dict["NodeRef", _Place]
+
+
+def _places(paths: Sequence[Path]) -> _Places:
+    """The nodes that are on some of the paths only, nearest to the root first."""
     found: dict[NodeRef, set[int]] = {}
     depths: dict[NodeRef, int] = {}
     for position, path in enumerate(paths):
@@ -58,69 +68,66 @@ def _places(paths: Sequence[Path]) -> dict[NodeRef, frozenset[int]]:
             found.setdefault(node, set()).add(position)
             depths[node] = min(depth, depths.get(node, depth))
     ordered = sorted(found, key=lambda node: (depths[node], node))
-    return {node: frozenset(found[node]) for node in ordered if len(found[node]) < len(paths)}
+    return {
+        node: _Place(_words(node, found), frozenset(found[node])) for node in ordered if len(found[node]) < len(paths)
+    }
 
 
-def _by_one(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
+def _words(node: NodeRef, others: Collection[NodeRef]) -> str:
+    """A section by its own name where only one object has a section of that name, else with its object."""
+    if not node.section:
+        return str(node.object)
+    owners = {other.object for other in others if other.section == node.section and other.kind == node.kind}
+    return section_words(node) if len(owners) == 1 else f"{section_words(node)} of {node.object}"
+
+
+def _by_one(chosen: frozenset[int], places: _Places) -> str:
     """The node that all of these paths have and no other has; of several the one that people think in first."""
-    found = [(_rank(node), _words(node, places)) for node, where in places.items() if where == chosen]
-    return min(found, key=lambda candidate: (candidate[0], len(candidate[1])), default=(0, ""))[1]
+    found = [(_rank(node), len(place.words), place.words) for node, place in places.items() if place.where == chosen]
+    return min(found)[-1] if found else ""
 
 
 def _rank(node: NodeRef) -> int:
-    """Gateways, routes and their sections first, then backends; a Namespace only where nothing else will do."""
+    """Gateways, routes and their sections, then backends, then ports; a Namespace only where nothing else will do."""
     if node.object.group_kind in {NAMESPACE, GATEWAY_CLASS}:
-        return 2
-    return 1 if node.object.group_kind in WITH_PORTS else 0
+        return 3
+    if node.object.group_kind in WITH_PORTS:
+        return 2 if node.section else 1
+    return 0
 
 
-def _by_several(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
+def _by_several(chosen: frozenset[int], places: _Places) -> str:
     """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
-    sorts: dict[tuple[str, bool], list[NodeRef]] = {}
-    for node in places:
-        sorts.setdefault((node.kind, bool(node.section)), []).append(node)
+    sorts: dict[tuple[str, bool], list[_Place]] = {}
+    for node, place in places.items():
+        sorts.setdefault((node.kind, bool(node.section)), []).append(place)
     found: list[tuple[int, str]] = []
     for (kind, is_section), nodes in sorts.items():
-        inside = [node for node in nodes if places[node] <= chosen]
-        if frozenset().union(*(places[node] for node in inside)) != chosen:
+        inside = [place for place in nodes if place.where <= chosen]
+        if frozenset().union(*(place.where for place in inside)) != chosen:
             continue
-        names = [_words(node, places) for node in inside]
         noun = section_noun(kind) if is_section else kind
         if len(inside) <= _MOST_NAMES:
-            phrase = f"{plural(noun)} {', '.join(name.removeprefix(f'{noun} ') for name in names)}"
+            phrase = f"{plural(noun)} {', '.join(place.words.removeprefix(f'{noun} ') for place in inside)}"
         else:
             phrase = f"{len(inside)} of {len(nodes)} {plural(noun)}"
         found.append((len(inside), phrase))
     return min(found, key=lambda candidate: candidate[0], default=(0, ""))[1]
 
 
-def _by_two(chosen: frozenset[int], places: dict[NodeRef, frozenset[int]]) -> str:
+def _by_two(chosen: frozenset[int], places: _Places) -> str:
     """Two nodes: the paths through both, the one nearer the root first; or through one and not the other."""
-    around = [node for node, where in places.items() if where >= chosen]
+    around = [place for place in places.values() if place.where >= chosen]
     found = [
-        f"{_words(one, places)} with {_words(other, places)}"
-        for one, other in combinations(around, 2)
-        if places[one] & places[other] == chosen
+        f"{one.words} with {other.words}" for one, other in combinations(around, 2) if one.where & other.where == chosen
     ]
     found += [
-        f"{_words(one, places)} but not {_words(other, places)}"
+        f"{one.words} but not {other.words}"
         for one in around
-        for other in places
-        if places[one] - places[other] == chosen
+        for other in places.values()
+        if one.where - other.where == chosen
     ]
-    return _shortest(found)
-
-
-def _shortest(phrases: list[str]) -> str:
-    return min(phrases, key=len, default="")
-
-
-def _words(node: NodeRef, places: dict[NodeRef, frozenset[int]]) -> str:
-    """A section by its own name where only one object has a section of that name, else with its object."""
-    if not node.section:
-        return str(node.object)
-    owners = {other.object for other in places if other.section == node.section and other.kind == node.kind}
-    return section_words(node) if len(owners) == 1 else f"{section_words(node)} of {node.object}"
+    return min(found, key=len, default="")
 
 
 def _by_number(positions: list[int]) -> str:

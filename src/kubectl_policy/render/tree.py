@@ -55,9 +55,9 @@ def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Li
     lines = () if trivial else section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
     if not answer.carries_traffic:
         return lines
-    alone = all(path[0].object == obj or path[0].object.group_kind == NAMESPACE for path in answer.paths)
+    alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
     if alone and answer.targeted_by and obj.namespace:
-        lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)
+        lines += (Line((Span("No route that was read leads to it.", "aside"),), 2),)
     return lines
 
 
