@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/installed
 DEMO = $(BIN)/kubectl-policy describe httproute/baker -n baker --offline fixtures/bakery
 LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-annotate --no-header --quiet
+	--no-annotate --no-header --quiet
 
 # The packages that decide what an answer is: every branch of them is tested.
 CORE = src/kubectl_policy/model/*,src/kubectl_policy/profiles/*,src/kubectl_policy/topology/*,src/kubectl_policy/attachment/*,src/kubectl_policy/resolution/*,src/kubectl_policy/analysis.py,src/kubectl_policy/questions/*

@@ -176,7 +176,7 @@ def test_every_command_and_option_is_documented() -> None:
     for command in commands:
         rows = re.findall(r"^\| (`-.*`) \|", section(page, command), re.MULTILINE)
         documented = {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)}
-        assert documented == options_of(run(f"kubectl policy {command} --help")[0]) - {"--help"}
+        assert documented == options_of(run(f"kubectl policy {command} --help")[0]) - {"-h", "--help"}
 
 
 def test_every_format_is_documented() -> None:

@@ -43,8 +43,8 @@ _TOLD: Final = ("object", "listener", "parent", "ancestor", "condition", "contai
 def judge(case: Path) -> Iterator[Outcome]:
     """The outcome of every fact of a case that manifests can decide, stage by stage."""
     expected = json.loads((case / MARKER).read_text(encoding="utf-8"))
-    lacking = {item["feature"] for item in expected["assumptions"] if not item["supported"]}
-    facts = [fact for fact in expected["status"] if not fact["needs_data_plane"] and not fact["readiness_only"]]
+    lacking = {item["feature"] for item in expected.get("assumptions", ()) if not item["supported"]}
+    facts = [fact for fact in expected["status"] if not (fact.get("needs_data_plane") or fact.get("readiness_only"))]
     for stage in expected["stages"]:
         here = [fact for fact in facts if fact["stage"] == stage["stage"]]
         if here:

@@ -45,6 +45,7 @@ def test_help_is_plain_text(command: Command) -> None:
     assert (code, err) == (0, "")
     assert out.startswith("Usage: kubectl policy [OPTIONS] COMMAND [ARGS]...\n")
     assert command() == (0, out, "")
+    assert command("-h") == (0, out, "")
     assert command("describe", "--help").out.startswith("Usage: kubectl policy describe [OPTIONS]")
 
 

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Rich help would double the time to start; completion follows kubectl's protocol, not typer's.
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+app = typer.Typer(
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 app.command()(describe)
 
 
