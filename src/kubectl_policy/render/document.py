@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # What a span is, not how it looks: colour only repeats what the words say.
 Style: TypeAlias = Literal["", "title", "heading", "subject", "value", "beaten", "aside", "error", "warning", "command"]
 
+# One cell each, and in most answers: they are no reason to load the tables of all characters.
+_OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
 _PIECES: Final = re.compile(r" *[^ ]+| +")
 
 
@@ -41,14 +43,11 @@ Document: TypeAlias = tuple[Line, ...]
 def cells(text: str) -> int:
     """The width of a text in terminal cells, as it will be shown: wide East Asian characters take two."""
     shown = visible(text)
-    if shown.isascii():
+    if shown.translate(_OWN_SYMBOLS).isascii():
         return len(shown)
-    import unicodedata  # noqa: PLC0415 (few answers hold anything else than ASCII)
+    from rich.cells import cell_len  # noqa: PLC0415 (few names hold anything else than ASCII)
 
-    return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        for character in shown
-    )
+    return cell_len(shown)
 
 
 def pad(text: str, width: int) -> str:
