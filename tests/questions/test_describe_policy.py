@@ -41,6 +41,22 @@ def test_a_refused_policy_has_rejected_fields() -> None:
     assert [strategy.value for strategy in answer.strategies] == ["None"]
 
 
+def test_nothing_below_a_target_may_be_for_want_of_input() -> None:
+    """Unless the world is closed, or what is below is known to be attached to nothing."""
+    empty = build.policy("p", build.target("empty", "Namespace", group=""), age=1, a=1)
+    elsewhere = build.resource("ConfigMap", "x", group="", namespace="empty")
+    answer = about_policy(world(empty, elsewhere), "p")
+    assert (answer.enforcement.state, [(unseen.what, unseen.reason) for unseen in answer.unseen]) == (
+        "NoEffect",
+        [("what is below Namespace empty", "nothing of it was read")],
+    )
+    assert about_policy(world(empty, elsewhere, complete=True), "p").unseen == ()
+    orphan = build.route("orphan", parents=[])
+    on_orphan = build.policy("p", build.target("orphan", "HTTPRoute"), build.target("gone", "HTTPRoute"), age=1, a=1)
+    answer = about_policy(world(orphan, on_orphan), "p")
+    assert (answer.enforcement.state, answer.unseen) == ("NoEffect", ())
+
+
 def test_a_policy_without_target_has_neither_paths_nor_fields() -> None:
     """The attachment says why."""
     answer = about_policy(colourful(), "lost")

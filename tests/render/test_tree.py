@@ -181,11 +181,15 @@ def test_the_headline_of_a_policy_in_full_on_some_paths_and_in_part_on_others() 
 
 
 def test_the_headline_of_a_policy_that_nothing_is_below() -> None:
-    """Attached, and yet without effect."""
-    analysis = world(build.namespace("empty"), defaults("p", build.target("empty", "Namespace", group=""), a=1))
-    assert headline(about_policy(analysis, "p")) == (
+    """Attached, and yet without effect; in an open world only as far as is known."""
+    empty = build.namespace("empty"), defaults("p", build.target("empty", "Namespace", group=""), a=1)
+    assert headline(about_policy(world(*empty, complete=True), "p")) == (
         "ColorPolicy default/p → Namespace empty has no effect: "
         "nothing that it could affect is attached below its target."
+    )
+    assert headline(about_policy(world(*empty), "p")) == (
+        "ColorPolicy default/p → Namespace empty affects nothing that was read, "
+        "but not all below its target may have been."
     )
 
 

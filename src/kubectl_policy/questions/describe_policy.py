@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.concerns import relevant_diagnostics
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
-from kubectl_policy.questions.unseen import Unseen, gaps
+from kubectl_policy.questions.unseen import Unseen, unseen_for_policy
 from kubectl_policy.resolution import fates_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         _fields(policy, enforcement),
         tuple(sorted({doubt for found in outcomes for doubt in found.doubts})),
         reported_conditions(resource.raw),
-        tuple(gaps(analysis)),
+        unseen_for_policy(analysis, enforcement),
         relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
 

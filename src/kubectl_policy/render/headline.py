@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def headline(answer: ObjectDescription | PolicyDescription) -> str:
     """The sentence that an answer opens with."""
+    if isinstance(answer, PolicyDescription) and answer.enforcement.state == "NoEffect" and answer.unseen:
+        return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
     sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _of_object(answer)
     return f"{sentence}{_as_far_as(answer.unseen)}."
 
@@ -66,9 +68,13 @@ def _of_object(answer: ObjectDescription) -> str:
     return f"No policy affects {subject}{paths}"
 
 
-def _of_policy(answer: PolicyDescription) -> str:
+def _with_target(answer: PolicyDescription) -> str:
     targets = list(dict.fromkeys(node_words(a.target) for a in answer.attachments if a.target))
-    subject = f"{answer.policy} → {targets[0]}" if len(targets) == 1 else str(answer.policy)
+    return f"{answer.policy} → {targets[0]}" if len(targets) == 1 else str(answer.policy)
+
+
+def _of_policy(answer: PolicyDescription) -> str:
+    subject = _with_target(answer)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
             return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}"
