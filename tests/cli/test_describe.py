@@ -106,7 +106,7 @@ def test_an_object_is_named_as_for_kubectl(command: Command, manifests: Path, wo
 def test_a_policy_can_be_described(command: Command, manifests: Path) -> None:
     """Its answer is another one, its command is the same."""
     out = command("describe", "colorpolicy/red", "-n", "app", "--offline", manifests).out
-    assert out.startswith("ColorPolicy app/red → HTTPRoute app/r is enforced on its only path; it affects 1 Service.\n")
+    assert out.startswith("ColorPolicy app/red → HTTPRoute app/r is enforced on its only path; it affects 2 objects")
 
 
 def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

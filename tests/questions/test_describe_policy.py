@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_policy import GroupKind, ObjectRef, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.describe_policy import describe_policy
 from tests import build
 from tests.render.worlds import about_policy, colourful, world
@@ -30,7 +32,31 @@ def test_each_field_has_its_fate_on_every_path() -> None:
         "shade.dark": (True, (0, 1), []),
         "shade.list": ([1, 2], (0, 1), []),
     }
-    assert [str(node) for node in answer.affected] == ["Service default/s#8080"]
+    assert [str(node) for node in answer.affected] == ["Gateway default/g", "HTTPRoute default/r", "Service default/s"]
+
+
+def test_what_is_affected_begins_at_the_target() -> None:
+    """With a section of it, or at the levels that a profile names; what is of no kind of the hierarchy comes last."""
+    on_listener = about_policy(colourful(), "strict")
+    assert [str(node) for node in on_listener.affected] == [
+        "Gateway default/g#https",
+        "HTTPRoute default/r",
+        "Service default/s",
+    ]
+    kind = GroupKind("example.com", "ColorPolicy")
+    at_rules = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True)
+    profile = PolicyKindProfile(kind, "inherited", "profile", effective_targets=(at_rules,))
+    pool = build.resource("Pool", "x", group="example.net")
+    to_pool = build.rule(build.backend("x", None, kind="Pool", group="example.net"), build.backend("s"))
+    route = build.route("r", rules=[to_pool])
+    objects = (build.gateway("g"), route, build.service("s"), pool, build.policy("p", build.target("g"), a=1))
+    for profiles, expected in (
+        ((), ["Gateway default/g", "HTTPRoute default/r", "Service default/s", "Pool default/x"]),
+        ((profile,), ["HTTPRoute default/r#rule[0]"]),
+    ):
+        analysis = analyze(build.snapshot(*objects), profiles=profiles)
+        affected = describe_policy(analysis, ObjectRef(kind, "default", "p")).affected
+        assert [str(node) for node in affected] == expected
 
 
 def test_a_refused_policy_has_rejected_fields() -> None:

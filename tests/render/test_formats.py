@@ -155,7 +155,11 @@ def test_names_are_those_of_the_policies_that_affect_an_object() -> None:
         "colorpolicy.example.com/strict",
         "limitpolicy.example.com/first",
     ]
-    assert _text(about_policy(colourful(), "base"), "name") == "service/s\n"
+    assert _text(about_policy(colourful(), "base"), "name").splitlines() == [
+        "gateway.gateway.networking.k8s.io/g",
+        "httproute.gateway.networking.k8s.io/r",
+        "service/s",
+    ]
 
 
 def test_a_complete_answer_says_so() -> None:

@@ -120,7 +120,7 @@ def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
             "ColorPolicy",
             (
                 "ColorPolicy default/base → Namespace default is enforced in part, on both of its paths; "
-                "it affects 1 Service."
+                "it affects 3 objects (1 Gateway, 1 HTTPRoute, 1 Service)."
             ),
         ),
         (
@@ -128,7 +128,7 @@ def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
             "ColorPolicy",
             (
                 "ColorPolicy default/strict → Gateway default/g, listener https is enforced on its only path; "
-                "it affects 1 Service."
+                "it affects 3 objects (1 Gateway, 1 HTTPRoute, 1 Service)."
             ),
         ),
         ("lost", "ColorPolicy", "ColorPolicy default/lost has no effect: HTTPRoute default/nowhere does not exist."),
@@ -167,7 +167,7 @@ def test_the_headline_of_a_policy_in_full_on_some_paths_and_in_part_on_others() 
         defaults("over", build.target("q", "HTTPRoute"), age=9, a=3),
     )
     assert headline(about_policy(analysis, "wide")) == (
-        "ColorPolicy default/wide is enforced on all 4 of its paths; it affects 1 Service."
+        "ColorPolicy default/wide is enforced on all 4 of its paths; it affects 2 objects (1 HTTPRoute, 1 Service)."
     )
     narrow = world(
         defaults("ns", build.target("default", "Namespace", group=""), a=1, b=2),
@@ -176,7 +176,7 @@ def test_the_headline_of_a_policy_in_full_on_some_paths_and_in_part_on_others() 
     )
     assert headline(about_policy(narrow, "ns")) == (
         "ColorPolicy default/ns → Namespace default is enforced on 2 of its 4 paths, and in part on 2 more; "
-        "it affects 1 Service."
+        "it affects 4 objects (2 HTTPRoutes, 1 Gateway, 1 Service)."
     )
 
 
@@ -320,8 +320,8 @@ def test_many_affected_places_are_cut_at_a_terminal_only() -> None:
     rules = [build.rule(build.backend(service.ref.name)) for service in services]
     analysis = world(*services, build.route("big", rules=rules), defaults("p", build.target("big", "HTTPRoute"), a=1))
     answer = about_policy(analysis, "p")
-    assert "  Service default/s9, port 8080\n" in _tree(answer)
-    assert "  and 2 more places; -o yaml shows all 14\n" in _tree(answer, TERMINAL)
+    assert "  Service default/s9\n" in _tree(answer)
+    assert "  and 3 more places; -o yaml shows all 15\n" in _tree(answer, TERMINAL)
 
 
 def test_a_gap_in_what_applies_names_no_policy() -> None:

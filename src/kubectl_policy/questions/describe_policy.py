@@ -9,14 +9,17 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.concerns import relevant_diagnostics
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.unseen import Unseen, unseen_for_policy
-from kubectl_policy.resolution import fates_of
+from kubectl_policy.resolution import CARRY_NOTHING, fates_of
+from kubectl_policy.topology.relations import HIERARCHY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, Json, ObjectRef, Origin
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.resolution import Enforcement, Fate, Source
+    from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Source
     from kubectl_policy.topology import Path
 
 
@@ -36,7 +39,9 @@ class FieldOutcome:
 class PolicyDescription:
     """The answer for a policy.
 
-    `paths` are those at whose ends its kind takes effect; fields refer to them by position.
+    `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
+    policy has an effective field: the levels at which its kind takes effect or, where nobody has said which these are,
+    what it targets and every object below that on such a path.
     """
 
     policy: ObjectRef
@@ -74,13 +79,30 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         analysis.attachments[policy],
         enforcement,
         tuple(found.path for found in outcomes),
-        tuple(sorted({found.target for found in outcomes if policy in found.policies_in_force()})),
+        tuple(sorted({node for found in outcomes for node in _affected(policy, profile, found)}, key=_from_the_root)),
         _fields(policy, enforcement),
         tuple(sorted({doubt for found in outcomes for doubt in found.doubts})),
         reported_conditions(resource.raw),
         unseen_for_policy(analysis, enforcement),
         relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
+
+
+def _affected(policy: ObjectRef, profile: PolicyKindProfile, effective: EffectivePolicy) -> Iterable[NodeRef]:
+    if policy not in effective.policies_in_force():
+        return ()
+    if profile.policy_class == "direct" or profile.effective_targets:
+        return (effective.target,)
+    targets = {part.source.target for part in effective.contributions if part.source.object == policy}
+    start = min(effective.path.index(target) for target in targets)
+    target, *below = effective.path[start:]
+    nodes = (target, *(node for node in below if not node.section))
+    return (node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
+
+
+def _from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
+    kind = node.object.group_kind
+    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY), node
 
 
 def _fields(policy: ObjectRef, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:

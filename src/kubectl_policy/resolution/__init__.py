@@ -1,13 +1,14 @@
 """Merge strategies, precedence, effective policies and enforcement."""
 
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate
-from kubectl_policy.resolution.enforcement import Enforcement, enforce, fates_of, reach
+from kubectl_policy.resolution.enforcement import CARRY_NOTHING, Enforcement, enforce, fates_of, reach
 from kubectl_policy.resolution.precedence import same_level_of
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
 
 __all__ = [
+    "CARRY_NOTHING",
     "Contribution",
     "EffectivePolicy",
     "Enforcement",

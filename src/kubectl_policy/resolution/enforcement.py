@@ -32,7 +32,7 @@ EnforcementState: TypeAlias = Literal[
 ]
 
 # An inherited policy that ends here has nothing below it to affect: these carry no traffic themselves.
-_CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClass")})
+CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClass")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology
 def reach(path: Path, profile: PolicyKindProfile) -> Path:
     """The part of a path down to the deepest node at which the kind takes effect; empty if there is none on it."""
     if not profile.effective_targets:
-        return path if path[-1].object.group_kind not in _CARRY_NOTHING else ()
+        return path if path[-1].object.group_kind not in CARRY_NOTHING else ()
     for end in range(len(path), 0, -1):
         if any(level.includes(path[end - 1]) for level in profile.effective_targets):
             return path[:end]
