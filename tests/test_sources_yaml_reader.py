@@ -72,6 +72,7 @@ def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
     """Refused with the line, whatever the parser; never an exception of its own."""
     problem = _problem(text)
     assert problem.rule == "syntax-error"
+    assert problem.message.startswith(("not valid YAML: ", "a ", "an "))
     assert problem.line in {line, line + 1}
 
 

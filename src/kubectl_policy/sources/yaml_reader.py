@@ -66,7 +66,7 @@ class YamlReader:
                     yield builder.document
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line if error.problem_mark else 0
-            raise DocumentError("syntax-error", first_line + line, error.problem or "this is not YAML") from None
+            raise DocumentError("syntax-error", first_line + line, f"not valid YAML: {error.problem}") from None
         except (yaml.YAMLError, ValueError, OverflowError):
             raise DocumentError("syntax-error", first_line, "a character that YAML does not allow") from None
 
