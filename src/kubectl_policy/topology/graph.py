@@ -110,12 +110,13 @@ class Topology:
 
         For a Namespace, the full paths through any object in it that may exist; its own path if there is none.
         """
+        nodes = [node]
         if node.object.group_kind == NAMESPACE:
             known = self.relations.in_namespace(node.object.name)
-            inside = (NodeRef(obj) for obj in known if self.index.presence(obj) != "missing")
-            return tuple(sorted({path for obj in inside for path in self.ends(obj)})) or self.paths(node)
-        chains = {chain for start in chains_to(self.relations, node) for chain in descend(self.relations, start)}
-        return tuple(sorted({with_namespaces(chain) for chain in chains}))
+            nodes = [NodeRef(obj) for obj in known if self.index.presence(obj) != "missing"]
+        starts = {chain for each in nodes for chain in chains_to(self.relations, each)}
+        chains = {chain for start in starts for chain in descend(self.relations, start)}
+        return tuple(sorted({with_namespaces(chain) for chain in chains})) or self.paths(node)
 
     def carries_traffic(self, path: Path) -> bool:
         """Whether traffic runs down a path, as far as is known: not if its first route is attached to nothing."""
