@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap
 from kubectl_policy.questions.describe import describe
 from kubectl_policy.questions.not_applying import NotApplying
 from kubectl_policy.questions.unseen import Unseen
 from tests import build
-from tests.render.worlds import about, colourful, defaults, world
+from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 
 def test_a_section_that_is_not_there_has_no_answer() -> None:
@@ -134,3 +135,34 @@ def test_problems_are_those_that_concern_the_subject() -> None:
     assert [(found.rule, str(found.subject)) for found in about_r] == [("section-missing", "ColorPolicy default/half")]
     about_q = about(analysis, "HTTPRoute", "q").diagnostics
     assert [found.rule for found in about_q] == ["missing-reference", "section-missing"]
+
+
+def test_parents_of_routes_on_the_way_may_be_unseen() -> None:
+    """A Service cannot be seen through a Gateway that was not read; its answer is as incomplete as its route's."""
+    answer = about(world(build.route("r", parents=[build.parent("x", namespace="far")])), "Service", "s")
+    unseen = Unseen("Gateway far/x", "Gateway far/x was not read", "add the manifest that holds it")
+    assert answer.unseen == (unseen,)
+
+
+def test_a_target_on_the_way_may_be_unseen() -> None:
+    """Whether a policy attaches to a GatewayClass that was not read is unknown, so it may apply below."""
+    objects = (
+        build.gateway("other", class_name="unread"),
+        defaults("maybe", build.target("unread", "GatewayClass"), a=1),
+        defaults("half", build.target("other"), build.target("x", "TLSRoute"), a=1),
+        build.policy("by-labels", {"group": "", "kind": "Pod", "selector": {}}, age=1, a=1),
+    )
+    analysis = analyze(build.snapshot(*objects))
+    unread = Unseen(
+        "GatewayClass unread",
+        "ColorPolicy default/maybe targets it, and GatewayClass unread is not in the input",
+        "add the manifest that holds it",
+    )
+    answer = about(analysis, "Gateway", "other")
+    assert (answer.unseen, answer.not_applying) == ((unread,), ())
+    assert about(analysis, "GatewayClass", "unread").unseen == (unread,)
+    assert [found.what for found in about_policy(analysis, "half").unseen] == ["TLSRoute default/x"]
+    assert about_policy(analysis, "maybe").unseen == (unread,)
+    assert [found.what for found in about_policy(analysis, "by-labels").unseen] == [
+        "what ColorPolicy default/by-labels selects"
+    ]

@@ -63,7 +63,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         group_entries(analysis, entries),
         not_applying(analysis, subject, paths),
         reported_conditions(resource.raw) if resource else (),
-        unseen_for(analysis, subject),
+        unseen_for(analysis, subject, paths),
         relevant_diagnostics(analysis, subject, paths),
         _targeted_by(analysis, subject.object.group_kind),
     )

@@ -72,7 +72,7 @@ def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     for attachment in analysis.attachments_to(subject.object):
-        if attachment.state != "attached":
+        if attachment.state not in {"attached", "target unknown"}:
             missing = attachment.state in {"target missing", "section missing"}
             yield NotApplying(
                 attachment.policy, attachment.target, attachment.message, "TargetNotFound" if missing else ""

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kubectl_policy.topology.references import ROUTES
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import NodeRef, Origin
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.topology import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +27,37 @@ class Unseen:
     origin: Origin | None = None
 
 
-def unseen_for(analysis: Analysis, subject: NodeRef) -> tuple[Unseen, ...]:
-    """What the answer about a subject could not see, each once."""
-    return tuple(dict.fromkeys([*gaps(analysis), *_unknown_parents(analysis, subject)]))
+_ADD = "add the manifest that holds it"
+
+
+def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Unseen, ...]:
+    """What the answer about a subject and its paths could not see, each once."""
+    objects = _objects_on(paths, subject.object)
+    targeting = (found for obj in objects for found in analysis.attachments_to(obj))
+    return tuple(dict.fromkeys([*gaps(analysis), *_unknown_parents(analysis, objects), *_unknown_targets(targeting)]))
 
 
 def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Unseen, ...]:
     """What the answer about a policy could not see: in an open world, also what may be below a target of no effect."""
-    return tuple(dict.fromkeys([*gaps(analysis), *_below_targets(analysis, enforcement)]))
+    routes = _objects_on(effective.path for effective in enforcement.outcomes)
+    found = [
+        *gaps(analysis),
+        *_unknown_targets(analysis.attachments[enforcement.policy]),
+        *_unknown_parents(analysis, routes),
+        *_below_targets(analysis, enforcement),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
+    return list(dict.fromkeys([*more, *(node.object for path in paths for node in path)]))
+
+
+def _unknown_targets(attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+    for attachment in attachments:
+        if attachment.state == "target unknown":
+            what = str(attachment.target.object) if attachment.target else f"what {attachment.policy} selects"
+            yield Unseen(what, f"{attachment.policy} targets it, and {attachment.message}", _ADD)
 
 
 def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
@@ -51,7 +78,9 @@ def gaps(analysis: Analysis) -> Iterator[Unseen]:
         yield Unseen(f"{kinds}{where}", gap.reason, "mend or leave out this input", gap.origin)
 
 
-def _unknown_parents(analysis: Analysis, subject: NodeRef) -> Iterator[Unseen]:
-    for binding in analysis.topology.bindings(subject.object):
-        if binding.state == "unknown":
-            yield Unseen(str(binding.parent), binding.message, "add the manifest that holds it")
+def _unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    for obj in objects:
+        if obj.group_kind in ROUTES:
+            for binding in analysis.topology.bindings(obj):
+                if binding.state == "unknown":
+                    yield Unseen(str(binding.parent), binding.message, _ADD)

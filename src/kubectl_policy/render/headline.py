@@ -20,7 +20,8 @@ def headline(answer: ObjectDescription | PolicyDescription) -> str:
     if isinstance(answer, PolicyDescription) and answer.enforcement.state == "NoEffect" and answer.unseen:
         return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
     sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _of_object(answer)
-    return f"{sentence}{_as_far_as(answer.unseen)}."
+    unknown = isinstance(answer, PolicyDescription) and answer.enforcement.state == "Unknown"
+    return f"{sentence}{'' if unknown else _as_far_as(answer.unseen)}."
 
 
 def fully_enforced(answer: PolicyDescription) -> int:
