@@ -119,8 +119,15 @@ class Analysis:
     def problems_of(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
         """The problems and doubts whose subject is one object; the rest of the snapshot is not looked at."""
         resource = self.index.get(obj)
-        read = (diagnostic for diagnostic in self.snapshot.diagnostics if diagnostic.subject == obj)
-        return (*read, *(self._problems(resource) if resource else ()))
+        return (*self._read_problems.get(obj, ()), *(self._problems(resource) if resource else ()))
+
+    @cached_property
+    def _read_problems(self) -> dict[ObjectRef, list[Diagnostic]]:
+        found: dict[ObjectRef, list[Diagnostic]] = {}
+        for diagnostic in self.snapshot.diagnostics:
+            if diagnostic.subject:
+                found.setdefault(diagnostic.subject, []).append(diagnostic)
+        return found
 
     def _problems(self, resource: Resource) -> Iterator[Diagnostic]:
         """Wrong shapes, broken or circular references and failed attachments of one object."""

@@ -94,11 +94,11 @@ class _Reference:
         ]
         if found:
             return tuple(self._to(ref) for ref in found)
-        unseen = index.presence(ObjectRef(kind, self._namespace, ""))
+        presence = index.presence(ObjectRef(kind, self._namespace, ""))
         message = f"{self.declared.field} selects no {kind.kind}" + (
             f" in namespace {self._namespace}" if self._namespace else ""
         )
-        return (self._fails("target unknown" if unseen == "unknown" else "target missing", message),)
+        return (self._fails("target unknown" if presence == "unknown" else "target missing", message),)
 
     def _by_name(self) -> tuple[Attachment, ...]:
         return (self._to(ObjectRef(self._kind, self._namespace, self.declared.name)),)
@@ -126,8 +126,9 @@ class _Reference:
         index, kind = self.topology.index, ref.group_kind
         if kind in self.profile.virtual_targets:
             return True
-        served = {known.group for known in index.kinds} | {seen.group for seen in index.group_kinds}
-        return index.snapshot.complete and kind.group not in served and index.presence(ref) == "missing"
+        if not index.snapshot.complete or index.presence(ref) != "missing":
+            return False
+        return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
 
     def _refused(self, ref: ObjectRef) -> tuple[State, str] | None:
         """Why the reference may not leave its namespace, or why nobody knows whether it may; None if it may.

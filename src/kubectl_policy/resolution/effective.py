@@ -110,7 +110,8 @@ def resolve(
     merged = fold(contributions, profile.fold or "bottom-up")
     spec = merged.spec
     doubts: frozenset[Doubt] = frozenset()
-    if profile.fold is None:
+    # Of two, whichever way one goes, the established one's strategy decides.
+    if profile.fold is None and len(contributions) > 2:  # noqa: PLR2004 (a pair)
         other = fold(contributions, "top-down")
         if other.spec != spec or other.rejected != merged.rejected:
             doubts = frozenset({"fold direction"})
