@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.render.document import to_text
-from kubectl_policy.render.path_lines import path_lines, path_words
+from kubectl_policy.render.path_lines import path_lines
 from kubectl_policy.render.view import View
 from tests.build import node
 
@@ -34,19 +34,22 @@ def _shown(paths: tuple[Path, ...], view: View, *, numbered: bool = False) -> st
 def test_a_path_leaves_out_what_goes_without_saying() -> None:
     """Namespaces, and the owner of a section that follows its owner."""
     assert (
-        path_words(_path("http"))
+        _shown((_path("http"),), View(200)).strip()
         == "Gateway default/g ▸ listener http ▸ HTTPRoute default/r ▸ rule[0] ▸ Service default/s:8080"
     )
 
 
 def test_a_section_without_its_owner_before_it_is_named_in_full() -> None:
     """A port that a path enters by itself."""
-    assert path_words((node("Service", "s", "8080", group=""), ROUTE)) == "Service default/s:8080 ▸ HTTPRoute default/r"
+    assert (
+        _shown(((node("Service", "s", "8080", group=""), ROUTE),), View(200)).strip()
+        == "Service default/s:8080 ▸ HTTPRoute default/r"
+    )
 
 
 def test_a_path_of_a_namespace_alone_shows_it() -> None:
     """Something has to be shown."""
-    assert path_words((node("Namespace", "default", group=""),)) == "Namespace default"
+    assert _shown(((node("Namespace", "default", group=""),),), View(200)).strip() == "Namespace default"
 
 
 def test_paths_of_one_shape_stand_in_columns() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import GroupKind, Json
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.render import words
 from kubectl_policy.resolution import Source
 from tests.build import node, ref
@@ -55,7 +56,13 @@ def test_paths_are_counted_out_of_all(number: int, total: int, expected: str) ->
 )
 def test_sections_are_called_what_they_are(kind: str, section: str, expected: str) -> None:
     """Listeners, rules and ports; anything else is a section."""
-    assert words.section_words(node(kind, "x", section)) == expected
+    group = {"Service": "", "XListenerSet": GATEWAY_API_EXPERIMENTAL}.get(kind, GATEWAY_API)
+    assert words.section_words(node(kind, "x", section, group=group)) == expected
+
+
+def test_a_kind_of_the_same_name_in_another_group_is_another_kind() -> None:
+    """Knative has a Service without ports of its own."""
+    assert words.section_words(node("Service", "x", "8080", group="serving.knative.dev")) == "section 8080"
 
 
 def test_a_node_is_its_object_and_section() -> None:

@@ -34,18 +34,18 @@ def stanzas(profile: PolicyKindProfile, spec: Json) -> tuple[Stanza, ...]:
 def test_a_spec_of_another_shape_declares_nothing(spec: Json) -> None:
     """One empty stanza, whatever the kind's style is."""
     for profile in (UNSAID, PLURAL, SINGULAR, BARE):
-        assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, {}, "none"),)
+        assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, {}),)
 
 
 def test_a_policy_without_a_spec_declares_nothing() -> None:
     """No spec at all."""
-    assert stanzas_of({}, BARE) == (Stanza("spec", DEFAULTS, {}, "none"),)
+    assert stanzas_of({}, BARE) == (Stanza("spec", DEFAULTS, {}),)
 
 
 def test_references_and_strategy_fields_are_no_settings() -> None:
     """Says: "The spec proper leaves out the target references and strategy fields"."""
     spec: Json = {"targetRef": {}, "targetRefs": [], "targetSelectors": [], "mergeType": "PatchDefaults", "a": 1}
-    assert stanzas(CHOOSING, spec) == (Stanza("spec", PATCH_DEFAULTS, {"a": 1}, "none"),)
+    assert stanzas(CHOOSING, spec) == (Stanza("spec", PATCH_DEFAULTS, {"a": 1}),)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_references_and_strategy_fields_are_no_settings() -> None:
 def test_references_that_stand_deeper_are_no_settings_either(spec: Json, left: Mapping[str, Json]) -> None:
     """A target field below another field leaves its neighbours; a reference outside the spec takes nothing away."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=("spec.place.to", "b"), stanzas="none")
-    assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, left, "none"),)
+    assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, left),)
 
 
 class TestBare:
@@ -68,12 +68,12 @@ class TestBare:
 
     def test_a_kind_without_stanzas_may_have_fields_of_that_name(self) -> None:
         """`defaults` is a setting like any other."""
-        assert stanzas(BARE, {"defaults": {"a": 1}}) == (Stanza("spec", DEFAULTS, {"defaults": {"a": 1}}, "none"),)
+        assert stanzas(BARE, {"defaults": {"a": 1}}) == (Stanza("spec", DEFAULTS, {"defaults": {"a": 1}}),)
 
     def test_where_nobody_has_said_other_settings_decide(self) -> None:
         """`defaults` beside a setting is a setting."""
         spec: Mapping[str, Json] = {"defaults": {"a": 1}, "b": 2}
-        assert stanzas(UNSAID, spec) == (Stanza("spec", DEFAULTS, spec, "none"),)
+        assert stanzas(UNSAID, spec) == (Stanza("spec", DEFAULTS, spec),)
 
     @pytest.mark.parametrize(
         ("chosen", "strategy"),
@@ -88,12 +88,12 @@ class TestBare:
     )
     def test_a_policy_that_chooses_by_a_field(self, chosen: Json, strategy: MergeStrategy) -> None:
         """Says: "Which strategy: the profile's field"; no direction means defaults, nonsense is ignored."""
-        assert stanzas(CHOOSING, {"mergeType": chosen}) == (Stanza("spec", strategy, {}, "none"),)
+        assert stanzas(CHOOSING, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
 
     def test_a_direct_kind_refuses(self) -> None:
         """Says: "Else None for a direct kind, Atomic defaults for the rest"."""
         direct = PolicyKindProfile(COLOR, "direct", "label")
-        assert stanzas(direct, {"a": 1}) == (Stanza("spec", MergeStrategy.NONE, {"a": 1}, "none"),)
+        assert stanzas(direct, {"a": 1}) == (Stanza("spec", MergeStrategy.NONE, {"a": 1}),)
 
 
 class TestStanzas:
@@ -101,35 +101,35 @@ class TestStanzas:
 
     def test_a_stanza_of_another_shape_is_none(self) -> None:
         """A text under `overrides` declares nothing; the bare rest counts instead."""
-        assert stanzas(PLURAL, {"overrides": "x"}) == (Stanza("spec", DEFAULTS, {}, "none"),)
+        assert stanzas(PLURAL, {"overrides": "x"}) == (Stanza("spec", DEFAULTS, {}),)
 
     def test_plural_stanzas_are_atomic(self) -> None:
         """Says: "`defaults` → Atomic defaults, `overrides` → Atomic overrides"; overrides come first."""
         assert stanzas(PLURAL, {"defaults": {"a": 1}, "overrides": {"b": 2}}) == (
-            Stanza("spec.overrides", OVERRIDES, {"b": 2}, "plural"),
-            Stanza("spec.defaults", DEFAULTS, {"a": 1}, "plural"),
+            Stanza("spec.overrides", OVERRIDES, {"b": 2}),
+            Stanza("spec.defaults", DEFAULTS, {"a": 1}),
         )
 
     @pytest.mark.parametrize("word", ["patch", "merge", "Merge"])
     def test_a_plural_stanza_may_patch(self, word: str) -> None:
         """Says: "With `strategy: patch` or `merge` → Patch"; the word is no setting."""
         assert stanzas(PLURAL, {"defaults": {"strategy": word, "a": 1}}) == (
-            Stanza("spec.defaults", PATCH_DEFAULTS, {"a": 1}, "plural"),
+            Stanza("spec.defaults", PATCH_DEFAULTS, {"a": 1}),
         )
         assert stanzas(PLURAL, {"overrides": {"strategy": word, "a": 1}}) == (
-            Stanza("spec.overrides", PATCH_OVERRIDES, {"a": 1}, "plural"),
+            Stanza("spec.overrides", PATCH_OVERRIDES, {"a": 1}),
         )
 
     @pytest.mark.parametrize("word", ["atomic", "", 7, None])
     def test_any_other_word_is_atomic(self, word: Json) -> None:
         """And no setting either."""
-        assert stanzas(PLURAL, {"defaults": {"strategy": word}}) == (Stanza("spec.defaults", DEFAULTS, {}, "plural"),)
+        assert stanzas(PLURAL, {"defaults": {"strategy": word}}) == (Stanza("spec.defaults", DEFAULTS, {}),)
 
     def test_singular_stanzas_merge_field_by_field(self) -> None:
         """The experimental text; `strategy` is a setting there."""
         assert stanzas(SINGULAR, {"default": {"strategy": "x"}, "override": {"b": 2}}) == (
-            Stanza("spec.override", PATCH_OVERRIDES, {"b": 2}, "singular"),
-            Stanza("spec.default", PATCH_DEFAULTS, {"strategy": "x"}, "singular"),
+            Stanza("spec.override", PATCH_OVERRIDES, {"b": 2}),
+            Stanza("spec.default", PATCH_DEFAULTS, {"strategy": "x"}),
         )
 
     def test_where_nobody_has_said_stanzas_alone_are_stanzas(self) -> None:
@@ -140,6 +140,6 @@ class TestStanzas:
     def test_what_stands_beside_the_stanzas_counts_as_well(self) -> None:
         """As implicit defaults."""
         assert stanzas(PLURAL, {"overrides": {"a": 1}, "b": 2}) == (
-            Stanza("spec.overrides", OVERRIDES, {"a": 1}, "plural"),
-            Stanza("spec", DEFAULTS, {"b": 2}, "none"),
+            Stanza("spec.overrides", OVERRIDES, {"a": 1}),
+            Stanza("spec", DEFAULTS, {"b": 2}),
         )

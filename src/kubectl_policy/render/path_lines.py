@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.find import plural
 from kubectl_policy.render.document import Line, Span, cells, pad
-from kubectl_policy.render.words import WITH_PORTS, count, section_words
+from kubectl_policy.render.words import count, section_words
+from kubectl_policy.topology.references import WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,18 +99,13 @@ def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], own: str, skip
     return lines
 
 
-def path_words(path: Path) -> str:
-    """One path in one line."""
-    return _ARROW.join(_cells(path))
-
-
 def _cells(path: Path) -> tuple[str, ...]:
     """The nodes of a path in words, without Namespaces and without the owner's name before a section."""
     shown = [node for node in path if node.object.group_kind != NAMESPACE] or list(path[-1:])
     found: list[str] = []
     before = None
     for node in shown:
-        if node.section and before == node.object and node.kind in WITH_PORTS:
+        if node.section and before == node.object and node.object.group_kind in WITH_PORTS:
             found[-1] = _cell_of(node)
         elif node.section and before == node.object:
             found.append(section_words(node))
@@ -120,7 +116,7 @@ def _cells(path: Path) -> tuple[str, ...]:
 
 
 def _cell_of(node: NodeRef) -> str:
-    if node.section and node.kind in WITH_PORTS:
+    if node.section and node.object.group_kind in WITH_PORTS:
         return f"{node.object}:{node.section}"
     return section_words(node) if node.section else str(node.object)
 

@@ -13,7 +13,7 @@ from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from kubectl_policy.model import NodeRef
+    from kubectl_policy.model import GroupKind, NodeRef
     from kubectl_policy.topology import Path
 
 _MOST_NAMES: Final = 2
@@ -98,15 +98,15 @@ def _rank(node: NodeRef) -> int:
 
 def _by_several(chosen: frozenset[int], places: _Places) -> str:
     """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
-    sorts: dict[tuple[str, bool], list[_Place]] = {}
+    sorts: dict[tuple[GroupKind, bool], list[_Place]] = {}
     for node, place in places.items():
-        sorts.setdefault((node.kind, bool(node.section)), []).append(place)
+        sorts.setdefault((node.object.group_kind, bool(node.section)), []).append(place)
     found: list[tuple[int, str]] = []
     for (kind, is_section), nodes in sorts.items():
         inside = [place for place in nodes if place.where <= chosen]
         if frozenset().union(*(place.where for place in inside)) != chosen:
             continue
-        noun = section_noun(kind) if is_section else kind
+        noun = section_noun(kind) if is_section else kind.kind
         if len(inside) <= _MOST_NAMES:
             phrase = f"{plural(noun)} {', '.join(place.words.removeprefix(f'{noun} ') for place in inside)}"
         else:

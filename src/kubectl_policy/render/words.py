@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.questions.find import plural
 from kubectl_policy.render.document import Span
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+from kubectl_policy.topology.relations import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.render.document import Style
     from kubectl_policy.resolution import Source
-
-_LISTENERS: Final = ("Gateway", "ListenerSet", "XListenerSet")
-WITH_PORTS: Final = ("Service", "ServiceImport")
 
 
 def count(number: int, noun: str) -> str:
@@ -38,11 +37,11 @@ def of_all(number: int, total: int) -> str:
     return "both of its paths" if total == 2 else f"all {total} of its paths"  # noqa: PLR2004 (a pair is "both")
 
 
-def section_noun(kind: str) -> str:
+def section_noun(kind: GroupKind) -> str:
     """What the sections of a kind's objects are called."""
-    if kind in _LISTENERS:
+    if kind in WITH_LISTENERS:
         return "listener"
-    if kind.endswith("Route"):
+    if kind in ROUTES:
         return "rule"
     return "port" if kind in WITH_PORTS else "section"
 
@@ -51,7 +50,7 @@ def section_words(node: NodeRef) -> str:
     """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
     if node.section.startswith("rule["):
         return node.section
-    return f"{section_noun(node.kind)} {node.section}"
+    return f"{section_noun(node.object.group_kind)} {node.section}"
 
 
 def node_words(node: NodeRef) -> str:

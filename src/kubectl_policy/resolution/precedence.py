@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -36,7 +38,7 @@ def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contributi
     """
     if profile.same_level:
         return profile.same_level
-    experimental = any(part.field in {"spec.default", "spec.override"} for part in contributions)
+    experimental = any(part.field in EXPERIMENTAL for part in contributions)
     return "first-wins" if experimental else "newest-challenges"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.resolution.effective import EffectivePolicy, resolve
 from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, same_level_of
-from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.spec_proper import EXPERIMENTAL, stanzas_of
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Source, trace
 
@@ -85,9 +85,7 @@ class Resolver:
             for policy in policies:
                 for stanza in stanzas_of(self._topology.index.raw(policy.ref), profile):
                     source = Source(policy.ref, node, stanza.strategy.overrides)
-                    spec = trace(
-                        stanza.spec, source, _whole(profile, stanza.field, singular=stanza.style == "singular")
-                    )
+                    spec = trace(stanza.spec, source, _whole(profile, stanza.field))
                     found.append(Contribution(source, spec, stanza.strategy, stanza.field))
             ordered = on_one_node(found, same_level_of(profile, found))
             self._on_node[key] = (tuple(ordered), age_unknown(policies))
@@ -108,11 +106,13 @@ class Resolver:
         return known if known.path == path else known.on(path)
 
 
-def _whole(profile: PolicyKindProfile, stanza: str, *, singular: bool) -> frozenset[str]:
+def _whole(profile: PolicyKindProfile, stanza: str) -> frozenset[str]:
     """The fields below a stanza that a merge replaces whole.
 
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not.
     """
+    if stanza not in EXPERIMENTAL:
+        return profile.whole_fields
     below = stanza.removeprefix("spec.") + "."
-    inside = {field.removeprefix(below) for field in profile.map_fields if singular and field.startswith(below)}
+    inside = {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)}
     return profile.whole_fields | inside

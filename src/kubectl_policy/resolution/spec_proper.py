@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.profiles.profile import TARGET_FIELDS, MergeStrategy
@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.profiles.profile import PolicyKindProfile
+    from kubectl_policy.profiles.profile import PolicyKindProfile, Stanzas
 
-Style: TypeAlias = Literal["plural", "singular", "none"]
-
-_STYLES: Final[tuple[tuple[Style, str, str], ...]] = (
+_STYLES: Final[tuple[tuple[Stanzas, str, str], ...]] = (
     ("plural", "overrides", "defaults"),
     ("singular", "override", "default"),
 )
 _PATCHING: Final = frozenset({"patch", "merge"})
+
+
+# The stanzas of GEP-713's experimental text, which merges field by field and lets the first created win.
+EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
 
 class Stanza(NamedTuple):
@@ -29,7 +31,6 @@ class Stanza(NamedTuple):
     field: str
     strategy: MergeStrategy
     spec: Mapping[str, Json]
-    style: Style
 
 
 def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
@@ -42,7 +43,7 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     for style, overrides, defaults in _STYLES:
         if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
             found = [
-                _stanza(name, style, is_override=name == overrides, spec=mapping_at(spec, name))
+                _stanza(f"spec.{name}", mapping_at(spec, name), is_override=name == overrides)
                 for name in (overrides, defaults)
                 if isinstance(spec.get(name), Mapping)
             ]
@@ -72,18 +73,19 @@ def _without(value: Mapping[str, Json], keys: Sequence[str]) -> Mapping[str, Jso
     return {**value, key: left} if left else _without(value, [key])
 
 
-def _stanza(name: str, style: Style, *, is_override: bool, spec: Mapping[str, Json]) -> Stanza:
+def _stanza(field: str, spec: Mapping[str, Json], *, is_override: bool) -> Stanza:
     """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told."""
-    patches = style == "singular" or text_at(spec, "strategy").lower() in _PATCHING
-    settings = {key: value for key, value in spec.items() if style == "singular" or key != "strategy"}
+    experimental = field in EXPERIMENTAL
+    patches = experimental or text_at(spec, "strategy").lower() in _PATCHING
+    settings = {key: value for key, value in spec.items() if experimental or key != "strategy"}
     if is_override:
         strategy = MergeStrategy.PATCH_OVERRIDES if patches else MergeStrategy.ATOMIC_OVERRIDES
     else:
         strategy = MergeStrategy.PATCH_DEFAULTS if patches else MergeStrategy.ATOMIC_DEFAULTS
-    return Stanza(f"spec.{name}", strategy, settings, style)
+    return Stanza(field, strategy, settings)
 
 
 def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
     chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
     strategy = MergeStrategy.named(chosen) or MergeStrategy.named(f"{chosen} defaults") or profile.default_strategy
-    return Stanza("spec", strategy, spec, "none")
+    return Stanza("spec", strategy, spec)
