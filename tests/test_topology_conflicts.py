@@ -59,7 +59,7 @@ def test_listeners_that_can_be_told_apart_do_not_conflict(one: dict[str, Json], 
         (listener(), listener(protocol="TCP"), "ProtocolConflict"),
         (listener(protocol="TCP"), listener(protocol="TCP"), "ProtocolConflict"),
         (listener(protocol="UDP"), listener(protocol="UDP"), "ProtocolConflict"),
-        (HTTPS, listener(protocol="TLS", port=443), "ProtocolConflict"),
+        (HTTPS, listener(protocol="TLS", port=443), "HostnameConflict"),
     ],
 )
 def test_of_a_gateways_own_listeners_none_wins(one: dict[str, Json], other: dict[str, Json], reason: str) -> None:

@@ -149,13 +149,20 @@ def test_a_listener_set_has_to_name_a_gateway() -> None:
     assert of_set(resource("ListenerSet", "ls", {"listeners": [listener()]})) == expected
 
 
-def test_a_listener_set_needs_a_listener_that_resolves() -> None:
-    """Other than for a Gateway, unresolved references count."""
+def test_a_listener_set_needs_a_listener_that_refers_to_what_it_may() -> None:
+    """Other than for a Gateway, references that are not permitted count."""
     world = gateway("g", allowedListeners=OPEN)
-    unresolved = listener("x", "HTTPS", 443, tls={"certificateRefs": [{"name": "missing"}]})
-    assert of_set(listener_set("ls", unresolved), world).status == "False"
-    partly = of_set(listener_set("ls", unresolved, listener("y", port=81)), world)
+    refused = listener("x", "HTTPS", 443, tls={"certificateRefs": [{"name": "cert", "namespace": "far"}]})
+    assert of_set(listener_set("ls", refused), world).status == "False"
+    partly = of_set(listener_set("ls", refused, listener("y", port=81)), world)
     assert partly == Condition("Accepted", "True", "ListenersNotValid", "not valid: listener x")
+
+
+def test_a_missing_certificate_does_not_refuse_a_listener_set() -> None:
+    """It is in ResolvedRefs of the listener alone."""
+    missing = listener("x", "HTTPS", 443, tls={"certificateRefs": [{"name": "missing"}]})
+    found = of_set(listener_set("ls", missing), gateway("g", allowedListeners=OPEN))
+    assert found == Condition("Accepted", "True", "Accepted")
 
 
 def test_only_accepted_listener_sets_are_attached() -> None:

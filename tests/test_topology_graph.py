@@ -164,6 +164,13 @@ def test_a_backend_in_another_namespace_needs_a_grant() -> None:
     assert granted.children(node("HTTPRoute", "r", "rule[0]")) == (node("Service", "s", "8080", "x", ""),)
 
 
+def test_backends_are_asked_for_by_route() -> None:
+    """With what becomes of each reference, in their order."""
+    found = route(rules=[rule(backend("a")), rule(backend("s"))])
+    topology = Topology(index(found, service(), complete=True))
+    assert [(item.ref.rule, item.state) for item in topology.backends(found.ref)] == [(0, "broken"), (1, "resolved")]
+
+
 def test_mirrors_are_not_below_a_rule() -> None:
     """They have to resolve, but the traffic of the hierarchy does not run through them."""
     mirror: Json = {"requestMirror": {"backendRef": {"name": "s", "port": 8080}}}

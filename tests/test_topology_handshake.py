@@ -166,15 +166,20 @@ def test_tcp_routes_have_no_hostnames() -> None:
     assert outcome(route(kind="TLSRoute", hostnames=["b.org"]), tls)[0] == "refused"
 
 
-def test_a_conflicted_listener_takes_nothing() -> None:
-    """Its network port is not configured, so no route can be served there."""
-    world = gateway("g", listener("a"), listener("b"))
-    first, second = bindings(route(), world)
-    assert (
-        first.message
-        == "listener a of Gateway default/g conflicts with listener b of Gateway default/g (HostnameConflict)"
-    )
-    assert [first.reason, second.reason] == ["NotAllowedByListeners"] * 2
+def test_a_conflicted_listener_serves_nothing() -> None:
+    """It is not known to which of two the traffic belongs, so none reaches the route; status counts it all the same."""
+    first, second = bindings(route(), gateway("g", listener("a"), listener("b")))
+    assert first.message == "listener a of Gateway default/g conflicts with listener b of Gateway default/g"
+    assert [(item.state, item.reason, item.is_counted) for item in (first, second)] == [
+        ("refused", "HostnameConflict", True)
+    ] * 2
+
+
+def test_what_a_conflicted_listener_would_not_take_is_refused_for_that() -> None:
+    """Then status does not count it either."""
+    world = gateway("g", listener("a", hostname="a.org"), listener("b", hostname="a.org"))
+    found = bindings(route(hostnames=["b.org"]), world)
+    assert [(item.reason, item.is_counted) for item in found] == [("NoMatchingListenerHostname", False)] * 2
 
 
 def set_parent() -> list[dict[str, Json]]:

@@ -192,6 +192,12 @@ def test_the_conflict_is_the_reason_where_protocols_agree_or_a_set_loses() -> No
     assert conflicting(terminate, passthrough)[1][0] == "Accepted=False ProtocolConflict"
 
 
+def test_listeners_that_could_share_their_port_conflict_by_hostname() -> None:
+    """HTTPS and TLS are compatible: another hostname would do."""
+    found = conflicting(listener("http", "HTTPS", 443), listener("tls", "TLS", 443))[1]
+    assert found[:2] == ["Accepted=False HostnameConflict", "Conflicted=True HostnameConflict"]
+
+
 def test_supported_kinds_are_those_that_are_named_and_possible() -> None:
     """All that are possible, if none is named."""
     topology = Topology(index(gateway("g", listener(allowedRoutes=allow(kinds=["GRPCRoute", "TCPRoute"])))))
@@ -204,3 +210,10 @@ def test_each_attached_route_counts_once() -> None:
     refused = route("c", parents=[parent("g", "x")])
     topology = Topology(index(gateway("g", secure({"name": "missing"}) | {"name": "http"}), twice, route("a"), refused))
     assert attached_routes(topology, LISTENER) == (ref("HTTPRoute", "a"), ref("HTTPRoute", "b"))
+
+
+def test_the_routes_of_a_conflicted_listener_count() -> None:
+    """They are attached by its own choice and theirs, although no path leads through it."""
+    topology = Topology(index(gateway("g", listener("http"), listener("b")), route("a")))
+    assert attached_routes(topology, LISTENER) == (ref("HTTPRoute", "a"),)
+    assert topology.children(LISTENER) == ()

@@ -22,12 +22,17 @@ def kinds(entry: dict[str, Json], settings: Settings | None = None, *, status: J
     return [kind.kind for kind in supported_kinds_of(world, settings or Settings(), only)]
 
 
-def test_nameless_and_repeated_listeners_are_left_out() -> None:
-    """A listener is a section, so it needs a name of its own."""
-    found = resource(
-        "Gateway", "g", {"listeners": ["http", {"protocol": "HTTP"}, listener("a"), listener("a", port=81)]}
-    )
+def test_of_listeners_with_one_name_the_first_counts() -> None:
+    """A listener is a section, which has to be told from others; what is none is left out."""
+    found = resource("Gateway", "g", {"listeners": ["http", listener("a"), listener("a", port=81)]})
     assert [(entry.node.section, entry.port) for entry in listeners_of(index(found), found.ref)] == [("a", 80)]
+
+
+def test_a_listener_without_a_name_is_called_by_its_place() -> None:
+    """So that it is shown, and its routes with it."""
+    found = resource("Gateway", "g", {"listeners": [listener("a"), {"protocol": "HTTP"}, {**listener(), "name": 1}]})
+    names = [entry.node.section for entry in listeners_of(index(found), found.ref)]
+    assert names == ["a", "listener[1]", "listener[2]"]
 
 
 def test_a_listener_knows_the_gateway_that_serves_it() -> None:

@@ -56,6 +56,12 @@ def test_one_listener_is_enough() -> None:
     )
 
 
+def test_a_conflicted_listener_takes_a_route_as_far_as_status_goes() -> None:
+    """The conflict is in the status of the listener."""
+    world = gateway("g", listener("a"), listener("b"))
+    assert conditions(route(), world, service())[0] == Condition("Accepted", "True", "Accepted")
+
+
 def test_the_first_broken_reference_gives_the_reason() -> None:
     """Whether or not the route is accepted; the message has all of them."""
     found = route(rules=[rule(backend("a")), rule(backend("b", namespace="x"), backend("s"))])

@@ -1,5 +1,6 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
+from kubectl_policy.topology.attached_hostnames import attached_hostnames
 from kubectl_policy.topology.backend_tls import backend_tls_conditions
 from kubectl_policy.topology.gateway_status import (
     attached_listener_sets,
@@ -26,6 +27,7 @@ __all__ = [
     "Path",
     "Settings",
     "Topology",
+    "attached_hostnames",
     "attached_listener_sets",
     "attached_routes",
     "backend_tls_conditions",

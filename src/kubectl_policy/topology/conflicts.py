@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.topology.listeners import MIXED_MODES, ROUTES_BY_PROTOCOL, listeners_of, supports
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.settings import Settings
 
+CONFLICTS: Final = ("ProtocolConflict", "HostnameConflict")
+
 
 class Conflict(NamedTuple):
-    """Why a listener is conflicted: the API's reason, and the listener that it cannot be told from."""
+    """Why a listener is conflicted: the API's reason (one of `CONFLICTS`), and the listener it cannot be told from."""
 
     reason: str
     other: NodeRef
@@ -101,6 +103,5 @@ def _clash(one: Listener, other: Listener, *, mixed_modes: bool) -> str:
         return "ProtocolConflict"
     if protocols == {"TLS"} and one.terminates != other.terminates and not mixed_modes:
         return "ProtocolConflict"
-    if one.hostname != other.hostname:
-        return ""
-    return "HostnameConflict" if len(protocols) == 1 else "ProtocolConflict"
+    # What is left are listeners that can share a port, as HTTPS and TLS can: only their hostnames tell them apart.
+    return "HostnameConflict" if one.hostname == other.hostname else ""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # AddressType: IPAddress, Hostname and the implementation-specific NamedAddress. A "domain-prefixed string" is a type of
 # one implementation, which nothing here can vouch for.
 _ADDRESS_TYPES: Final = ("IPAddress", "Hostname", "NamedAddress")
+_CERTIFICATE_REASONS: Final = ("InvalidCertificateRef", "InvalidCACertificateRef")
 
 
 def gateway_class_conditions(topology: Topology, gateway_class: ObjectRef) -> tuple[Condition, ...]:
@@ -79,8 +80,9 @@ def _accepted(topology: Topology, gateway: ObjectRef) -> Condition:
 def _by_listeners(topology: Topology, obj: ObjectRef, *, every: bool) -> Condition:
     """Accepted by what the listeners are worth: False if none is valid, True with a remark if only some are.
 
-    With `every`, a listener has to have its references resolved too: a ListenerSet "is not accepted because the only
-    listener is missing a reference grant" (conformance test ListenerSetReferenceGrant), while a Gateway is.
+    With `every`, a listener also has to refer to what it may: a ListenerSet "is not accepted because the only listener
+    is missing a reference grant" (conformance test ListenerSetReferenceGrant), while a Gateway is. That a certificate
+    is not there, or is none, is said in ResolvedRefs alone.
     """
     sections = topology.sections(obj)
     invalid = [section for section in sections if not _is_valid(topology, NodeRef(obj, section), every=every)]
@@ -95,7 +97,8 @@ _NO_LISTENERS: Final = Condition("Accepted", "False", "ListenersNotValid", "it h
 
 def _is_valid(topology: Topology, listener: NodeRef, *, every: bool) -> bool:
     accepted, _, resolved = listener_conditions(topology, listener)
-    return accepted.status == "True" and not (every and resolved.status == "False")
+    refused = resolved.status == "False" and resolved.reason not in _CERTIFICATE_REASONS
+    return accepted.status == "True" and not (every and refused)
 
 
 def _attachment(topology: Topology, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:

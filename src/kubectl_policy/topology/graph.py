@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.links import Link
     from kubectl_policy.topology.paths import Path
@@ -126,6 +127,10 @@ class Topology:
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""
         return self.relations.bindings(route)
+
+    def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
+        """What each reference of a route to a backend resolves to, also those of filters, in their order."""
+        return self.relations.backends(route)
 
     def cycles(self) -> tuple[Path, ...]:
         """One cycle for each set of nodes that traffic would circle in; sorted, each from its smallest node.

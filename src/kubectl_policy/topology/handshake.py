@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at
-from kubectl_policy.topology.conflicts import admits
+from kubectl_policy.topology.conflicts import CONFLICTS, admits
 from kubectl_policy.topology.hostnames import intersect
 from kubectl_policy.topology.listeners import supported_kinds_of
 from kubectl_policy.topology.namespaces import lets_in
@@ -35,7 +35,7 @@ BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 ListenersOf: TypeAlias = "Callable[[ObjectRef], tuple[Listener, ...]]"
 ConflictsOf: TypeAlias = "Callable[[ObjectRef], Mapping[NodeRef, Conflict]]"
 
-_WITH_HOSTNAMES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE)
+WITH_HOSTNAMES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE)
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
@@ -44,8 +44,9 @@ class Binding:
     """What comes of one parentRef of a route at one listener, or at a parent as a whole.
 
     `listener` is the listener, or the port of a parent Service that the reference picks; None if the outcome is about
-    the parent itself. `reason` is the API's reason of a refusal (RouteConditionReason), empty otherwise. `message` says
-    in a sentence why the route is not attached; it is empty if it is.
+    the parent itself. `reason` is the API's reason of a refusal: the route's (RouteConditionReason), or that of a
+    conflict (ListenerConditionReason) if the listener would take the route but is not served itself; empty otherwise.
+    `message` says in a sentence why the route is not attached; it is empty if it is.
     """
 
     route: ObjectRef
@@ -55,6 +56,15 @@ class Binding:
     state: BindingState
     reason: str = ""
     message: str = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether status counts the route as attached, be it to a listener that carries no traffic.
+
+        "Listener or Route status does not impact successful attachment, i.e. the AttachedRoutes field count MUST be set
+        for Listeners with condition Accepted: false" (ListenerStatus.AttachedRoutes).
+        """
+        return self.state == "attached" or self.reason in CONFLICTS
 
 
 def bind(
@@ -132,11 +142,17 @@ class _Handshake:
         if refusal:
             return self._refused(listener.node, *refusal)
         doubt = self._doubt(listener)
-        return self._unknown(listener.node, doubt) if doubt else self._bound(listener.node)
+        if doubt:
+            return self._unknown(listener.node, doubt)
+        conflict = self.conflicts_of(listener.gateway).get(listener.node) if listener.gateway else None
+        if conflict:
+            message = f"{_words(listener)} conflicts with {_name(conflict.other)}"
+            return self._refused(listener.node, conflict.reason, message)
+        return self._bound(listener.node)
 
     def _refusal(self, listener: Listener) -> tuple[str, str] | None:
         """The API's reason and the words of a refusal that is certain; None if there is none."""
-        message = self._not_admitted(listener) or self._not_distinct(listener) or self._not_served(listener)
+        message = self._not_admitted(listener) or self._not_served(listener)
         if not message and self._namespace_allowed(listener) is False:
             message = self._other_namespace(listener)
         if message:
@@ -162,10 +178,6 @@ class _Handshake:
             return None
         return True if gateway == owner else admits(self.index, gateway, owner)
 
-    def _not_distinct(self, listener: Listener) -> str:
-        conflict = self.conflicts_of(listener.gateway).get(listener.node) if listener.gateway else None
-        return f"{_words(listener)} conflicts with {_name(conflict.other)} ({conflict.reason})" if conflict else ""
-
     def _not_served(self, listener: Listener) -> str:
         kinds = supported_kinds_of(self.index, self.settings, listener)
         if self.route.group_kind in kinds:
@@ -190,7 +202,7 @@ class _Handshake:
 
     def _no_hostname(self, listener: Listener) -> str:
         hostnames = strings_at(self.index.raw(self.route), "spec.hostnames")
-        if self.route.group_kind not in _WITH_HOSTNAMES or listener.protocol not in _WITH_HOSTNAME or not hostnames:
+        if self.route.group_kind not in WITH_HOSTNAMES or listener.protocol not in _WITH_HOSTNAME or not hostnames:
             return ""
         if any(intersect(hostname, listener.hostname) for hostname in hostnames):
             return ""

@@ -54,8 +54,14 @@ def supported_kinds(topology: Topology, listener: NodeRef) -> tuple[GroupKind, .
 
 
 def attached_routes(topology: Topology, listener: NodeRef) -> tuple[ObjectRef, ...]:
-    """The routes that are attached to a listener (ListenerStatus.AttachedRoutes counts them); sorted."""
-    return topology.relations.attached_to(listener) if listener.object.group_kind in WITH_LISTENERS else ()
+    """The routes that ListenerStatus.AttachedRoutes counts, also those of a conflicted listener; sorted."""
+    if listener.object.group_kind not in WITH_LISTENERS:
+        return ()
+    return tuple(
+        route
+        for route in topology.relations.routes_naming(listener.object)
+        if any(binding.listener == listener and binding.is_counted for binding in topology.bindings(route))
+    )
 
 
 def _find(topology: Topology, node: NodeRef) -> Listener | None:
@@ -95,11 +101,11 @@ def _accepted(topology: Topology, listener: Listener) -> Condition:
 def _refusal(topology: Topology, listener: Listener, conflict: Conflict) -> str:
     """The reason of a conflicted listener for not being accepted.
 
-    A Gateway whose own listeners have different protocols for one port is "syntactically or semantically invalid"
+    A Gateway whose own listeners have incompatible protocols for one port is "syntactically or semantically invalid"
     (ListenerReasonInvalid); anywhere else the conflict is the reason (GEP-1713; GEP-2643 for mixed TLS modes).
     """
     other = _find(topology, conflict.other)
-    differs = other is not None and other.protocol != listener.protocol
+    differs = other is not None and other.protocol != listener.protocol and conflict.reason == "ProtocolConflict"
     return "Invalid" if differs and listener.node.object.group_kind == GATEWAY else conflict.reason
 
 

@@ -35,6 +35,9 @@ ROUTES_BY_PROTOCOL: Final[Mapping[str, tuple[GroupKind, ...]]] = {
 }
 TERMINATE_MODE: Final = "TLSRouteModeTerminate"
 MIXED_MODES: Final = "TLSRouteModeMixed"
+ISOLATION: Final = "GatewayHTTPListenerIsolation"
+# The core feature beside which a GatewayClass lists an extended one.
+_CORES: Final[Mapping[str, str]] = {ISOLATION: GATEWAY.kind}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,13 +65,16 @@ class Listener:
 
 
 def listeners_of(index: Index, obj: ObjectRef) -> tuple[Listener, ...]:
-    """The listeners of a Gateway or ListenerSet in their order; those without a name of their own are left out."""
+    """The listeners of a Gateway or ListenerSet in their order, `listener[0]` where one has no name.
+
+    No API server lets in a listener without a name, or a name twice; of those with one name the first counts.
+    """
     raw = index.raw(obj)
     gateway = obj if obj.group_kind == GATEWAY else gateway_of(index, obj, raw)
     found: dict[str, Listener] = {}
     for position, entry in enumerate(items_at(raw, "spec.listeners")):
-        name = text_at(entry, "name")
-        if isinstance(entry, Mapping) and name and name not in found:
+        name = text_at(entry, "name") or f"listener[{position}]"
+        if isinstance(entry, Mapping) and name not in found:
             found[name] = Listener(
                 NodeRef(obj, name),
                 f"spec.listeners[{position}]",
@@ -100,10 +106,10 @@ def supports_mode(index: Index, settings: Settings, listener: Listener) -> bool:
 
 
 def supports(index: Index, settings: Settings, gateway: ObjectRef | None, feature: str) -> bool:
-    """Whether the implementation of a Gateway has a feature of TLSRoute.
+    """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
 
-    It lacks one that the settings name, and one that its GatewayClass does not list while it lists TLSRoute
-    (`status.supportedFeatures`: objects with a name, or plain strings before Gateway API v1.1).
+    It lacks one that the settings name, and one that its GatewayClass does not list while it lists TLSRoute itself, or
+    Gateway (`status.supportedFeatures`: objects with a name, or plain strings before Gateway API v1.1).
     """
     if feature in settings.unsupported_features:
         return False
@@ -111,7 +117,7 @@ def supports(index: Index, settings: Settings, gateway: ObjectRef | None, featur
     status = mapping_at(index.raw(ObjectRef(GATEWAY_CLASS, "", class_name)), "status")
     listed = {text_at(item, "name") for item in items_at(status, "supportedFeatures")}
     listed.update(strings_at(status, "supportedFeatures"))
-    return TLS_ROUTE.kind not in listed or feature in listed
+    return _CORES.get(feature, TLS_ROUTE.kind) not in listed or feature in listed
 
 
 def supported_kinds_of(index: Index, settings: Settings, listener: Listener) -> tuple[GroupKind, ...]:

@@ -107,8 +107,13 @@ def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:
     names: list[str] = []
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         name = text_at(rule, "name")
-        names.append(name if name and name not in names else f"rule[{number}]")
+        names.append(name if name and name not in names else unnamed_rule(number))
     return tuple(names)
+
+
+def unnamed_rule(position: int) -> str:
+    """The section of a rule without a name of its own, by its index in `spec.rules`."""
+    return f"rule[{position}]"
 
 
 def port_names(raw: Mapping[str, Json]) -> dict[int, str]:

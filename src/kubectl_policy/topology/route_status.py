@@ -17,14 +17,15 @@ _STEPS: Final = ("NoMatchingParent", "NotAllowedByListeners", "NoMatchingListene
 def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) -> tuple[Condition, ...]:
     """Accepted and ResolvedRefs for one entry of `spec.parentRefs` (RouteConditionType).
 
-    Accepted is True if at least one listener takes the route. ResolvedRefs does not depend on Accepted.
+    Accepted is True if at least one listener takes the route, even if that one is conflicted and serves nothing.
+    ResolvedRefs does not depend on Accepted.
     """
     return (_accepted(topology, route, parent_index), _resolved(topology, route))
 
 
 def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condition:
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
-    if any(binding.state == "attached" for binding in bindings):
+    if any(binding.is_counted for binding in bindings):
         return Condition("Accepted", "True", "Accepted")
     doubts = [binding.message for binding in bindings if binding.state == "unknown"]
     if doubts:

@@ -1,0 +1,60 @@
+"""The hostnames for which requests at a listener reach a route that is attached to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import strings_at
+from kubectl_policy.topology.handshake import WITH_HOSTNAMES
+from kubectl_policy.topology.hostnames import covers, intersection
+from kubectl_policy.topology.listeners import ISOLATION, supports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.topology.graph import Topology
+    from kubectl_policy.topology.listeners import Listener
+
+
+def attached_hostnames(topology: Topology, listener: NodeRef, route: ObjectRef) -> tuple[str, ...]:
+    """The hostnames of a route at a listener, `*` for every host; sorted, and none if the route is not attached.
+
+    They are what the route's hostnames and the listener's have in common: names "that do not match the Listener
+    hostname MUST be ignored" (HTTPRouteSpec.Hostnames). What another listener on the same port is more specific about
+    is left to that one: "a request to "foo.example.com" SHOULD only be routed using routes attached to the
+    "foo.example.com" Listener (and not the "*.example.com" Listener)" (GatewaySpec.Listeners, "Listener Isolation").
+    Where that feature is not supported, only another listener's very hostname is left to it.
+    """
+    found = next((entry for entry in topology.relations.listeners(listener.object) if entry.node == listener), None)
+    if found is None or route not in topology.relations.attached_to(listener):
+        return ()
+    names = {name for name in _common(topology, found, route) if not _is_taken(topology, found, name)}
+    return tuple(sorted(name or "*" for name in names))
+
+
+def _common(topology: Topology, listener: Listener, route: ObjectRef) -> Iterator[str]:
+    hostnames = strings_at(topology.index.raw(route), "spec.hostnames") if route.group_kind in WITH_HOSTNAMES else []
+    for hostname in hostnames or [""]:
+        name = intersection(hostname, listener.hostname)
+        if name is not None:
+            yield name
+
+
+def _is_taken(topology: Topology, listener: Listener, name: str) -> bool:
+    isolates = supports(topology.index, topology.settings, listener.gateway, ISOLATION)
+    return any(
+        covers(other.hostname, name) if isolates else other.hostname == name.lower()
+        for other in _more_specific(topology, listener)
+    )
+
+
+def _more_specific(topology: Topology, listener: Listener) -> Iterator[Listener]:
+    """The other listeners on the port, of the same Gateway, whose hostname lies within a listener's."""
+    relations, gateway = topology.relations, listener.gateway
+    sets = [found for found in relations.listener_sets(gateway) if relations.admits(gateway, found)] if gateway else []
+    for owner in (gateway or listener.node.object, *sets):
+        for other in topology.relations.listeners(owner):
+            within = covers(listener.hostname, other.hostname) and listener.hostname != other.hostname
+            if within and other.port == listener.port:
+                yield other
