@@ -176,7 +176,8 @@ class TestDiagnostics:
             Diagnostic("duplicate-object", "warning", "twice", subject) for subject in (P, ref("Gateway", "g"))
         )
         resources = snapshot(*WORLD, gateway_class(), policy("p", target("ghost"))).resources
-        analysis = analyze(Snapshot(resources, diagnostics=(duplicate, other), complete=True))
+        nobodys = Diagnostic("syntax-error", "error", "a.yaml:3: not valid YAML")
+        analysis = analyze(Snapshot(resources, diagnostics=(nobodys, duplicate, other), complete=True))
         assert [found.rule for found in analysis.problems_of(P)] == ["duplicate-object", "target-missing"]
         assert analysis.problems_of(ref("Gateway", "g")) == (other,)
         assert analysis.problems_of(ref("Gateway", "absent")) == ()

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import Attachment, attach
-from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.model.index import Index
+from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
-from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolver, enforce, reach
-from kubectl_policy.topology import Path, Settings, Topology, shape_problems_of
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.resolution import (
+    Contention,
+    EffectivePolicy,
+    Enforcement,
+    Resolver,
+    by_age,
+    contentions,
+    enforce,
+    reach,
+)
+from kubectl_policy.topology import Path, Settings, Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from kubectl_policy.attachment import State
-    from kubectl_policy.model import GroupKind, Resource, Snapshot
+    from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Resource, Snapshot
 
 
 def analyze(
@@ -41,7 +49,8 @@ class Analysis:
         self.snapshot = snapshot
         self.index = index
         self.topology = Topology(index, settings)
-        self.registry = Registry(index, profiles)
+        self.registry = Registry(index, profiles, settings.values)
+        self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:
@@ -98,6 +107,25 @@ class Analysis:
 
     def enforcement(self, policy: ObjectRef) -> Enforcement:
         """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
+        enforcement = self._enforcement_alone(policy)
+        found = self.contentions(policy)
+        if not found:
+            return enforcement
+        others = {contention.holder for contention in found} - {policy}
+        return replace(enforcement, state="PartiallyEnforced", by=tuple(sorted({*enforcement.by, *others})))
+
+    def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
+        """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
+        profile = self.registry.known(policy.group_kind)
+        if not profile.exclusive_field:
+            return ()
+        kind = policy.group_kind
+        if kind not in self._contentions:
+            every = (self._enforcement_alone(other.ref) for other in by_age(self.index.of_kind(kind)))
+            self._contentions[kind] = tuple(contentions(every, profile.exclusive_field, self.topology))
+        return tuple(contention for contention in self._contentions[kind] if contention.policy == policy)
+
+    def _enforcement_alone(self, policy: ObjectRef) -> Enforcement:
         profile = self.registry.known(policy.group_kind)
         return enforce(policy, profile, self.attachments[policy], self.topology, self.resolver)
 
@@ -107,19 +135,20 @@ class Analysis:
         every = (attachment for attachments in self.attachments.values() for attachment in attachments)
         return Resolver(self.topology, self.registry, every)
 
-    @cached_property
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every problem and doubt in the snapshot: those from reading, then those of each object, by kind and name."""
         resources = (resource for kind in self.index.group_kinds for resource in self.index.of_kind(kind))
-        return (
-            *self.snapshot.diagnostics,
-            *(diagnostic for resource in resources for diagnostic in self._problems(resource)),
-        )
+        return (*self.snapshot.diagnostics, *(found for resource in resources for found in self._problems.of(resource)))
 
     def problems_of(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
         """The problems and doubts whose subject is one object; the rest of the snapshot is not looked at."""
         resource = self.index.get(obj)
-        return (*self._read_problems.get(obj, ()), *(self._problems(resource) if resource else ()))
+        return (*self._read_problems.get(obj, ()), *(self._problems.of(resource) if resource else ()))
+
+    @cached_property
+    def _problems(self) -> Problems:
+        return Problems(self.topology, self.registry, self.attachments, self.contentions)
 
     @cached_property
     def _read_problems(self) -> dict[ObjectRef, list[Diagnostic]]:
@@ -129,34 +158,6 @@ class Analysis:
                 found.setdefault(diagnostic.subject, []).append(diagnostic)
         return found
 
-    def _problems(self, resource: Resource) -> Iterator[Diagnostic]:
-        """Wrong shapes, broken or circular references and failed attachments of one object."""
-        yield from shape_problems_of(resource)
-        yield from self.topology.missing_from(resource.ref)
-        yield from self._circles(resource)
-        attachments = self.attachments.get(resource.ref)
-        if attachments is None:
-            return
-        if not attachments:
-            yield self._no_reference(resource)
-        for attachment in attachments:
-            failure = self._failure(attachment)
-            if failure:
-                yield failure
-
-    def _circles(self, route: Resource) -> Iterator[Diagnostic]:
-        if route.ref.group_kind not in ROUTES:
-            return
-        for cycle in self._cycles:
-            routes = tuple(dict.fromkeys(node.object for node in cycle))
-            if route.ref in routes:
-                message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
-                yield Diagnostic("cycle", "error", message, route.ref, origin=route.origin, related=routes)
-
-    @cached_property
-    def _cycles(self) -> tuple[Path, ...]:
-        return self.topology.cycles()
-
     @cached_property
     def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:
         found: dict[ObjectRef, list[Attachment]] = {}
@@ -165,33 +166,3 @@ class Analysis:
                 if attachment.target:
                     found.setdefault(attachment.target.object, []).append(attachment)
         return {obj: tuple(attachments) for obj, attachments in found.items()}
-
-    def _no_reference(self, policy: Resource) -> Diagnostic:
-        message = f"{policy.ref} has no target reference, so it has no effect"
-        return Diagnostic("no-target", "warning", message, policy.ref, origin=policy.origin)
-
-    def _failure(self, attachment: Attachment) -> Diagnostic | None:
-        if attachment.state == "attached" and not attachment.virtual:
-            return None
-        policy = self.index.get(attachment.policy)
-        related = (attachment.target.object,) if attachment.target else ()
-        return Diagnostic(
-            _RULES[attachment.state],
-            "info" if attachment.state in {"attached", "target unknown"} else "error",
-            f"{attachment.policy}: {attachment.message}",
-            attachment.policy,
-            attachment.declared.field,
-            policy.origin if policy else None,
-            related,
-            "TargetNotFound" if attachment.state in {"target missing", "section missing"} else "",
-        )
-
-
-_RULES: Mapping[State, str] = {
-    "attached": "virtual-target",
-    "target missing": "target-missing",
-    "target unknown": "target-unknown",
-    "section missing": "section-missing",
-    "not permitted": "target-not-permitted",
-    "kind unsupported": "target-kind-unsupported",
-}

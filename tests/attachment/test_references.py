@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -81,6 +82,14 @@ def test_the_profile_says_where_references_stand() -> None:
     assert references(spec, profile) == (TargetReference("spec.at.to", "", "K", "m"),)
 
 
+def test_a_group_that_is_left_out() -> None:
+    """Is the one that the profile says; one that is present and empty is the core group."""
+    spec: Json = {"targetRefs": [{"kind": "K"}, {"group": "", "kind": "K"}, {"group": "g"}, {"group": 7}]}
+    groups = [found.group for found in references(spec, replace(PLAIN, target_group="example.org"))]
+    assert groups == ["example.org", "", "g", "example.org"]
+    assert [found.group for found in references(spec)] == ["", "", "g", ""]
+
+
 class TestSelectors:
     """References by labels."""
 
@@ -110,6 +119,14 @@ class TestSelectors:
         """A `targetSelectors` item without labels selects all objects of the kind."""
         (found,) = references({"targetSelectors": [{"kind": "K"}]})
         assert found.selector == {}
+
+    @pytest.mark.parametrize("namespaces", [None, "All", {"from": "All"}], ids=str)
+    def test_which_namespaces(self, namespaces: Json) -> None:
+        """What is no mapping is read as an empty one; without the field it is not asked."""
+        (found,) = references({"targetSelectors": [{"kind": "K", "namespaces": namespaces}]})
+        assert found.namespaces == (namespaces if isinstance(namespaces, dict) else {})
+        (found,) = references({"targetSelectors": [{"kind": "K"}]})
+        assert found.namespaces is None
 
     def test_a_selector_of_another_shape(self) -> None:
         """Read as an empty one."""

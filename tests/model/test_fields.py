@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -72,3 +73,18 @@ def test_what_is_there_is_read() -> None:
 def test_labels_that_are_no_strings_are_left_out() -> None:
     """A label has a string as its value."""
     assert fields.labels_of({"metadata": {"labels": {"a": "1", "b": 2, "c": None}}}) == {"a": "1"}
+
+
+@pytest.mark.parametrize(
+    "written", [None, 7, "", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"]
+)
+def test_what_is_no_time_is_none(written: Json) -> None:
+    """A time without a zone could be any."""
+    assert fields.time_at({"at": written}, "at") is None
+
+
+def test_times_are_read_with_their_zone() -> None:
+    """With fractions of seconds or without, as APIs write them."""
+    assert fields.time_at({"a": {"t": "2026-01-01T12:00:00Z"}}, "a.t") == datetime(2026, 1, 1, 12, tzinfo=UTC)
+    found = fields.time_at({"t": "2026-01-01T12:00:00.500000+02:00"}, "t")
+    assert found == datetime(2026, 1, 1, 10, 0, 0, 500_000, tzinfo=UTC)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.profiles.profile import Setting
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 
 COLOR = GroupKind("example.com", "ColorPolicy")
+PLAIN = PolicyKindProfile(COLOR, "inherited", "profile")
 
 
 @pytest.mark.parametrize("name", ["", "Atomic", "defaults", "Patch", "Nonesuch", "…"])
@@ -26,6 +31,8 @@ def test_no_strategy_of_that_name(name: str) -> None:
         ("atomic overrides", MergeStrategy.ATOMIC_OVERRIDES),
         ("patch-defaults", MergeStrategy.PATCH_DEFAULTS),
         ("PATCH_OVERRIDES", MergeStrategy.PATCH_OVERRIDES),
+        ("StrategicMerge", MergeStrategy.STRATEGIC_MERGE),
+        ("all apply", MergeStrategy.ALL_APPLY),
     ],
 )
 def test_a_strategy_by_name(name: str, strategy: MergeStrategy) -> None:
@@ -34,7 +41,7 @@ def test_a_strategy_by_name(name: str, strategy: MergeStrategy) -> None:
 
 
 def test_which_strategies_override_and_which_default() -> None:
-    """None does neither."""
+    """None does neither, and where all apply there is nobody to give way to."""
     assert [strategy for strategy in MergeStrategy if strategy.overrides] == [
         MergeStrategy.ATOMIC_OVERRIDES,
         MergeStrategy.PATCH_OVERRIDES,
@@ -42,6 +49,7 @@ def test_which_strategies_override_and_which_default() -> None:
     assert [strategy for strategy in MergeStrategy if strategy.defaults] == [
         MergeStrategy.ATOMIC_DEFAULTS,
         MergeStrategy.PATCH_DEFAULTS,
+        MergeStrategy.STRATEGIC_MERGE,
     ]
 
 
@@ -59,3 +67,39 @@ def test_the_strategy_of_a_policy_that_chooses_none() -> None:
     assert PolicyKindProfile(COLOR, "inherited", "label").default_strategy is MergeStrategy.ATOMIC_DEFAULTS
     chosen = PolicyKindProfile(COLOR, "direct", "label", strategy=MergeStrategy.PATCH_DEFAULTS)
     assert chosen.default_strategy is MergeStrategy.PATCH_DEFAULTS
+
+
+def test_the_profile_that_holds_at_a_target() -> None:
+    """That of the variant for targets of its kind, and itself elsewhere."""
+    variant = replace(PLAIN, strategy=MergeStrategy.PATCH_DEFAULTS)
+    varied = replace(PLAIN, variants={HTTP_ROUTE: variant})
+    assert varied.at(GATEWAY) is varied
+    assert varied.at(HTTP_ROUTE) is variant
+    assert PLAIN.at(HTTP_ROUTE) is PLAIN
+
+
+class TestSettings:
+    """Names of controllers that a setting of the controller is part of."""
+
+    setting = Setting("gateway", "how the controller is called")
+    named = replace(
+        PLAIN, controllers=frozenset({"example.com/{name}", "example.com/fixed"}), settings={"name": setting}
+    )
+
+    def test_without_settings_nothing_changes(self) -> None:
+        """Braces in the name of a controller are part of it then."""
+        odd = replace(PLAIN, controllers=frozenset({"example.com/{name}"}))
+        assert odd.under({"name": "x"}) is odd
+
+    def test_without_a_value_the_default_holds(self) -> None:
+        """A value for a setting of another kind does not matter."""
+        for values in ({}, {"other": "x"}):
+            assert self.named.under(values).controllers == {"example.com/gateway", "example.com/fixed"}
+
+    def test_with_a_value(self) -> None:
+        """Also in the variants; the profile itself is not changed."""
+        varied = replace(self.named, variants={HTTP_ROUTE: replace(self.named, strategy=MergeStrategy.ALL_APPLY)})
+        under = varied.under({"name": "mine"})
+        assert under.controllers == under.at(HTTP_ROUTE).controllers == {"example.com/mine", "example.com/fixed"}
+        assert under.at(HTTP_ROUTE).strategy is MergeStrategy.ALL_APPLY
+        assert "example.com/{name}" in varied.controllers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import MergeStrategy, Source, leaves
 from kubectl_policy.resolution import Contribution, field_name
@@ -11,11 +11,25 @@ from kubectl_policy.resolution.traced import trace
 from tests.build import node, ref
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from kubectl_policy import Leaf
     from kubectl_policy.model import Json
     from kubectl_policy.resolution import Traced
+    from kubectl_policy.resolution.traced import Field
+
+# What stands where a list is expected whose elements have a `name` each, and is none.
+HOSTILE_LISTS: Final[list[Json]] = [
+    7,
+    {},
+    [],
+    ["x"],
+    [None],
+    [{"name": "a"}, {}],
+    [{"name": "a"}, {"name": 7}],
+    [{"name": ""}],
+    [{"name": "a"}, {"name": "a"}],
+]
 
 
 def source(name: str, *, overrides: bool = False, at: str = "g") -> Source:
@@ -23,16 +37,24 @@ def source(name: str, *, overrides: bool = False, at: str = "g") -> Source:
     return Source(ref("ColorPolicy", name, group="example.com"), node("Gateway", at), overrides)
 
 
-def declares(name: str, spec: Mapping[str, Json], strategy: str = "Atomic defaults", *, at: str = "g") -> Contribution:
+def declares(  # noqa: PLR0913 - a builder is read by its keywords
+    name: str,
+    spec: Mapping[str, Json],
+    strategy: str = "Atomic defaults",
+    *,
+    at: str = "g",
+    whole: Collection[Field] = (),
+    empty: bool = False,
+) -> Contribution:
     """What the policy of that name contributes."""
     chosen = MergeStrategy(strategy)
     found = source(name, overrides=chosen.overrides, at=at)
-    return Contribution(found, trace(spec, found), chosen)
+    return Contribution(found, trace(spec, found, whole), chosen, empty=empty)
 
 
 def layer(part: Contribution) -> Merged:
     """One contribution as something to merge."""
-    return Merged((part.spec,), part.strategy, frozenset({part.source}))
+    return Merged((part.spec,), part.strategy, frozenset({part.source}), empty=part.empty)
 
 
 def set_by(spec: Traced) -> dict[str, tuple[Json, str]]:

@@ -1,113 +1,93 @@
-"""Effective policies: the fate of every field, the target's own settings, and what an answer rests on."""
+"""Effective policies: what comes out, who is in force, the target's own settings, and what an answer rests on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, Source, plain
-from kubectl_policy.model import GroupKind
+from kubectl_policy import Source, plain
 from kubectl_policy.resolution.effective import resolve
 from tests.build import node
-from tests.resolution.specs import declares, leaf_at, names, set_by, source
+from tests.resolution.outcomes import PATH, UNSAID, fates, resolved
+from tests.resolution.specs import declares, set_by, source
 
 if TYPE_CHECKING:
-    from kubectl_policy import EffectivePolicy, Fate
     from kubectl_policy.model import Json
-    from kubectl_policy.resolution import Contribution
 
-UNSAID: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 OWN_FIELDS: Final = {"retryOn": "spec.retryOn", "limits.rate": "spec.rate"}
-PATH: Final = (node("Gateway", "g"), node("HTTPRoute", "r"))
 
 
-def resolved(
-    *parts: Contribution, profile: PolicyKindProfile = UNSAID, target: dict[str, Json] | None = None
-) -> EffectivePolicy:
-    """What the contributions amount to at the route."""
-    return resolve(PATH, profile, parts, {"spec": target or {}})
+class TestStrategicMerge:
+    """Lists merge by the keys that the profile names, if the strategy that decides says so."""
 
+    profile = replace(UNSAID, list_keys=MappingProxyType({"a.l": "type", "appended": ""}))
+    above: Final[dict[str, Json]] = {"a": {"l": [{"type": "x", "n": 1}, {"type": "y"}], "m": [1]}, "appended": [1]}
+    below: Final[dict[str, Json]] = {"a": {"l": [{"type": "x", "n": 2}], "m": [2]}, "appended": [2]}
 
-def fates(effective: EffectivePolicy) -> dict[tuple[str, str], Fate]:
-    """The fates by policy and field."""
-    return {(fate.source.object.name, fate.field): fate for fate in effective.fates()}
-
-
-def superseders(fate: Fate) -> set[str]:
-    """The names of those who set something else instead."""
-    return {found.object.name for found in fate.superseded_by}
-
-
-class TestFates:
-    """Says: "Effective, superseded by (which policy, where), or without effect"."""
-
-    def test_a_field_that_another_policy_sets_is_superseded_by_it(self) -> None:
-        """By the policy that set this very field, not by whoever else is in force."""
-        found = fates(
-            resolved(
-                declares("a", {"x": 1, "y": 1}, "Patch defaults"),
-                declares("b", {"x": 2}, "Patch defaults"),
-                declares("c", {"z": 3}),
-            )
+    def test_not_with_another_strategy(self) -> None:
+        """RFC 7386 replaces lists."""
+        found = resolved(
+            declares("a", self.above, "Patch defaults"),
+            declares("b", self.below, "Patch defaults"),
+            profile=self.profile,
         )
-        assert (found["a", "x"].state, superseders(found["a", "x"])) == ("superseded", {"b"})
-        assert found["a", "x"].value == 1
-        assert {found[key].state for key in (("a", "y"), ("b", "x"), ("c", "z"))} == {"effective"}
+        assert plain(found.spec) == self.below
 
-    def test_a_spec_that_is_replaced_whole_is_superseded_by_what_is_in_force(self) -> None:
-        """Atomic defaults: nobody sets the field, and it is gone all the same."""
-        found = fates(resolved(declares("a", {"x": 1}), declares("b", {"y": 2})))
-        assert (found["a", "x"].state, superseders(found["a", "x"])) == ("superseded", {"b"})
-        assert (found["b", "y"].state, found["b", "y"].superseded_by) == ("effective", ())
-
-    def test_a_refused_policy_is_rejected_field_by_field(self) -> None:
-        """Strategy None: in conflict with what is established."""
-        found = fates(resolved(declares("a", {"x": 1}, "None"), declares("b", {"y": 2, "x": 1})))
-        assert found["a", "x"].state == "effective"
-        for field in ("x", "y"):
-            assert (found["b", field].state, superseders(found["b", field])) == ("rejected", {"a"})
-
-    def test_a_scalar_where_a_map_is_in_force(self) -> None:
-        """Superseded by everybody who set something in the map."""
-        found = fates(
-            resolved(
-                declares("a", {"m": 1}, "Patch defaults"),
-                declares("b", {"m": {"x": 1}}, "Patch defaults"),
-                declares("c", {"m": {"y": 1}}, "Patch defaults"),
-            )
+    def test_by_their_keys(self) -> None:
+        """Elements of one key field by field, with an empty key one after the other; other lists are replaced."""
+        found = resolved(
+            declares("a", self.above, "Strategic merge"),
+            declares("b", self.below, "Strategic merge"),
+            profile=self.profile,
         )
-        assert superseders(found["a", "m"]) == {"b", "c"}
+        assert plain(found.spec) == {
+            "a": {"l": [{"type": "x", "n": 2}, {"type": "y"}], "m": [2]},
+            "appended": [1, 2],
+        }
 
-    def test_a_map_where_a_scalar_is_in_force(self) -> None:
-        """Superseded by the scalar."""
-        found = fates(resolved(declares("a", {"m": {"x": {"y": 1}}}, "Patch defaults"), declares("b", {"m": 1})))
-        assert superseders(found["a", "m.x.y"]) == {"b"}
+    def test_every_element_has_a_fate(self) -> None:
+        """The contributions are taken apart as the lists are."""
+        effective = resolved(
+            declares("a", self.above, "Strategic merge"),
+            declares("b", self.below, "Strategic merge"),
+            profile=self.profile,
+        )
+        found = {key: fate.state for key, fate in fates(effective).items()}
+        assert found == {
+            ("a", "a.l.x.type"): "superseded",
+            ("a", "a.l.x.n"): "superseded",
+            ("a", "a.l.y.type"): "effective",
+            ("a", "a.m"): "superseded",
+            ("a", 'appended["default/a[0]"]'): "effective",
+            ("b", "a.l.x.type"): "effective",
+            ("b", "a.l.x.n"): "effective",
+            ("b", "a.m"): "effective",
+            ("b", 'appended["default/b[0]"]'): "effective",
+        }
 
-    def test_a_field_below_what_is_gone(self) -> None:
-        """The whole map is absent from what is in force."""
-        found = fates(resolved(declares("a", {"m": {"x": {"y": 1}}}), declares("b", {"n": 1})))
-        assert superseders(found["a", "m.x.y"]) == {"b"}
+    def test_the_challenger_may_choose_it(self) -> None:
+        """Whatever the policy above it chooses for itself; one that is refused does not choose."""
+        profile = replace(self.profile, chooser="challenger", merges_with="closest")
+        parts = (declares("a", self.above), declares("b", self.below, "Strategic merge"))
+        assert plain(resolved(*parts, profile=profile).spec)["appended"] == [1, 2]
+        third = declares("c", {"z": 1}, "Patch defaults")
+        found = resolve(PATH, profile, (*parts, third), {}, frozenset({third.source}))
+        assert plain(found.spec)["appended"] == [1, 2]
+        refusing = (declares("a", self.above), declares("b", self.below), declares("c", {}, "Strategic merge"))
+        found = resolve(PATH, profile, refusing, {}, frozenset({refusing[2].source}))
+        assert plain(found.spec) == self.below
 
-    def test_an_empty_map_is_in_force_where_there_is_a_map(self) -> None:
-        """Whoever declares `{}` has what was declared, with more in it."""
-        found = fates(resolved(declares("a", {"m": {}}, "Patch defaults"), declares("b", {"m": {"x": 1}})))
-        assert found["a", "m"].state == "effective"
 
-    def test_a_removal_is_in_force(self) -> None:
-        """The removal is effective, and what it removed is superseded by it."""
-        effective = resolved(declares("a", {"x": 1}, "Patch defaults"), declares("b", {"x": None}))
-        found = fates(effective)
-        assert (found["b", "x"].state, found["b", "x"].value) == ("effective", None)
-        assert superseders(found["a", "x"]) == {"b"}
-        assert names(frozenset({leaf_at(effective.spec, "x").source})) == {"b"}
-
-    def test_one_policy_that_sets_a_field_twice(self) -> None:
-        """As a default and bare: only the value that is in force is effective."""
-        parts = (declares("a", {"x": 1}), declares("a", {"x": 2}))
-        found = [(fate.value, fate.state) for fate in resolved(*parts).fates()]
-        assert found == [(1, "superseded"), (2, "effective")]
+def test_where_all_apply_none_beats_another() -> None:
+    """Equal fields stand side by side, below the names of their policies; no direction matters."""
+    parts = [declares(name, {f"default/{name}": {"x": name}}, "All apply") for name in "abc"]
+    effective = resolved(*parts)
+    assert plain(effective.spec) == {f"default/{name}": {"x": name} for name in "abc"}
+    assert {fate.state for fate in effective.fates()} == {"effective"}
+    assert (effective.rejected, effective.doubts) == (frozenset(), frozenset())
 
 
 class TestInForce:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -76,6 +77,20 @@ class TestNotAttached:
         """The state says why; nobody beats the policy."""
         assert verdict(world(found)) == (state, [])
 
+    def test_a_kind_that_may_attach_otherwise(self) -> None:
+        """Without any reference nothing is known of it; a reference that fails is one."""
+        partly = replace(INHERITED, references_alone=False)
+        assert verdict(world(policy("p", a=1), profile=partly)) == ("Unknown", [])
+        assert verdict(world(policy("p", target("ghost")), profile=partly)) == ("TargetNotFound", [])
+        assert verdict(world(policy("p", a=1), profile=replace(INHERITED, target_fields=()))) == ("Unknown", [])
+
+    def test_what_another_controller_manages(self) -> None:
+        """The policy has no effect there; a target that is missing weighs more."""
+        theirs = replace(INHERITED, controllers=frozenset({"example.org/other"}))
+        assert verdict(world(policy("p", target("g"), a=1), profile=theirs)) == ("NoEffect", [])
+        both = policy("p", target("g"), target("ghost"))
+        assert verdict(world(both, profile=theirs)) == ("TargetNotFound", [])
+
     def test_in_an_open_world(self) -> None:
         """A target that was not read is unknown."""
         elsewhere = policy("p", target("d", "Deployment", group="apps"))
@@ -149,6 +164,15 @@ class TestBeaten:
         newer = policy("p", target("g"), age=2, defaults=spec)
         assert verdict(world(older, newer)) == ("Conflicted", ["q"])
         assert verdict(world(older, newer), "q") == ("Enforced", [])
+
+    def test_in_conflict_with_one_that_refuses_others_elsewhere(self) -> None:
+        """What is in force is the same on both paths, and who is refused is not: each path counts for itself."""
+        section = target("s", "Service", "http", group="")
+        refusing = policy("q", target("g"), mode="None", b=1)
+        found, other = policy("p", ON_SERVICE, a=1), policy("o", section, a=1)
+        replacing = replace(INHERITED, sections="replace")
+        to_admin = route("admin", rules=[rule(backend("s", 1))])
+        assert verdict(world(refusing, found, other, to_admin, profile=replacing)) == ("Conflicted", ["q"])
 
 
 class TestEnforced:

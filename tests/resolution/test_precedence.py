@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile
+from kubectl_policy.model import GroupKind
+from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, refused, same_level_of
 from tests.build import policy
-from tests.resolution.specs import declares
+from tests.resolution.specs import declares, names
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 
 
 def test_those_without_a_date_come_last_by_name() -> None:
@@ -28,12 +40,36 @@ def test_of_equal_age_the_first_in_the_alphabet_comes_first() -> None:
     ]
 
 
+@pytest.mark.parametrize("priority", [None, "1", 0.5, True, {}, [1]], ids=str)
+def test_a_number_of_another_type_is_zero(priority: Json) -> None:
+    """And so is one that is absent."""
+    policies = [policy("b", age=1, priority=1), policy("a", age=2, priority=priority), policy("z", priority=-1)]
+    assert [found.ref.name for found in by_age(policies, "spec.priority")] == ["z", "a", "b"]
+
+
+def test_a_number_of_the_kind_comes_before_the_age() -> None:
+    """Smallest first; of equal ones the oldest."""
+    policies = [policy("a", age=1, priority=9), policy("b", age=3), policy("c", age=2), policy("d", priority=-4)]
+    assert [found.ref.name for found in by_age(policies, "spec.priority")] == ["d", "c", "b", "a"]
+    assert [found.ref.name for found in by_age(policies)] == ["a", "c", "b", "d"]
+
+
 def test_when_the_order_rests_on_names() -> None:
     """Only if there are two, and one has no date."""
     assert not age_unknown([])
     assert not age_unknown([policy("a")])
     assert not age_unknown([policy("a", age=1), policy("b", age=1)])
     assert age_unknown([policy("a", age=1), policy("b")])
+    assert age_unknown(iter([policy("a"), policy("b")]))
+
+
+def test_where_numbers_order_policies_names_do_not() -> None:
+    """Unless two have the same number, and one of these has no date."""
+    different = [policy("a", priority=1), policy("b", priority=2)]
+    assert not age_unknown(different, "spec.priority")
+    assert age_unknown(different)
+    assert not age_unknown([*different, policy("c", age=1), policy("d", age=1)], "spec.priority")
+    assert age_unknown([*different, policy("c", priority=2, age=1)], "spec.priority")
 
 
 def test_the_newer_one_challenges() -> None:
@@ -50,3 +86,35 @@ def test_the_first_created_wins() -> None:
     assert on_one_node([default_old, old, default_new, new], "first-wins") == [old, new, default_new, default_old]
     refuses_old, refuses_new = declares("old", {}, "None"), declares("new", {}, "None")
     assert on_one_node([refuses_old, refuses_new], "first-wins") == [refuses_old, refuses_new]
+
+
+def test_the_rule_for_one_node_is_the_profiles_or_that_of_the_text() -> None:
+    """The experimental text, known by its stanzas, lets the first created win."""
+    bare, stanza = declares("a", {}), replace(declares("b", {}), field="spec.override")
+    assert same_level_of(UNSAID, []) == same_level_of(UNSAID, [bare]) == "newest-challenges"
+    assert same_level_of(UNSAID, [bare, stanza]) == "first-wins"
+    assert same_level_of(replace(UNSAID, same_level="one-applies"), [stanza]) == "one-applies"
+
+
+class TestOneApplies:
+    """Of the policies on one node the first one applies, and all others are refused."""
+
+    def test_elsewhere_nobody_is_refused(self) -> None:
+        """Where policies challenge each other, or the first one wins."""
+        parts = [declares("old", {}), declares("new", {})]
+        assert refused(parts, "newest-challenges") == refused(parts, "first-wins") == frozenset()
+
+    def test_one_alone_is_not_refused(self) -> None:
+        """Nor is anybody where there is nobody."""
+        assert refused([declares("p", {})], "one-applies") == refused([], "one-applies") == frozenset()
+
+    def test_all_but_the_first_are(self) -> None:
+        """Whatever their strategies are; nothing changes its place."""
+        parts = [declares("old", {}), declares("new", {}, "Patch overrides"), declares("newer", {}, "None")]
+        assert names(refused(parts, "one-applies")) == {"new", "newer"}
+        assert on_one_node(parts, "one-applies") == parts
+
+    def test_every_stanza_of_the_first_applies(self) -> None:
+        """It is the policy that is refused or not."""
+        parts = [declares("old", {}, "Patch overrides"), declares("old", {}), declares("new", {})]
+        assert names(refused(parts, "one-applies")) == {"new"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -89,6 +90,24 @@ class TestBare:
     def test_a_policy_that_chooses_by_a_field(self, chosen: Json, strategy: MergeStrategy) -> None:
         """Says: "Which strategy: the profile's field"; no direction means defaults, nonsense is ignored."""
         assert stanzas(CHOOSING, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
+
+    @pytest.mark.parametrize(
+        ("chosen", "strategy"),
+        [
+            ("Merge", MergeStrategy.STRATEGIC_MERGE),
+            ("Patch", MergeStrategy.ALL_APPLY),
+            ("merge", DEFAULTS),
+            ("Strategic merge", MergeStrategy.STRATEGIC_MERGE),
+            ("PatchDefaults", PATCH_DEFAULTS),
+            ({"Merge": 1}, DEFAULTS),
+        ],
+        ids=str,
+    )
+    def test_the_values_of_that_field_may_mean_something_else(self, chosen: Json, strategy: MergeStrategy) -> None:
+        """What the profile says they mean comes first, then the names of the strategies."""
+        values = {"Merge": MergeStrategy.STRATEGIC_MERGE, "Patch": MergeStrategy.ALL_APPLY}
+        choosing = replace(CHOOSING, strategy_values=values)
+        assert stanzas(choosing, {"mergeType": chosen}) == (Stanza("spec", strategy, {}),)
 
     def test_a_direct_kind_refuses(self) -> None:
         """Says: "Else None for a direct kind, Atomic defaults for the rest"."""

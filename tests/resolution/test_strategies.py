@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy import MergeStrategy
 from kubectl_policy.resolution.strategies import fold, merge
 from tests.resolution.specs import declares, layer, names, set_by
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 ESTABLISHED: dict[str, Json] = {"both": 1, "established": 1}
 CHALLENGER: dict[str, Json] = {"both": 2, "challenger": 2}
-CHALLENGERS = ["None", "Atomic defaults", "Atomic overrides", "Patch defaults", "Patch overrides"]
+CHALLENGERS = [strategy.value for strategy in MergeStrategy]
 
 
 @pytest.mark.parametrize("challenging", CHALLENGERS)
@@ -30,6 +31,11 @@ CHALLENGERS = ["None", "Atomic defaults", "Atomic overrides", "Patch defaults", 
             "Patch defaults",
             {"both": (2, "c"), "established": (1, "e"), "challenger": (2, "c")},
             id="Patch defaults: challenger onto established",
+        ),
+        pytest.param(
+            "Strategic merge",
+            {"both": (2, "c"), "established": (1, "e"), "challenger": (2, "c")},
+            id="Strategic merge: challenger onto established, lists by their keys",
         ),
         pytest.param(
             "Patch overrides",
@@ -60,6 +66,45 @@ def test_a_rejection_is_remembered_by_every_strategy() -> None:
     for strategy in CHALLENGERS[1:]:
         assert names(merge(layer(declares("g", {}, strategy)), below).rejected) == {"x"}
     assert names(merge(layer(declares("g", {}, "None")), below).rejected) == {"x", "r"}
+
+
+class TestEmpty:
+    """What counts as empty replaces nothing."""
+
+    full = layer(declares("full", {"a": 1}))
+    hollow = layer(declares("hollow", {"b": 2}, empty=True))
+
+    @pytest.mark.parametrize("strategy", CHALLENGERS[1:])
+    def test_one_that_is_not_empty_challenges_as_ever(self, strategy: str) -> None:
+        """Even an empty established one; what comes out of the two is empty only if both are, or nothing is left."""
+        established = layer(declares("hollow", {"b": 2}, strategy, empty=True))
+        merged = merge(established, self.full)
+        assert merged.empty == (strategy == "Atomic overrides")
+        assert names(merged.members) >= ({"hollow"} if strategy == "Atomic overrides" else {"full"})
+
+    def test_an_empty_challenger_does_not_replace(self) -> None:
+        """Atomic defaults: the established one stays, and with it whether it is empty."""
+        merged = merge(self.full, self.hollow)
+        assert (set_by(merged.spec), names(merged.members), merged.empty) == ({"a": (1, "full")}, {"full"}, False)
+        assert merge(self.hollow, self.hollow).empty
+
+    @pytest.mark.parametrize("strategy", ["Patch defaults", "Patch overrides", "Strategic merge"])
+    def test_an_empty_challenger_takes_part_in_a_patch(self, strategy: str) -> None:
+        """With what it has besides."""
+        merged = merge(layer(declares("full", {"a": 1}, strategy)), self.hollow)
+        assert (set_by(merged.spec), merged.empty) == ({"a": (1, "full"), "b": (2, "hollow")}, False)
+        assert merge(layer(declares("other", {}, strategy, empty=True)), self.hollow).empty
+
+    def test_an_empty_one_that_refuses_stays_empty(self) -> None:
+        """Defaults above it are not replaced by it."""
+        below = merge(layer(declares("hollow", {"b": 2}, "None", empty=True)), self.full)
+        assert (names(below.members), names(below.rejected), below.empty) == ({"hollow"}, {"full"}, True)
+        assert names(merge(self.full, below).members) == {"full"}
+
+    def test_along_a_path(self) -> None:
+        """Above and below an empty one the others settle it among themselves, in either direction."""
+        parts = [declares("top", {"a": 1}), declares("middle", {"a": 2}), declares("hollow", {"b": 3}, empty=True)]
+        assert names(fold(parts, "bottom-up").members) == names(fold(parts, "top-down").members) == {"middle"}
 
 
 class TestFolding:

@@ -12,13 +12,16 @@ from kubectl_policy.resolution.traced import patch, patched, trace
 from tests.resolution.specs import set_by, source
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kubectl_policy.model import Json
     from kubectl_policy.resolution import Traced
+    from kubectl_policy.resolution.traced import Field
 
 OLD, NEW = source("old"), source("new")
 
 
-def merged(target: dict[str, Json], change: dict[str, Json], whole: frozenset[str] = frozenset()) -> Traced:
+def merged(target: dict[str, Json], change: dict[str, Json], whole: Collection[Field] = ()) -> Traced:
     """One spec patched onto another."""
     return patched(trace(target, OLD, whole), trace(change, NEW, whole))
 
@@ -82,8 +85,8 @@ class TestMaps:
 
     def test_a_whole_map_is_replaced(self) -> None:
         """A field that the profile names, at the top or deeper."""
-        assert set_by(merged({"m": {"x": 1}}, {"m": {"y": 2}}, frozenset({"m"}))) == {"m": ({"y": 2}, "new")}
-        deep = merged({"m": {"x": {"a": 1}}}, {"m": {"x": {"b": 2}}}, frozenset({"m.x"}))
+        assert set_by(merged({"m": {"x": 1}}, {"m": {"y": 2}}, [("m",)])) == {"m": ({"y": 2}, "new")}
+        deep = merged({"m": {"x": {"a": 1}}}, {"m": {"x": {"b": 2}}}, [("m", "x")])
         assert set_by(deep) == {"m.x": ({"b": 2}, "new")}
 
     def test_merging_changes_neither_spec(self) -> None:

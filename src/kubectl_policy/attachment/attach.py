@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from kubectl_policy.attachment.needs import missing_need
 from kubectl_policy.attachment.references import TargetReference, target_references
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.grants import permitted, unseen
+from kubectl_policy.topology.namespaces import lets_in
+from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
@@ -17,7 +21,14 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Topology
 
 State: TypeAlias = Literal[
-    "attached", "target missing", "target unknown", "section missing", "not permitted", "kind unsupported"
+    "attached",
+    "target missing",
+    "target unknown",
+    "section missing",
+    "not permitted",
+    "kind unsupported",
+    "not managed",
+    "policy invalid",
 ]
 
 
@@ -26,7 +37,8 @@ class Attachment:
     """One target reference of a policy and what it comes to.
 
     `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
-    `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. `virtual` marks a
+    `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. A target is "not
+    managed" if another controller acts on it, a policy invalid if something that it needs is missing. `virtual` marks a
     target of a kind that no API serves.
     """
 
@@ -66,7 +78,8 @@ class _Reference:
         if profile.declared_targets and self._kind not in profile.declared_targets | profile.virtual_targets:
             kinds = ", ".join(sorted(str(kind) for kind in profile.declared_targets | profile.virtual_targets))
             message = f"{profile.group_kind.kind} cannot target a {self._kind}; it takes {kinds}"
-            return (self._fails("kind unsupported", message),)
+            named = NodeRef(ObjectRef(self._kind, self._namespace, declared.name), declared.section)
+            return (self._fails("kind unsupported", message, named if declared.name else None),)
         if declared.selector is None and not declared.name:
             return (self._fails("target missing", f"{declared.field} names no object and selects none"),)
         return self._by_name() if declared.selector is None else self._by_labels()
@@ -89,37 +102,105 @@ class _Reference:
         index, kind = self.topology.index, self._kind
         found = [
             resource.ref
-            for resource in index.of_kind_in(kind, self._namespace)
+            for namespace in self._namespaces()
+            for resource in index.of_kind_in(kind, namespace)
             if selects(self.declared.selector or {}, labels_of(resource.raw))
         ]
         if found:
             return tuple(self._to(ref) for ref in found)
-        presence = index.presence(ObjectRef(kind, self._namespace, ""))
-        message = f"{self.declared.field} selects no {kind.kind}" + (
-            f" in namespace {self._namespace}" if self._namespace else ""
-        )
-        return (self._fails("target unknown" if presence == "unknown" else "target missing", message),)
+        where = f" in namespace {self._namespace}" if self._namespace and self.declared.namespaces is None else ""
+        message = f"{self.declared.field} selects no {kind.kind}{where}"
+        return (self._fails("target unknown" if self._may_select_unread else "target missing", message),)
+
+    @property
+    def _may_select_unread(self) -> bool:
+        """Whether there may be objects in the selector's reach that were not read."""
+        index, kind = self.topology.index, self._kind
+        if text_at(self.declared.namespaces or {}, "from", "Same") == "Same":
+            return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
+        return not index.snapshot.complete or any(gap.kind in {"", kind.kind} for gap in index.snapshot.gaps)
+
+    def _namespaces(self) -> list[str]:
+        """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
+        home, index = self._namespace, self.topology.index
+        if not home or self.declared.namespaces is None:
+            return [home]
+        others = {resource.ref.namespace for resource in index.of_kind(self._kind)}
+        wanted = [
+            namespace
+            for namespace in sorted(others)
+            if lets_in(index, self.declared.namespaces, "Same", home, namespace) is not False
+        ]
+        return sorted(wanted, key=lambda namespace: namespace != home)
 
     def _by_name(self) -> tuple[Attachment, ...]:
         return (self._to(ObjectRef(self._kind, self._namespace, self.declared.name)),)
 
     def _to(self, ref: ObjectRef) -> Attachment:
-        target = NodeRef(ref, self.declared.section)
-        refused = self._refused(ref)
+        target = NodeRef(ref, self._section(ref))
+        refused = self._unsure(ref) or self._refused(ref)
         if refused:
             return self._fails(*refused, target)
         if self._is_virtual(ref):
             message = f"{ref.group_kind} is a virtual kind: no API serves it"
             return Attachment(self.policy.ref, target, self.declared, "attached", message, virtual=True)
-        presence = self.topology.index.presence(ref)
-        if presence == "missing":
-            return self._fails("target missing", f"{ref} does not exist", target)
-        if presence == "unknown":
-            return self._fails("target unknown", f"{ref} is not in the input", target)
-        if target.section and target.section not in (sections := self.topology.sections(ref)):
-            known = f"it has {', '.join(sections)}" if sections else "it has no sections"
-            return self._fails("section missing", f"{ref} has no section {target.section}; {known}", target)
+        failure = self._absent(target) or self._unusable(target)
+        if failure:
+            return self._fails(*failure, target)
         return Attachment(self.policy.ref, target, self.declared, "attached")
+
+    def _unsure(self, ref: ObjectRef) -> tuple[State, str] | None:
+        """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
+        field, namespaces = self.declared.field, self.declared.namespaces
+        if self.declared.selector is None or namespaces is None or not ref.namespace:
+            return None
+        if lets_in(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
+            return None
+        where = f"namespace {ref.namespace}"
+        return "target unknown", f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
+
+    def _absent(self, target: NodeRef) -> tuple[State, str] | None:
+        ref, presence = target.object, self.topology.index.presence(target.object)
+        if presence == "missing":
+            return "target missing", f"{ref} does not exist"
+        return ("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
+
+    def _unusable(self, target: NodeRef) -> tuple[State, str] | None:
+        """Why nothing comes of a reference to an object that exists; None if something does."""
+        ref = target.object
+        if managed(self.topology, ref, self.profile.controllers) is False:
+            return "not managed", self._other_controller(ref)
+        if target.section and target.section not in self.topology.sections(ref):
+            sections = self._called(ref)
+            known = f"it has {', '.join(sections)}" if sections else "it has no sections"
+            return "section missing", f"{ref} has no section {target.section}; {known}"
+        missing = missing_need(self.topology.index, self.policy, self.profile)
+        return ("policy invalid", missing) if missing else None
+
+    def _section(self, ref: ObjectRef) -> str:
+        """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
+        declared = self.declared.section
+        if not declared or not self.profile.unnamed_rules:
+            return declared
+        called = dict(zip(self._called(ref), self.topology.sections(ref), strict=True))
+        return called.get(declared, declared)
+
+    def _called(self, ref: ObjectRef) -> list[str]:
+        """What a reference calls the sections of an object."""
+        names = self.topology.sections(ref)
+        if not self.profile.unnamed_rules or ref.group_kind not in ROUTES:
+            return list(names)
+        return [
+            self.profile.unnamed_rules.replace("{n}", str(position + 1)) if name == unnamed_rule(position) else name
+            for position, name in enumerate(names)
+        ]
+
+    def _other_controller(self, ref: ObjectRef) -> str:
+        kind, ours = self.policy.ref.kind, " or ".join(sorted(self.profile.controllers))
+        if ref.group_kind in ROUTES:
+            return f"{kind} acts on what {ours} manages, and no parent of {ref} is"
+        theirs = controller_of(self.topology, ref)
+        return f"{kind} acts on what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
 
     def _is_virtual(self, ref: ObjectRef) -> bool:
         """Whether no API serves the target's kind: the profile says so, or a complete snapshot knows of none."""
@@ -139,7 +220,7 @@ class _Reference:
         if not home or not ref.namespace or ref.namespace == home:
             return None
         kind = self.policy.ref.group_kind
-        if self.profile.cross_namespace is False:
+        if self.profile.cross_namespace is False and self.declared.selector is None:
             return "not permitted", f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
         if not self.profile.grant_required or permitted(index, kind, home, ref):
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import mapping_at, text_at, value_at
+from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,8 @@ class TargetReference:
     """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
 
     `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
-    reference names every object of the kind whose labels it selects.
+    reference names every object of the kind whose labels it selects, in its own namespace or in those that `namespaces`
+    lets in (`from: Same | All | Selector`).
     """
 
     field: str
@@ -29,6 +30,7 @@ class TargetReference:
     namespace: str = ""
     section: str = ""
     selector: Mapping[str, Json] | None = None
+    namespaces: Mapping[str, Json] | None = None
 
 
 def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[TargetReference, ...]:
@@ -37,7 +39,7 @@ def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[Tar
         reference
         for path in profile.target_fields
         for field, entry in _entries(path, value_at(policy.raw, path))
-        if (reference := _reference(field, entry))
+        for reference in _references(field, entry, profile.target_group)
     )
 
 
@@ -49,19 +51,22 @@ def _entries(path: str, value: Json) -> Iterator[tuple[str, Json]]:
         yield path, value
 
 
-def _reference(field: str, entry: Json) -> TargetReference | None:
+def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetReference]:
+    """The reference in an entry, or one for each section where it names several (`sectionNames`)."""
     if not isinstance(entry, dict):
-        return None
+        return
     nested = mapping_at(entry, "selector")
     by_labels = {key: entry[key] for key in ("matchLabels", "matchExpressions") if key in entry}
     selector = nested if "selector" in entry else by_labels
     name = text_at(entry, "name")
-    return TargetReference(
-        field,
-        text_at(entry, "group"),
-        text_at(entry, "kind"),
-        name,
-        text_at(entry, "namespace"),
-        text_at(entry, "sectionName"),
-        selector if not name and (selector or "selector" in entry or "Selector" in field) else None,
-    )
+    for section in strings_at(entry, "sectionNames") or [text_at(entry, "sectionName")]:
+        yield TargetReference(
+            field,
+            text_at(entry, "group", default_group),
+            text_at(entry, "kind"),
+            name,
+            text_at(entry, "namespace"),
+            section,
+            selector if not name and (selector or "selector" in entry or "Selector" in field) else None,
+            mapping_at(entry, "namespaces") if "namespaces" in entry else None,
+        )

@@ -1,6 +1,7 @@
 """Reading decoded YAML or JSON without trusting its shape."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TypeAlias, cast
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -44,6 +45,16 @@ def integer_at(value: Json, path: str) -> int | None:
     """The integer at a dotted path; None where it is absent or is something else (a boolean is something else)."""
     found = value_at(value, path)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def time_at(value: Json, path: str) -> datetime | None:
+    """The time at a dotted path, which has to have a zone; None where it is absent or is something else."""
+    written = text_at(value, path)
+    try:
+        found = datetime.fromisoformat(written) if written else None
+    except ValueError:
+        return None
+    return found if found and found.tzinfo else None
 
 
 def strings_at(value: Json, path: str) -> list[str]:

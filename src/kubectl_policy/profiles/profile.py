@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
-SameLevel: TypeAlias = Literal["newest-challenges", "first-wins"]
+SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies"]
+Chooser: TypeAlias = Literal["established", "challenger"]
+MergesWith: TypeAlias = Literal["every", "closest"]
+Sections: TypeAlias = Literal["refine", "replace"]
+Nulls: TypeAlias = Literal["remove", "ignore"]
 Stanzas: TypeAlias = Literal["plural", "singular", "none"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
 
@@ -25,7 +31,9 @@ class MergeStrategy(StrEnum):
     """What becomes of two specs on one path, in the words of GEP-713 ("Merge strategies").
 
     Of two, the one nearer the root is *established*, the other the *challenger*; the established one's strategy
-    decides.
+    decides, unless the profile lets the challenger choose. Two are not the GEP's: with "Strategic merge" the challenger
+    patches the established spec as Kubernetes' strategic merge does, lists by their keys; where "All apply", every
+    policy is in force with all that it says, and none beats another.
     """
 
     NONE = "None"
@@ -33,6 +41,8 @@ class MergeStrategy(StrEnum):
     ATOMIC_OVERRIDES = "Atomic overrides"
     PATCH_DEFAULTS = "Patch defaults"
     PATCH_OVERRIDES = "Patch overrides"
+    STRATEGIC_MERGE = "Strategic merge"
+    ALL_APPLY = "All apply"
 
     @property
     def overrides(self) -> bool:
@@ -42,7 +52,11 @@ class MergeStrategy(StrEnum):
     @property
     def defaults(self) -> bool:
         """Whether the established spec gives way to its challengers."""
-        return self in {MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.PATCH_DEFAULTS}
+        return self in {
+            MergeStrategy.ATOMIC_DEFAULTS,
+            MergeStrategy.PATCH_DEFAULTS,
+            MergeStrategy.STRATEGIC_MERGE,
+        }
 
     @classmethod
     def named(cls, name: str) -> MergeStrategy | None:
@@ -65,37 +79,103 @@ class TargetLevel(NamedTuple):
         return node.object.group_kind == self.group_kind and bool(node.section) == self.section
 
 
+class Needed(NamedTuple):
+    """An object that a policy must refer to, or it is invalid: the field of the reference, its group and its kinds.
+
+    The reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them
+    that are cluster-scoped.
+    """
+
+    field: str
+    group: str
+    kinds: tuple[str, ...]
+    cluster_kinds: frozenset[str] = frozenset()
+
+
+class Setting(NamedTuple):
+    """A setting of a controller that no manifest states: what holds unless a person says otherwise, and what it is."""
+
+    default: str
+    description: str
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyKindProfile:
     """The choices that a policy kind makes; the defaults are SEMANTICS' and GEP-713's.
 
-    `declared_targets` are the kinds that a policy may name (empty: any), `effective_targets` the levels at which it
-    changes behaviour (empty: the target itself for a direct kind, the end of each path for an inherited one).
-    `strategy` is None where each policy chooses by a stanza or by `strategy_field`. `fold` and `stanzas` are None
-    where nobody has said. `object_fields` maps a field of the spec proper to the field of the target object that
-    stands for the same setting. `whole_fields` are maps that every merge replaces whole; `map_fields` are the maps of
-    scalars in the definition's schema (paths below `spec`), which the experimental GEP-713 text replaces whole.
-    `assumed` names the choices that rest on a default or a guess; an answer says so.
+    Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` it is not
+    known how the kind attaches, and nothing is claimed about what it affects; unless it attaches by `references_alone`,
+    that holds of a policy without references. `target_group` is the group of a reference that names none.
+    `unnamed_rules` is what a reference calls a rule without a name (`rule-{n}`, from 1).
+    `controllers` are the names of the controllers that act on the kind: it has no effect on Gateways of other classes
+    (empty: on all). In such a name `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are
+    objects without which a policy is invalid, `exclusive_field` is a list in a target section of which no entry may
+    occur in another section as well, `target_status` a field of the target's status without which the policy has
+    nothing to do. `backend_fields` hold references to backends that the policy itself sends requests to.
+
+    Effect. `effective_targets` are the levels at which the kind changes behaviour (empty: the target itself for a
+    direct kind, the end of each path for an inherited one). A policy on a section refines what the one on the whole
+    object says, or replaces it (`sections`).
+
+    Merging. `strategy` is None where each policy chooses by a stanza or by `strategy_field`, whose values mean
+    `strategy_values`. `chooser` is the policy of two whose strategy decides, `merges_with` how much of what is above it
+    a challenger merges with, where only `merge_parents` count (empty: all). `order_field` is a number that orders
+    policies on one node, smallest first, before their age does. `fold`, `same_level` and `stanzas` are None where
+    nobody has said. `whole_fields` are fields that come whole from one policy although they are maps or part of one:
+    `limits.*` is every entry of a map, `rules[name]` every element of a list, known by its `name`. `list_keys` are the
+    keys by which "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field.
+    `empty_without` is the field without which a spec counts as empty, so that it beats nothing. `variants` are the
+    profiles that hold instead at effective targets of some kinds.
+
+    Reporting. `status` is how the kind's controllers report, `status_by` how those do that report otherwise, by name.
+
+    `object_fields` maps a field of the spec proper to the field of the target object that stands for the same setting.
+    `map_fields` are the maps of scalars in the definition's schema (paths below `spec`), which the experimental GEP-713
+    text replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `notes` says
+    in words what no other field can; of an `approximate` profile they say where its answers may be wrong.
     """
 
     group_kind: GroupKind
     policy_class: PolicyClass
     known_by: KnownBy
     target_fields: tuple[str, ...] = TARGET_FIELDS
+    references_alone: bool = True
+    target_group: str = ""
     declared_targets: frozenset[GroupKind] = frozenset()
     effective_targets: tuple[TargetLevel, ...] = ()
     virtual_targets: frozenset[GroupKind] = frozenset()
     cross_namespace: bool | None = None
     grant_required: bool = True
+    unnamed_rules: str = ""
+    controllers: frozenset[str] = frozenset()
+    needs: tuple[Needed, ...] = ()
+    exclusive_field: str = ""
+    target_status: str = ""
+    backend_fields: tuple[str, ...] = ()
+    sections: Sections | None = None
     strategy: MergeStrategy | None = None
     strategy_field: str = ""
+    strategy_values: Mapping[str, MergeStrategy] = field(default_factory=lambda: MappingProxyType({}))
     stanzas: Stanzas | None = None
+    chooser: Chooser = "established"
+    merges_with: MergesWith = "every"
+    merge_parents: tuple[TargetLevel, ...] = ()
     fold: Fold | None = None
     same_level: SameLevel | None = None
+    order_field: str = ""
+    list_keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    nulls: Nulls = "remove"
+    empty_without: str = ""
     object_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     whole_fields: frozenset[str] = frozenset()
     map_fields: frozenset[str] = frozenset()
+    variants: Mapping[GroupKind, PolicyKindProfile] = field(default_factory=lambda: MappingProxyType({}))
+    status: StatusProfile = STANDARD_STATUS
+    status_by: Mapping[str, StatusProfile] = field(default_factory=lambda: MappingProxyType({}))
     evidence: tuple[str, ...] = ()
+    notes: str = ""
+    approximate: bool = False
+    settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))
     origin: Origin | None = None
     assumed: tuple[str, ...] = ()
 
@@ -105,3 +185,18 @@ class PolicyKindProfile:
         if self.strategy:
             return self.strategy
         return MergeStrategy.NONE if self.policy_class == "direct" else MergeStrategy.ATOMIC_DEFAULTS
+
+    def at(self, target: GroupKind) -> PolicyKindProfile:
+        """The profile that holds where the kind takes effect on objects of a kind."""
+        return self.variants.get(target, self)
+
+    def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
+        """The profile that holds under settings; one without a value has its default."""
+        if not self.settings:
+            return self
+        controllers = self.controllers
+        for name, setting in self.settings.items():
+            value = values.get(name, setting.default)
+            controllers = frozenset(controller.replace(f"{{{name}}}", value) for controller in controllers)
+        variants = {kind: variant.under(values) for kind, variant in self.variants.items()}
+        return replace(self, controllers=controllers, variants=MappingProxyType(variants))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE, names_in_crd
 from kubectl_policy.model.refs import GroupKind
@@ -10,7 +11,7 @@ from kubectl_policy.profiles.infer import by_label, by_shape
 from kubectl_policy.profiles.load import built_in_profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
@@ -35,13 +36,21 @@ _NOT_POLICIES = frozenset(
     }
 )
 
+_NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
+
 
 class Registry:
     """The policy kinds of one snapshot. Built-in profiles are read only for the API groups that occur."""
 
-    def __init__(self, index: Index, profiles: Iterable[PolicyKindProfile] = ()) -> None:
-        """Give the user's own profiles precedence over the built-in ones, later ones over earlier ones."""
+    def __init__(
+        self, index: Index, profiles: Iterable[PolicyKindProfile] = (), settings: Mapping[str, str] = _NO_SETTINGS
+    ) -> None:
+        """Give the user's own profiles precedence over the built-in ones, later ones over earlier ones.
+
+        `settings` are values for what profiles leave open (`PolicyKindProfile.settings`).
+        """
         self._index = index
+        self._settings = settings
         self._user = {profile.group_kind: profile for profile in profiles}
         self._found: dict[GroupKind, PolicyKindProfile | None] = {}
 
@@ -51,10 +60,15 @@ class Registry:
         profiles = (self.profile_of(group_kind) for group_kind in self._index.group_kinds)
         return tuple(profile for profile in profiles if profile)
 
+    def profiled(self, groups: Iterable[str]) -> tuple[GroupKind, ...]:
+        """The kinds that have a profile, also if they do not occur: the user's, and built-in ones of some groups."""
+        return (*self._user, *(kind for group in groups for kind in built_in_profiles(group)))
+
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""
         if group_kind not in self._found:
-            self._found[group_kind] = self._look_up(group_kind)
+            found = self._look_up(group_kind)
+            self._found[group_kind] = found.under(self._settings) if found else None
         return self._found[group_kind]
 
     def known(self, group_kind: GroupKind) -> PolicyKindProfile:

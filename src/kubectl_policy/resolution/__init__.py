@@ -1,14 +1,16 @@
 """Merge strategies, precedence, effective policies and enforcement."""
 
+from kubectl_policy.resolution.contention import Contention, contentions
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate
 from kubectl_policy.resolution.enforcement import CARRY_NOTHING, Enforcement, enforce, fates_of, reach
-from kubectl_policy.resolution.precedence import same_level_of
+from kubectl_policy.resolution.precedence import by_age, same_level_of
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
 
 __all__ = [
     "CARRY_NOTHING",
+    "Contention",
     "Contribution",
     "EffectivePolicy",
     "Enforcement",
@@ -17,6 +19,8 @@ __all__ = [
     "Resolver",
     "Source",
     "Traced",
+    "by_age",
+    "contentions",
     "enforce",
     "fates_of",
     "field_name",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.resolution.strategies import Contribution, fold
-from kubectl_policy.resolution.traced import Leaf, Source, field_name, leaves
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.resolution.strategies import Contribution, Merged, fold, lay_over
+from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.traced import Field, Traced
@@ -25,7 +25,8 @@ Doubt: TypeAlias = Literal["age unknown", "fold direction"]
 class Fate:
     """What became of one declared field on a path.
 
-    `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the whole spec, instead.
+    `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
+    the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused (strategy None).
     """
 
@@ -41,7 +42,8 @@ class EffectivePolicy:
     """What the policies of one kind amount to at the end of a path.
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
-    conflict. `doubts` name what the answer rests on without knowing it.
+    conflict; of these, `kept_out` are those where one policy alone applies to their target, and it is another one.
+    `doubts` name what the answer rests on without knowing it.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class EffectivePolicy:
     members: frozenset[Source]
     rejected: frozenset[Source]
     doubts: frozenset[Doubt] = frozenset()
+    kept_out: frozenset[Source] = frozenset()
 
     @property
     def target(self) -> NodeRef:
@@ -78,19 +81,33 @@ class EffectivePolicy:
     def _fate(self, field: Field, leaf: Leaf) -> Fate:
         name = field_name(field)
         if leaf.source in self.rejected:
-            return Fate(name, leaf.value, leaf.source, "rejected", self._winners())
+            return Fate(name, leaf.value, leaf.source, "rejected", self._winners_over(leaf.source))
+        found, around = self._place(field)
+        # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
+        if isinstance(found, Leaf) and (found.source != leaf.source or found.value != leaf.value):
+            return Fate(name, leaf.value, leaf.source, "superseded", (found.source,))
+        nothing_more: Json = [] if isinstance(found, KeyedList) else {}
+        if isinstance(found, Leaf) or (found is not None and leaf.value == nothing_more):
+            return Fate(name, leaf.value, leaf.source, "effective")
+        replaced = {inner.source for _, inner in leaves(around)}
+        return Fate(name, leaf.value, leaf.source, "superseded", tuple(sorted(replaced)) or self._winners())
+
+    def _place(self, field: Field) -> tuple[Leaf | Traced | None, Traced]:
+        """What stands at a field, or above it in its stead; and the closest map there, unless it is the whole spec."""
         found: Leaf | Traced | None = self.spec
+        around: Traced = {}
         for key in field:
             if found is None or isinstance(found, Leaf):
                 break
             found = found.get(key)
-        # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
-        if isinstance(found, Leaf) and (found.source != leaf.source or found.value != leaf.value):
-            return Fate(name, leaf.value, leaf.source, "superseded", (found.source,))
-        if isinstance(found, Leaf) or (found is not None and leaf.value == {}):
-            return Fate(name, leaf.value, leaf.source, "effective")
-        replaced = {inner.source for _, inner in leaves(found or {})}
-        return Fate(name, leaf.value, leaf.source, "superseded", tuple(sorted(replaced)) or self._winners())
+            around = found if isinstance(found, Mapping) else around
+        return found, around
+
+    def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
+        if rejected not in self.kept_out:
+            return self._winners()
+        there = dict.fromkeys(part.source for part in self.contributions if part.source.target == rejected.target)
+        return tuple(source for source in there if source not in self.kept_out)
 
     def _winners(self) -> tuple[Source, ...]:
         return tuple(part.source for part in self.contributions if part.source in self.members)
@@ -101,22 +118,35 @@ def resolve(
     profile: PolicyKindProfile,
     contributions: tuple[Contribution, ...],
     target_object: Mapping[str, Json],
+    refused: frozenset[Source] = frozenset(),
 ) -> EffectivePolicy:
     """The effective policy of a kind at the end of a path, from at least one contribution.
 
-    `target_object` is the object at the end of the path: its own fields beat every default and lose to every override
-    (the profile's `object_fields`; experimental GEP-713, `RetryOnPolicy`).
+    `refused` are contributions that another policy on the same target keeps out. `target_object` is the object at the
+    end of the path: its own fields beat every default and lose to every override (the profile's `object_fields`;
+    experimental GEP-713, `RetryOnPolicy`).
     """
+    taking_part = tuple(part for part in contributions if part.source not in refused)
+    if taking_part[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
+        keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
+        contributions = tuple(replace(part, spec=keyed(part.spec, keys)) for part in contributions)
+        taking_part = tuple(part for part in contributions if part.source not in refused)
+    merged, doubts = _merged(taking_part, profile)
+    spec = _with_object_fields(merged.spec, profile, target_object, path[-1])
+    rejected = merged.rejected | refused
+    return EffectivePolicy(path, profile.group_kind, spec, contributions, merged.members, rejected, doubts, refused)
+
+
+def _merged(contributions: tuple[Contribution, ...], profile: PolicyKindProfile) -> tuple[Merged, frozenset[Doubt]]:
+    if profile.chooser == "challenger":
+        return lay_over(contributions, profile), frozenset()
     merged = fold(contributions, profile.fold or "bottom-up")
-    spec = merged.spec
-    doubts: frozenset[Doubt] = frozenset()
     # Of two, whichever way one goes, the established one's strategy decides.
     if profile.fold is None and len(contributions) > 2:  # noqa: PLR2004 (a pair)
         other = fold(contributions, "top-down")
-        if other.spec != spec or other.rejected != merged.rejected:
-            doubts = frozenset({"fold direction"})
-    spec = _with_object_fields(spec, profile, target_object, path[-1])
-    return EffectivePolicy(path, profile.group_kind, spec, contributions, merged.members, merged.rejected, doubts)
+        if other.spec != merged.spec or other.rejected != merged.rejected:
+            return merged, frozenset({"fold direction"})
+    return merged, frozenset()
 
 
 def _with_object_fields(

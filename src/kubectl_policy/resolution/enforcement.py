@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.effective import EffectivePolicy, Fate
     from kubectl_policy.resolution.resolver import Resolver
-    from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Path, Topology
 
 EnforcementState: TypeAlias = Literal[
@@ -41,9 +40,10 @@ class Enforcement:
 
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
-    nothing below it to affect. Without any attachment that holds: `TargetNotFound`, `NotPermitted`, `Invalid` (no
-    usable reference), or `Unknown` (the target is not in the input). `by` are the policies, or objects with fields of
-    their own, that beat it.
+    nothing below it to affect, or only to what another controller acts on. Without any attachment that holds:
+    `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
+    `Unknown` (the target is not in the input, or it is not known how the kind attaches). `by` are the policies, or
+    objects with fields of their own, that beat it.
     """
 
     policy: ObjectRef
@@ -62,15 +62,21 @@ def enforce(
     """The enforcement of a policy, given all of its attachments."""
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     if not targets:
-        return Enforcement(policy, _unattached(attachments), (), ())
+        by_references = bool(attachments) or (bool(profile.target_fields) and profile.references_alone)
+        state = _unattached(attachments) if by_references else "Unknown"
+        return Enforcement(policy, state, (), ())
     paths = dict.fromkeys(path for target in targets for path in _paths(target, profile, topology))
     carrying = (path for path in paths if topology.carries_traffic(path))
     found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
     outcomes = tuple(effective for effective in found if effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), ())
-    by = {ref for effective in outcomes for ref in _beaten_by(policy, effective)} - {policy}
-    return Enforcement(policy, _state(policy, outcomes), tuple(sorted(by)), outcomes)
+    # Paths on which the same policies meet share their contributions, and with them every fate. A spec alone may be
+    # that of one policy which beats different ones on different paths.
+    distinct = {id(effective.contributions): effective for effective in outcomes}.values()
+    shares = [_share(policy, effective) for effective in distinct]
+    by = {ref for share in shares for ref in share.beaten_by} - {policy}
+    return Enforcement(policy, _state(shares), tuple(sorted(by)), outcomes)
 
 
 def fates_of(policy: ObjectRef, effective: EffectivePolicy) -> list[Fate]:
@@ -78,34 +84,40 @@ def fates_of(policy: ObjectRef, effective: EffectivePolicy) -> list[Fate]:
     return [fate for fate in effective.fates() if fate.source.object == policy]
 
 
-def _state(policy: ObjectRef, outcomes: Collection[EffectivePolicy]) -> EnforcementState:
-    in_force = [policy in effective.policies_in_force() for effective in outcomes]
-    if all(in_force) and not any(_beaten(policy, effective) for effective in outcomes):
-        return "Enforced"
-    if any(in_force):
-        return "PartiallyEnforced"
-    own = [(_sources(policy, effective), effective.rejected) for effective in outcomes]
-    refused = [sources <= rejected for sources, rejected in own if sources]
-    return "Conflicted" if refused and all(refused) else "Overridden"
+class _Share(NamedTuple):
+    """What a policy has of one outcome: whether it is in force, and what beats it.
+
+    `refused` is whether all that it brings is refused for a conflict; None if it brings nothing.
+    """
+
+    in_force: bool
+    refused: bool | None
+    loses: bool
+    beaten_by: frozenset[ObjectRef]
 
 
-def _sources(policy: ObjectRef, effective: EffectivePolicy) -> set[Source]:
-    return {part.source for part in effective.contributions if part.source.object == policy}
+def _share(policy: ObjectRef, effective: EffectivePolicy) -> _Share:
+    """A policy's share of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
 
-
-def _beaten(policy: ObjectRef, effective: EffectivePolicy) -> list[Fate]:
-    """The fates of a policy's lost fields; one that it sets to the same value elsewhere on the path is not lost."""
-    fates = fates_of(policy, effective)
+    What beats it is told field by field or, where it has no fields there, as a whole.
+    """
+    fates, in_force = fates_of(policy, effective), effective.policies_in_force()
     held = [(fate.field, fate.value) for fate in fates if fate.state == "effective"]
-    return [fate for fate in fates if (fate.field, fate.value) not in held]
+    lost = [fate for fate in fates if (fate.field, fate.value) not in held]
+    sources = {part.source for part in effective.contributions if part.source.object == policy}
+    whole: frozenset[ObjectRef] = frozenset() if policy in in_force else in_force
+    beaten_by = frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole
+    refused = sources <= effective.rejected if sources else None
+    return _Share(policy in in_force, refused, bool(lost), beaten_by)
 
 
-def _beaten_by(policy: ObjectRef, effective: EffectivePolicy) -> set[ObjectRef]:
-    """What beats a policy on a path: field by field or, where it has no fields there, as a whole."""
-    if fates_of(policy, effective):
-        return {source.object for fate in _beaten(policy, effective) for source in fate.superseded_by}
-    in_force = effective.policies_in_force()
-    return set() if policy in in_force else set(in_force)
+def _state(shares: Collection[_Share]) -> EnforcementState:
+    if all(share.in_force and not share.loses for share in shares):
+        return "Enforced"
+    if any(share.in_force for share in shares):
+        return "PartiallyEnforced"
+    refused = [share.refused for share in shares if share.refused is not None]
+    return "Conflicted" if refused and all(refused) else "Overridden"
 
 
 def _unattached(attachments: Collection[Attachment]) -> EnforcementState:
@@ -114,7 +126,9 @@ def _unattached(attachments: Collection[Attachment]) -> EnforcementState:
         return "Unknown"
     if states & {"target missing", "section missing"}:
         return "TargetNotFound"
-    return "NotPermitted" if "not permitted" in states else "Invalid"
+    if "not permitted" in states:
+        return "NotPermitted"
+    return "NoEffect" if "not managed" in states else "Invalid"
 
 
 def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.fields import integer_at
 from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
 
 if TYPE_CHECKING:
@@ -13,22 +14,33 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles.profile import PolicyKindProfile, SameLevel
     from kubectl_policy.resolution.strategies import Contribution
+    from kubectl_policy.resolution.traced import Source
 
 _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
 
 
-def by_age(policies: Iterable[Resource]) -> list[Resource]:
+def by_age(policies: Iterable[Resource], order_field: str = "") -> list[Resource]:
     """Policies with the first created first, then by `{namespace}/{name}`; those without a date come last.
 
     GEP-713, "Conflict resolution": the oldest policy based on creation timestamp, then the one first in alphabetical
-    order by "{namespace}/{name}".
+    order by "{namespace}/{name}". Where the kind has a number that orders its policies, that comes first; without it a
+    policy has 0.
     """
-    return sorted(policies, key=lambda policy: (policy.created or _AFTER_ALL, policy.ref.qualified_name))
+
+    def place(policy: Resource) -> tuple[int, datetime, str]:
+        return _number(policy, order_field), policy.created or _AFTER_ALL, policy.ref.qualified_name
+
+    return sorted(policies, key=place)
 
 
-def age_unknown(policies: Sequence[Resource]) -> bool:
+def age_unknown(policies: Iterable[Resource], order_field: str = "") -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
-    return len(policies) > 1 and any(policy.created is None for policy in policies)
+    numbers = [(_number(policy, order_field), policy.created) for policy in policies]
+    return any(date is None and [other for other, _ in numbers].count(number) > 1 for number, date in numbers)
+
+
+def _number(policy: Resource, order_field: str) -> int:
+    return (integer_at(policy.raw, order_field) if order_field else None) or 0
 
 
 def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contribution]) -> SameLevel:
@@ -47,8 +59,16 @@ def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) ->
 
     By default the older one is established and the newer one its challenger. Where the first created wins, its defaults
     go last, since of two defaults the later one in the fold wins; with overrides and with None the earlier one wins.
+    Where one alone applies there is nothing to fold; see `refused`.
     """
-    if same_level == "newest-challenges":
+    if same_level != "first-wins":
         return list(contributions)
     defaults = [part for part in contributions if part.strategy.defaults]
     return [part for part in contributions if not part.strategy.defaults] + defaults[::-1]
+
+
+def refused(contributions: Sequence[Contribution], same_level: SameLevel) -> frozenset[Source]:
+    """Of the contributions to one node, given oldest first: if one policy alone applies, those of all the others."""
+    if same_level != "one-applies":
+        return frozenset()
+    return frozenset(part.source for part in contributions if part.source.object != contributions[0].source.object)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_policy.resolution.contributions import contribution_of
 from kubectl_policy.resolution.effective import EffectivePolicy, resolve
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, same_level_of
-from kubectl_policy.resolution.spec_proper import EXPERIMENTAL, stanzas_of
-from kubectl_policy.resolution.strategies import Contribution
-from kubectl_policy.resolution.traced import Source, trace
+from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, refused, same_level_of
+from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.traced import Source
+from kubectl_policy.topology.controllers import controlled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
+    from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.topology import Path, Topology
+
+
+class _OnNode(NamedTuple):
+    """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused there."""
+
+    contributions: tuple[Contribution, ...]
+    refused: frozenset[Source]
+    age_unknown: bool
 
 
 class Resolver:
@@ -32,7 +42,7 @@ class Resolver:
             if policy and attachment.target and attachment.state == "attached":
                 kinds = self._attached.setdefault(attachment.target, {})
                 kinds.setdefault(policy.ref.group_kind, set()).add(policy)
-        self._on_node: dict[tuple[NodeRef, GroupKind], tuple[tuple[Contribution, ...], bool]] = {}
+        self._on_node: dict[tuple[NodeRef, int], _OnNode] = {}
         self._merged: dict[tuple[object, ...], EffectivePolicy] = {}
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
@@ -42,7 +52,13 @@ class Resolver:
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, by kind, then in their order of precedence."""
         kinds = self._attached.get(node, {})
-        return tuple(policy for kind in sorted(kinds) for policy in by_age(kinds[kind]))
+        return tuple(policy for kind in sorted(kinds) for policy in self.claimants(node, kind))
+
+    def claimants(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
+        """The policies of a kind attached to a node itself, in their order of precedence."""
+        profile = self._registry.profile_of(kind)
+        policies = self._attached.get(node, {}).get(kind, ())
+        return tuple(by_age(policies, profile.order_field)) if profile else ()
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of a path, sorted by kind."""
@@ -52,67 +68,77 @@ class Resolver:
     def effective_of(self, kind: GroupKind, path: Path) -> EffectivePolicy | None:
         """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there."""
         profile = self._registry.profile_of(kind)
-        if profile is None:
+        if profile is None or not controlled(self._topology, path, profile.controllers):
             return None
-        contributions: list[Contribution] = []
-        undated = False
-        for node in self._contributing(path, profile):
-            on_node, age_is_unknown = self._contributions_on(node, profile)
-            contributions += on_node
-            undated |= age_is_unknown
+        profile = profile.at(path[-1].object.group_kind)
+        found = [self._on(node, profile) for node in self._contributing(path, profile)]
+        contributions = tuple(part for on_node in found for part in on_node.contributions)
         if not contributions:
             return None
-        effective = self._resolved(path, profile, tuple(contributions))
+        refused = frozenset(source for on_node in found for source in on_node.refused)
+        effective = self._resolved(path, profile, contributions, refused)
+        undated = any(on_node.age_unknown for on_node in found)
         return effective.doubting("age unknown") if undated else effective
 
     def _contributing(self, path: Path, profile: PolicyKindProfile) -> Iterator[NodeRef]:
         """The nodes whose policies count at the end of a path, each once, at its first place.
 
-        A direct policy counts at its target alone, and at a section of it that has no policy of the kind of its own.
+        A direct policy counts at its target alone, and at a section of it: beside the section's own policies if these
+        refine it, in their absence if they replace it. Those of an inherited kind refine it unless the profile says
+        otherwise.
         """
         if profile.policy_class == "inherited":
-            yield from dict.fromkeys(path)
+            nodes = list(dict.fromkeys(path))
+            replaced = {
+                node._replace(section="")
+                for node in nodes
+                if profile.sections == "replace" and node.section and self._has(node, profile)
+            }
+            yield from (node for node in nodes if node not in replaced)
             return
         node = path[-1]
-        own = profile.group_kind in self._attached.get(node, ())
-        yield node if own else node._replace(section="")
+        whole = node._replace(section="")
+        if profile.sections == "refine" and node.section:
+            yield whole
+            yield node
+        else:
+            yield node if self._has(node, profile) else whole
 
-    def _contributions_on(self, node: NodeRef, profile: PolicyKindProfile) -> tuple[tuple[Contribution, ...], bool]:
-        key = (node, profile.group_kind)
+    def _has(self, node: NodeRef, profile: PolicyKindProfile) -> bool:
+        return profile.group_kind in self._attached.get(node, ())
+
+    def _on(self, node: NodeRef, profile: PolicyKindProfile) -> _OnNode:
+        key = (node, id(profile))
         if key not in self._on_node:
-            policies = by_age(self._attached.get(node, {}).get(profile.group_kind, ()))
-            found: list[Contribution] = []
-            for policy in policies:
-                for stanza in stanzas_of(self._topology.index.raw(policy.ref), profile):
-                    source = Source(policy.ref, node, stanza.strategy.overrides)
-                    spec = trace(stanza.spec, source, _whole(profile, stanza.field))
-                    found.append(Contribution(source, spec, stanza.strategy, stanza.field))
-            ordered = on_one_node(found, same_level_of(profile, found))
-            self._on_node[key] = (tuple(ordered), age_unknown(policies))
+            policies = by_age(self._attached.get(node, {}).get(profile.group_kind, ()), profile.order_field)
+            found = [part for policy in policies for part in self._contributions(policy, node, profile)]
+            same_level = same_level_of(profile, found)
+            self._on_node[key] = _OnNode(
+                tuple(on_one_node(found, same_level)),
+                refused(found, same_level),
+                age_unknown(policies, profile.order_field),
+            )
         return self._on_node[key]
 
+    def _contributions(self, policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> Iterator[Contribution]:
+        for stanza in stanzas_of(self._topology.index.raw(policy.ref), profile):
+            source = Source(policy.ref, node, stanza.strategy.overrides)
+            yield contribution_of(source, stanza, profile)
+
     def _resolved(
-        self, path: Path, profile: PolicyKindProfile, contributions: tuple[Contribution, ...]
+        self,
+        path: Path,
+        profile: PolicyKindProfile,
+        contributions: tuple[Contribution, ...],
+        refused_there: frozenset[Source],
     ) -> EffectivePolicy:
         target: Mapping[str, Json] = self._topology.index.raw(path[-1].object) if profile.object_fields else {}
         key = (
-            profile.group_kind,
+            id(profile),
             tuple(part.source for part in contributions),
             path[-1] if profile.object_fields else None,
         )
         if key not in self._merged:
-            self._merged[key] = resolve(path, profile, contributions, target)
+            self._merged[key] = resolve(path, profile, contributions, target, refused_there)
         known = self._merged[key]
         return known if known.path == path else known.on(path)
-
-
-def _whole(profile: PolicyKindProfile, stanza: str) -> frozenset[str]:
-    """The fields below a stanza that a merge replaces whole.
-
-    The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not.
-    """
-    if stanza not in EXPERIMENTAL:
-        return profile.whole_fields
-    below = stanza.removeprefix("spec.") + "."
-    inside = {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)}
-    return profile.whole_fields | inside

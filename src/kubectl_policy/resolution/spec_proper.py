@@ -43,7 +43,7 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     for style, overrides, defaults in _STYLES:
         if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
             found = [
-                _stanza(f"spec.{name}", mapping_at(spec, name), is_override=name == overrides)
+                _stanza(f"spec.{name}", mapping_at(spec, name), profile, is_override=name == overrides)
                 for name in (overrides, defaults)
                 if isinstance(spec.get(name), Mapping)
             ]
@@ -73,10 +73,11 @@ def _without(value: Mapping[str, Json], keys: Sequence[str]) -> Mapping[str, Jso
     return {**value, key: left} if left else _without(value, [key])
 
 
-def _stanza(field: str, spec: Mapping[str, Json], *, is_override: bool) -> Stanza:
+def _stanza(field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, *, is_override: bool) -> Stanza:
     """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told."""
-    experimental = field in EXPERIMENTAL
-    patches = experimental or text_at(spec, "strategy").lower() in _PATCHING
+    experimental, chosen = field in EXPERIMENTAL, text_at(spec, "strategy").lower()
+    by_default = not chosen and profile.strategy in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES}
+    patches = experimental or chosen in _PATCHING or by_default
     settings = {key: value for key, value in spec.items() if experimental or key != "strategy"}
     if is_override:
         strategy = MergeStrategy.PATCH_OVERRIDES if patches else MergeStrategy.ATOMIC_OVERRIDES
@@ -87,5 +88,5 @@ def _stanza(field: str, spec: Mapping[str, Json], *, is_override: bool) -> Stanz
 
 def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
     chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
-    strategy = MergeStrategy.named(chosen) or MergeStrategy.named(f"{chosen} defaults") or profile.default_strategy
-    return Stanza("spec", strategy, spec)
+    known = profile.strategy_values.get(chosen) or MergeStrategy.named(chosen)
+    return Stanza("spec", known or MergeStrategy.named(f"{chosen} defaults") or profile.default_strategy, spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.profiles.profile import MergeStrategy
 from kubectl_policy.resolution.traced import Source, patched
@@ -12,6 +12,7 @@ from kubectl_policy.resolution.traced import Source, patched
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Fold
     from kubectl_policy.resolution.traced import Traced
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 class Contribution:
     """What one policy, attached at one node of a path, brings to the effective policy there.
 
-    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`).
+    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one beats nothing.
     """
 
     source: Source
     spec: Traced
     strategy: MergeStrategy
     field: str = "spec"
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Merged:
     strategy: MergeStrategy
     members: frozenset[Source]
     rejected: frozenset[Source] = frozenset()
+    empty: bool = False
 
     @property
     def spec(self) -> Traced:
@@ -56,16 +59,18 @@ def merge(established: Merged, challenger: Merged) -> Merged:
     rejected = established.rejected | challenger.rejected
     match strategy:
         case MergeStrategy.NONE:
-            return Merged(established.specs, strategy, established.members, rejected | challenger.members)
-        case MergeStrategy.ATOMIC_DEFAULTS:
+            refused = rejected | challenger.members
+            return Merged(established.specs, strategy, established.members, refused, established.empty)
+        case MergeStrategy.ATOMIC_DEFAULTS if not challenger.empty:
             return Merged(challenger.specs, strategy, challenger.members, rejected)
-        case MergeStrategy.ATOMIC_OVERRIDES:
-            return Merged(established.specs, strategy, established.members, rejected)
-        case MergeStrategy.PATCH_DEFAULTS:
-            specs = established.specs + challenger.specs
-        case _:
+        case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
+            return Merged(established.specs, strategy, established.members, rejected, established.empty)
+        case MergeStrategy.PATCH_OVERRIDES:
             specs = challenger.specs + established.specs
-    return Merged(specs, strategy, established.members | challenger.members, rejected)
+        case _:
+            specs = established.specs + challenger.specs
+    empty = established.empty and challenger.empty
+    return Merged(specs, strategy, established.members | challenger.members, rejected, empty)
 
 
 def fold(contributions: Sequence[Contribution], direction: Fold) -> Merged:
@@ -76,13 +81,40 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Merged:
     ("Abstract process", provisional): the two least specific merge first, and the result takes the strategy of the more
     specific one; after a rejection it keeps its own.
     """
-    layers = [Merged((part.spec,), part.strategy, frozenset({part.source})) for part in contributions]
+    layers = [_layer(part) for part in contributions]
     if direction == "bottom-up":
         return reduce(lambda below, above: merge(above, below), reversed(layers))
     return reduce(_step_down, layers)
 
 
+def lay_over(contributions: Sequence[Contribution], profile: PolicyKindProfile) -> Merged:
+    """The contributions of a path, least specific first and at least one, where each challenger chooses.
+
+    The most specific one replaces all that is above it or, if it says so, patches it: every policy above, each of which
+    chooses in turn, or the closest one alone (`merges_with`), whatever that one chooses for itself. Policies on levels
+    that the kind does not merge with are passed over (Envoy Gateway, `mergeType`: api/v1alpha1/shared_types.go).
+    """
+    *above, nearest = contributions
+    if above and nearest.empty and nearest.strategy not in _PATCHING:
+        return lay_over(above, profile)
+    layer = _layer(nearest)
+    levels = profile.merge_parents
+    parents = [part for part in above if not levels or any(level.includes(part.source.target) for level in levels)]
+    if nearest.strategy not in _PATCHING or not parents:
+        return layer
+    closest = profile.merges_with == "closest"
+    base = _layer(parents[-1]) if closest else lay_over(parents, profile)
+    return Merged(base.specs + layer.specs, nearest.strategy, base.members | layer.members, empty=layer.empty)
+
+
+def _layer(part: Contribution) -> Merged:
+    return Merged((part.spec,), part.strategy, frozenset({part.source}), empty=part.empty)
+
+
 def _step_down(above: Merged, below: Merged) -> Merged:
     merged = merge(above, below)
     strategy = above.strategy if above.strategy is MergeStrategy.NONE else below.strategy
-    return Merged(merged.specs, strategy, merged.members, merged.rejected)
+    return Merged(merged.specs, strategy, merged.members, merged.rejected, merged.empty)
+
+
+_PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from kubectl_policy.model.fields import text_at
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
@@ -40,27 +42,74 @@ Traced: TypeAlias = "Mapping[str, Leaf | Traced]"
 Field: TypeAlias = tuple[str, ...]
 
 
-def trace(value: Mapping[str, Json], source: Source, whole: frozenset[str] = frozenset(), path: str = "") -> Traced:
-    """A spec as its policy declared it, every leaf with its source; fields in `whole` are leaves although maps."""
+class KeyedList(dict[str, "Leaf | Traced"]):
+    """A list whose elements are known by a key: a merge takes each of them for itself, in the order of the list."""
+
+
+def trace(value: Mapping[str, Json], source: Source, whole: Collection[Field] = ()) -> Traced:
+    """A spec as its policy declared it, every leaf with its source.
+
+    `whole` are the fields that are leaves although maps, as paths of keys: `*` stands for every key, and `rules[name]`
+    for every element of the list `rules`, known by its `name`.
+    """
     traced: dict[str, Leaf | Traced] = {}
     for key, child in value.items():
-        field = f"{path}.{key}" if path else key
-        if isinstance(child, Mapping) and child and field not in whole:
-            traced[key] = trace(child, source, whole, field)
+        below = [rest for first, *rest in whole if first in {key, "*"}]
+        list_key = next((first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")), "")
+        if isinstance(child, Mapping) and child and [] not in below:
+            traced[key] = trace(child, source, [tuple(rest) for rest in below])
         else:
-            traced[key] = Leaf(child, source, removed=child is None)
+            leaf = Leaf(child, source, removed=child is None)
+            traced[key] = _elements(leaf, list_key) if list_key else leaf
     return traced
+
+
+def keyed(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Traced:
+    """A spec in which the lists at some fields are keyed lists, whose elements merge field by field.
+
+    An empty key sets every element apart from those of other sources, so that a merge appends lists. A list inside the
+    elements of another one is named without them: `rules.matches`.
+    """
+    is_list = isinstance(spec, KeyedList)
+    found: dict[str, Leaf | Traced] = KeyedList() if is_list else {}
+    for key, child in spec.items():
+        here = field if is_list else (*field, key)
+        inner = child
+        if isinstance(child, Leaf) and here in list_keys and not is_list:
+            inner = _elements(child, list_keys[here], deep=True)
+        found[key] = inner if isinstance(inner, Leaf) else keyed(inner, list_keys, here)
+    return found
+
+
+def _elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
+    """The elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
+    elements = leaf.value if isinstance(leaf.value, list) else []
+    if list_key:
+        names = [text_at(element, list_key) for element in elements]
+    else:
+        names = [f"{leaf.source.object.qualified_name}[{position}]" for position in range(len(elements))]
+    if not names or "" in names or len(set(names)) < len(names):
+        return leaf
+    return KeyedList(zip(names, (_element(element, leaf.source, deep=deep) for element in elements), strict=True))
+
+
+def _element(element: Json, source: Source, *, deep: bool) -> Leaf | Traced:
+    return trace(element, source) if deep and isinstance(element, dict) and element else Leaf(element, source)
 
 
 def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
     """RFC 7386, section 2, `MergePatch(Target, Patch)`, on traced values; what a patch removes becomes a tombstone.
 
-    A whole map (see `trace`) is a leaf and replaces what it meets; an empty one changes no map that it meets.
+    A whole map (see `trace`) is a leaf and replaces what it meets; an empty one changes no map that it meets. A keyed
+    list merges with a keyed list alone.
     """
     if isinstance(change, Leaf):
-        keeps = change.value == {} and isinstance(target, Mapping)
+        empty: Json = [] if isinstance(target, KeyedList) else {}
+        keeps = change.value == empty and isinstance(target, Mapping)
         return target if keeps and target is not None else change
-    merged: dict[str, Leaf | Traced] = dict(target) if isinstance(target, Mapping) else {}
+    merged: dict[str, Leaf | Traced] = KeyedList() if isinstance(change, KeyedList) else {}
+    if isinstance(target, Mapping) and isinstance(target, KeyedList) == isinstance(change, KeyedList):
+        merged.update(target)
     for key, child in change.items():
         merged[key] = patch(merged.get(key), child)
     return merged
@@ -74,11 +123,14 @@ def patched(target: Traced, change: Traced) -> Traced:
 
 def plain(traced: Traced) -> dict[str, Json]:
     """The values without their sources; what was removed is left out."""
-    return {
-        key: child.value if isinstance(child, Leaf) else plain(child)
-        for key, child in traced.items()
-        if not (isinstance(child, Leaf) and child.removed)
-    }
+    return {key: _plain(child) for key, child in traced.items() if not (isinstance(child, Leaf) and child.removed)}
+
+
+def _plain(child: Leaf | Traced) -> Json:
+    if isinstance(child, Leaf):
+        return child.value
+    values = plain(child)
+    return list(values.values()) if isinstance(child, KeyedList) else values
 
 
 def leaves(traced: Traced, field: Field = ()) -> Iterator[tuple[Field, Leaf]]:

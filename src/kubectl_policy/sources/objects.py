@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import Diagnostic, GroupKind, Origin
-from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.sources.document import UNRENDERED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.document import Document
@@ -72,14 +72,7 @@ def contents_of(document: Document, source: str) -> Iterator[Content]:
 
 def created_at(raw: Mapping[str, Json]) -> datetime | None:
     """`metadata.creationTimestamp` with its time zone; None where it is absent or is no such time."""
-    written = mapping_at(raw, "metadata").get("creationTimestamp")
-    if not isinstance(written, str):
-        return None
-    try:
-        created = datetime.fromisoformat(written)
-    except ValueError:
-        return None
-    return created if created.tzinfo else None
+    return time_at(raw, "metadata.creationTimestamp")
 
 
 def _items_of(value: Json) -> list[tuple[Json, Json]] | None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +15,8 @@ class Settings:
     """Choices that no manifest states.
 
     `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is
-    not named is taken to be supported.
+    not named is taken to be supported. `values` are settings of controllers by the names that profiles give them.
     """
 
     unsupported_features: frozenset[str] = frozenset()
+    values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

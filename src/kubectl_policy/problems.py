@@ -1,0 +1,127 @@
+"""What is wrong, or in doubt, with single objects: their shape, their references and what comes of attachments."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Diagnostic
+from kubectl_policy.model.fields import value_at
+from kubectl_policy.topology import shape_problems_of
+from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.validation import Validation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kubectl_policy.attachment import Attachment, State
+    from kubectl_policy.model import Json, ObjectRef, Resource, Severity
+    from kubectl_policy.profiles import PolicyKindProfile, Registry
+    from kubectl_policy.resolution import Contention
+    from kubectl_policy.topology import Path, Topology
+
+_RULES: Final[Mapping[State, str]] = {
+    "attached": "virtual-target",
+    "target missing": "target-missing",
+    "target unknown": "target-unknown",
+    "section missing": "section-missing",
+    "not permitted": "target-not-permitted",
+    "kind unsupported": "target-kind-unsupported",
+    "not managed": "target-not-managed",
+    "policy invalid": "policy-invalid",
+}
+_SEVERITIES: Final[Mapping[State, Severity]] = {
+    "attached": "info",
+    "target unknown": "info",
+    "not managed": "warning",
+}
+
+
+class Problems:
+    """Finds the problems of objects, one object at a time."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        registry: Registry,
+        attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
+        contentions: Callable[[ObjectRef], tuple[Contention, ...]],
+    ) -> None:
+        """Remember where to look; `attachments` are those of each policy, `contentions` looks up a policy's."""
+        self._topology = topology
+        self._registry = registry
+        self._attachments = attachments
+        self._contentions = contentions
+        self._validation = Validation(topology.index)
+
+    def of(self, resource: Resource) -> Iterator[Diagnostic]:
+        """Wrong shapes, broken or circular references and, of a policy, what keeps it from having its effect."""
+        yield from shape_problems_of(resource)
+        yield from self._validation.problems_of(resource)
+        yield from self._topology.missing_from(resource.ref)
+        yield from self._circles(resource)
+        profile = self._registry.profile_of(resource.ref.group_kind)
+        if profile:
+            yield from self._of_policy(resource, profile)
+
+    def _of_policy(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
+        attachments = self._attachments[policy.ref]
+        if not attachments and profile.target_fields and profile.references_alone:
+            message = f"{policy.ref} has no target reference, so it has no effect"
+            yield Diagnostic("no-target", "warning", message, policy.ref, origin=policy.origin)
+        for attachment in attachments:
+            if attachment.state != "attached" or attachment.virtual:
+                yield _outcome(policy, attachment)
+        if profile.target_status:
+            yield from self._lacking(policy, profile.target_status)
+        yield from self._contended(policy)
+
+    def _circles(self, route: Resource) -> Iterator[Diagnostic]:
+        if route.ref.group_kind not in ROUTES:
+            return
+        for cycle in self._cycles:
+            routes = tuple(dict.fromkeys(node.object for node in cycle))
+            if route.ref in routes:
+                message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
+                yield Diagnostic("cycle", "error", message, route.ref, origin=route.origin, related=routes)
+
+    @cached_property
+    def _cycles(self) -> tuple[Path, ...]:
+        return self._topology.cycles()
+
+    def _lacking(self, policy: Resource, field: str) -> Iterator[Diagnostic]:
+        """Targets whose status has not what the policy needs to have anything to do."""
+        for attachment in self._attachments[policy.ref]:
+            target = attachment.target if attachment.state == "attached" else None
+            raw: Mapping[str, Json] = self._topology.index.raw(target.object) if target else {}
+            if target and not value_at(raw, field):
+                # Manifests seldom have a status; then it is not known what the cluster's object has.
+                known = "status" in raw
+                lacking = (
+                    f"has no {field}" if known else f"was read without its status: whether it has {field} is unknown"
+                )
+                message = f"{policy.ref}: {target.object} {lacking}; without that the policy does nothing"
+                severity: Severity = "warning" if known else "info"
+                origin, related = policy.origin, (target.object,)
+                yield Diagnostic("target-status-missing", severity, message, policy.ref, field, origin, related)
+
+    def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
+        for found in self._contentions(policy.ref):
+            by = "" if found.holder == policy.ref else f", for which {found.holder} came first"
+            message = f"{policy.ref}: {found.section} uses {found.entry} like {found.other}{by}; each needs its own"
+            related = (found.section.object, found.other.object)
+            yield Diagnostic("target-contended", "error", message, policy.ref, origin=policy.origin, related=related)
+
+
+def _outcome(policy: Resource, attachment: Attachment) -> Diagnostic:
+    """What came of an attachment that is out of the ordinary."""
+    return Diagnostic(
+        _RULES[attachment.state],
+        _SEVERITIES.get(attachment.state, "error"),
+        f"{attachment.policy}: {attachment.message}",
+        attachment.policy,
+        attachment.declared.field,
+        policy.origin,
+        (attachment.target.object,) if attachment.target else (),
+        "TargetNotFound" if attachment.state in {"target missing", "section missing"} else "",
+    )

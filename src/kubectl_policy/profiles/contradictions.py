@@ -1,0 +1,80 @@
+"""What a profile file may not say although each of its fields is allowed: fields that contradict each other."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_policy.profiles.validate import Flaw, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kubectl_policy.profiles.document import Plain
+
+    Fields = Mapping[str, Any]
+
+_VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?")
+# Meaningless without target references.
+_OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
+
+
+def contradictions(document: dict[str, Any]) -> Iterator[Flaw]:
+    """What is wrong with a document that is valid by the schema."""
+    yield from _versions(document, ())
+    for kind, fields in document["kinds"].items():
+        path = ("kinds", kind)
+        if not kind:
+            yield Flaw(path, "a kind needs a name")
+        for name, holds, message in _RULES:
+            if name in fields and not holds(fields):
+                yield Flaw((*path, name), message)
+        yield from _twice(fields.get("variants", ()), (*path, "variants"))
+
+
+def _chosen_by_challengers(fields: Fields) -> bool:
+    return any(part.get("chooser") == "challenger" for part in (fields, *fields.get("variants", ())))
+
+
+def _has_references(fields: Fields) -> bool:
+    return fields.get("attachment") != "none"
+
+
+_RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
+    ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
+    ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
+    ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
+    *((name, _has_references, "means nothing with attachment: none") for name in _OF_REFERENCES),
+)
+
+
+def _versions(value: Plain, path: tuple[str | int, ...]) -> Iterator[Flaw]:
+    """Groups that are written as an apiVersion, wherever they stand."""
+    if isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _versions(item, (*path, position))
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            if name in {"group", "targetGroup"} and isinstance(child, str) and has_version(child):
+                hint = f"{shown(child)} has a version; write the group alone" + _without_version(child)
+                yield Flaw((*path, name), hint)
+            yield from _versions(child, (*path, name))
+
+
+def has_version(group: str) -> bool:
+    """Whether something is an apiVersion, or the version in one, rather than a group."""
+    return "/" in group or _VERSION.fullmatch(group) is not None
+
+
+def _without_version(group: str) -> str:
+    return f", {shown(group.partition('/')[0] if '/' in group else '')}"
+
+
+def _twice(variants: list[Fields], path: tuple[str | int, ...]) -> Iterator[Flaw]:
+    seen: set[tuple[str, str]] = set()
+    for position, variant in enumerate(variants):
+        for place, target in enumerate(variant["targets"]):
+            kind = (target["group"], target["kind"])
+            if kind in seen:
+                yield Flaw((*path, position, "targets", place), f"another variant is for {target['kind']} already")
+            seen.add(kind)

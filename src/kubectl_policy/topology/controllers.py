@@ -1,0 +1,71 @@
+"""Whose objects: which controller a Gateway, and what hangs on it, belongs to, by the GatewayClass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_SETS,
+    ROUTES,
+    WITH_PORTS,
+    gateway_of,
+    parent_refs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.topology.graph import Topology
+    from kubectl_policy.topology.paths import Path
+
+
+def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
+    """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
+
+    A route is acted on if one of its parents is. Objects that belong to no Gateway are not told apart, and without any
+    controllers every object is acted on.
+    """
+    if not controllers:
+        return True
+    if obj.group_kind in ROUTES:
+        parents = parent_refs(topology.index, obj, topology.index.raw(obj))
+        gateways = [parent.object for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS)]
+        found = [managed(topology, gateway, controllers) for gateway in gateways]
+        return True if True in found else None if None in found else False
+    if obj.group_kind not in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS):
+        return True
+    controller = controller_of(topology, obj)
+    return None if controller is None else controller in controllers
+
+
+def controller_of(topology: Topology, obj: ObjectRef) -> str | None:
+    """The controller of a GatewayClass, a Gateway or a ListenerSet; empty if there is none, None where it is unknown.
+
+    GatewayClass.spec.controllerName: "the name of the controller that is managing Gateways of this class".
+    """
+    presence = topology.index.presence(obj)
+    if presence != "present":
+        return None if presence == "unknown" else ""
+    if obj.group_kind in LISTENER_SETS:
+        gateway = gateway_of(topology.index, obj, topology.index.raw(obj))
+        return controller_of(topology, gateway) if gateway else ""
+    if obj.group_kind == GATEWAY:
+        gateway_class = topology.relations.class_of(obj)
+        return controller_of(topology, gateway_class) if gateway_class else ""
+    return text_at(topology.index.raw(obj), "spec.controllerName")
+
+
+def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> bool:
+    """Whether one of the controllers acts on what is on a path, as far as is known; it does not act on the mesh."""
+    if not controllers:
+        return True
+    objects = [node.object for node in path]
+    gateway = next((obj for obj in objects if obj.group_kind == GATEWAY), None)
+    if gateway:
+        return managed(topology, gateway, controllers) is not False
+    kinds = [obj.group_kind for obj in objects if obj.group_kind in (*ROUTES, *WITH_PORTS)]
+    return not kinds or kinds[0] not in WITH_PORTS or not any(kind in ROUTES for kind in kinds)

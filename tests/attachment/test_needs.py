@@ -1,0 +1,105 @@
+"""Objects that a policy cannot do without: known to be missing, or not named as they have to be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy.attachment import attach
+from kubectl_policy.attachment.needs import missing_need
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.profiles.profile import Needed
+from tests.build import crd, gateway, index, policy, resource, target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model import Json, Resource
+
+STORE: Final = Needed("spec.store", "db.example.com", ("Store", "ClusterStore"), frozenset({"ClusterStore"}))
+NEEDY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", needs=(STORE,))
+
+
+def missing(
+    store: Json,
+    *objects: Resource,
+    profile: PolicyKindProfile = NEEDY,
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+) -> str:
+    """What a policy with that `spec.store` misses."""
+    found = policy("p", store=store)
+    return missing_need(index(found, *objects, complete=complete, gaps=gaps), found, profile)
+
+
+def store(name: str, kind: str = "Store", namespace: str = "default") -> Resource:
+    """A store of either kind."""
+    return resource(kind, name, group="db.example.com", namespace=namespace)
+
+
+@pytest.mark.parametrize("reference", [None, 7, "a", [], [{"name": "a"}], {}, {"name": ""}, {"name": 7}], ids=str)
+def test_a_reference_that_names_nothing(reference: Json) -> None:
+    """An unreadable one is none."""
+    assert missing(reference, store("a")) == "spec.store names no Store"
+
+
+def test_a_kind_that_is_not_taken() -> None:
+    """The message says which are."""
+    assert missing({"kind": "Shed", "name": "a"}) == "spec.store.kind Shed is not one of Store, ClusterStore"
+    assert missing({"kind": 7, "name": "a"}, store("a")) == ""
+
+
+def test_an_object_that_does_not_exist() -> None:
+    """In the policy's namespace, or anywhere if it is cluster-scoped."""
+    message = "Store default/a, which spec.store names, does not exist"
+    assert missing({"name": "a"}) == missing({"name": "a"}, store("a", namespace="other")) == message
+    message = "ClusterStore a, which spec.store names, does not exist"
+    assert missing({"kind": "ClusterStore", "name": "a"}, store("b", "ClusterStore")) == message
+
+
+def test_an_object_that_exists() -> None:
+    """Of the first kind unless the reference names another."""
+    assert missing({"name": "a"}, store("a")) == ""
+    assert missing({"kind": "ClusterStore", "name": "a"}, store("a", "ClusterStore", "")) == ""
+
+
+def test_a_cluster_scoped_object_whose_definition_was_not_read() -> None:
+    """It was read into some namespace, and is the one that is named."""
+    assert missing({"kind": "ClusterStore", "name": "a"}, store("a", "ClusterStore")) == ""
+
+
+def test_a_definition_says_that_a_kind_is_cluster_scoped() -> None:
+    """Where the profile does not."""
+    profile = replace(NEEDY, needs=(STORE._replace(cluster_kinds=frozenset()),))
+    defined = crd("ClusterStore", "db.example.com", cluster_scoped=True)
+    here = store("a", "ClusterStore", "")
+    assert missing({"kind": "ClusterStore", "name": "a"}, defined, here, profile=profile) == ""
+
+
+def test_an_object_that_was_not_read() -> None:
+    """It may exist."""
+    assert missing({"name": "a"}, complete=False) == ""
+    assert missing({"name": "a"}, gaps=[Gap("Store", "default", "forbidden")]) == ""
+
+
+def test_the_first_need_that_is_missing_is_told() -> None:
+    """In the order of the profile; a kind without needs misses nothing."""
+    second = Needed("spec.key", "", ("Secret",))
+    profile = replace(NEEDY, needs=(STORE, second))
+    assert missing({"name": "a"}, store("a"), profile=profile) == "spec.key names no Secret"
+    assert missing({}, profile=profile) == "spec.store names no Store"
+    assert missing({}, profile=replace(NEEDY, needs=())) == ""
+
+
+def test_a_policy_that_misses_something_is_attached_to_nothing() -> None:
+    """It is invalid; a target that is missing is told first."""
+    found = policy("p", target("g"), target("ghost"), store={"name": "a"})
+    one, other = attach(found, NEEDY, Topology(index(found, gateway("g"), complete=True)))
+    assert (one.state, one.message) == (
+        "policy invalid",
+        "Store default/a, which spec.store names, does not exist",
+    )
+    assert other.state == "target missing"

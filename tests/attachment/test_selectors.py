@@ -1,0 +1,173 @@
+"""Selectors that reach other namespaces: which they let in, which grants they need, and what nobody knows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy.attachment import attach
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests.build import grant, index, namespace, policy, resource, route
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import Json, Resource
+
+FREE: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", grant_required=False)
+GRANTED: Final = replace(FREE, grant_required=True)
+EDGE: Final[dict[str, Json]] = {"from": "Selector", "selector": {"matchLabels": {"team": "edge"}}}
+ROUTES: Final = tuple(
+    route(name, namespace=place, labels={"tier": tier})
+    for place in ("blue", "default", "azure")
+    for name, tier in (("r", "web"), ("other", "db"))
+)
+
+
+def attachments(
+    namespaces: Json,
+    *objects: Resource,
+    profile: PolicyKindProfile = FREE,
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+) -> tuple[Attachment, ...]:
+    """What a policy in `default` selects among the objects, with that `namespaces` in its selector."""
+    labels: Json = {"tier": "web"}
+    selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": labels, "namespaces": namespaces}
+    found = policy("p", targetSelectors=[selector])
+    return attach(found, profile, Topology(index(found, *objects, complete=complete, gaps=gaps)))
+
+
+def outcomes(found: Sequence[Attachment]) -> list[tuple[str, str]]:
+    """The namespace of each target and the state of its attachment, in their order."""
+    return [(one.target.object.namespace if one.target else "", one.state) for one in found]
+
+
+@pytest.mark.parametrize("namespaces", [None, 7, [], {}, {"from": None}, {"from": "Same"}], ids=str)
+def test_its_own_namespace_alone(namespaces: Json) -> None:
+    """`Same` is the default, also where something unreadable stands."""
+    assert outcomes(attachments(namespaces, *ROUTES)) == [("default", "attached")]
+
+
+@pytest.mark.parametrize("namespaces", [{"from": "None"}, {"from": "Nonsense"}, {"from": "Selector"}], ids=str)
+def test_no_namespace_at_all(namespaces: Json) -> None:
+    """A selector of namespaces that is missing selects none, and a word that is not known means none."""
+    (found,) = attachments(namespaces, *ROUTES)
+    assert (found.target, found.state) == (None, "target missing")
+    assert found.message == "spec.targetSelectors[0] selects no HTTPRoute"
+
+
+def test_all_namespaces() -> None:
+    """Its own first, then the others by name; what has other labels is not selected anywhere."""
+    assert outcomes(attachments({"from": "All"}, *ROUTES)) == [
+        ("default", "attached"),
+        ("azure", "attached"),
+        ("blue", "attached"),
+    ]
+
+
+class TestNamespacesByLabel:
+    """`from: Selector`."""
+
+    def test_those_with_the_labels(self) -> None:
+        """The policy's own namespace is one like the others."""
+        labelled = (namespace("azure"), namespace("blue", {"team": "edge"}), namespace("default"))
+        assert outcomes(attachments(EDGE, *labelled, *ROUTES)) == [("blue", "attached")]
+        labelled = (namespace("azure"), namespace("blue", {"team": "edge"}), namespace("default", {"team": "edge"}))
+        assert outcomes(attachments(EDGE, *labelled, *ROUTES)) == [("default", "attached"), ("blue", "attached")]
+
+    def test_labels_that_were_not_read(self) -> None:
+        """Nobody knows whether the policy reaches such a namespace, so it is attached to nothing in it."""
+        found = attachments(EDGE, namespace("azure"), namespace("blue", {"team": "edge"}), *ROUTES)
+        assert outcomes(found) == [("default", "target unknown"), ("blue", "attached")]
+        assert found[0].message == (
+            "whether spec.targetSelectors[0] selects in namespace default is unknown: "
+            "the labels of namespace default were not read"
+        )
+
+    def test_the_label_that_every_namespace_has(self) -> None:
+        """Its name is known without reading it."""
+        by_name: Json = {"from": "Selector", "selector": {"matchLabels": {"kubernetes.io/metadata.name": "azure"}}}
+        assert outcomes(attachments(by_name, *ROUTES)) == [("azure", "attached")]
+
+
+class TestGrants:
+    """A selector that reaches another namespace needs what a reference by name needs."""
+
+    lets_in = grant(
+        namespace="azure", sources=[("example.com", "ColorPolicy", "default")], targets=[(GATEWAY_API, "HTTPRoute")]
+    )
+
+    def test_without_one(self) -> None:
+        """Permitted at home; the message names what is missing."""
+        found = attachments({"from": "All"}, self.lets_in, *ROUTES, profile=GRANTED)
+        assert outcomes(found) == [("default", "attached"), ("azure", "attached"), ("blue", "not permitted")]
+        assert found[2].message == (
+            "no ReferenceGrant in namespace blue lets ColorPolicy of default target HTTPRoute blue/r"
+        )
+
+    def test_whether_there_is_one_is_unknown(self) -> None:
+        """Grants that could not be read prove nothing."""
+        gaps = [Gap("ReferenceGrant", "blue", "forbidden")]
+        found = attachments({"from": "All"}, self.lets_in, *ROUTES, profile=GRANTED, gaps=gaps)
+        assert outcomes(found) == [("default", "attached"), ("azure", "attached"), ("blue", "target unknown")]
+
+    def test_a_kind_that_names_its_own_namespace_alone(self) -> None:
+        """Its selectors reach others all the same, if a grant lets them."""
+        local = replace(GRANTED, cross_namespace=False)
+        found = attachments({"from": "All"}, self.lets_in, *ROUTES, profile=local)
+        assert outcomes(found) == [("default", "attached"), ("azure", "attached"), ("blue", "not permitted")]
+
+    def test_whether_the_namespace_is_meant_comes_first(self) -> None:
+        """A grant that may not be needed is not missed."""
+        found = attachments(EDGE, namespace("default"), namespace("blue"), *ROUTES, profile=GRANTED)
+        assert outcomes(found) == [("azure", "target unknown")]
+
+
+class TestNothingIsSelected:
+    """Nothing that was read, that is."""
+
+    @pytest.mark.parametrize("source", ["Same", "All"])
+    def test_in_a_complete_world(self, source: str) -> None:
+        """There is nothing."""
+        assert outcomes(attachments({"from": source})) == [("", "target missing")]
+
+    @pytest.mark.parametrize("source", ["Same", "All"])
+    def test_in_an_open_world(self, source: str) -> None:
+        """There may be something."""
+        assert outcomes(attachments({"from": source}, complete=False)) == [("", "target unknown")]
+
+    def test_its_own_namespace_was_read(self) -> None:
+        """Others were not: from all of them something may be selected, from its own nothing."""
+        other = route("other", labels={"tier": "db"})
+        assert outcomes(attachments({"from": "Same"}, other, complete=False)) == [("", "target missing")]
+        assert outcomes(attachments({"from": "All"}, other, complete=False)) == [("", "target unknown")]
+
+    def test_another_namespace_could_not_be_read(self) -> None:
+        """What is forbidden there may be selected from all namespaces; what is forbidden of another kind is not."""
+        gaps = [Gap("HTTPRoute", "blue", "forbidden")]
+        assert outcomes(attachments({"from": "Same"}, gaps=gaps)) == [("", "target missing")]
+        assert outcomes(attachments({"from": "All"}, gaps=gaps)) == [("", "target unknown")]
+        assert outcomes(attachments({"from": "All"}, gaps=[Gap("", "", "offline")])) == [("", "target unknown")]
+        others = [Gap("Gateway", "blue", "forbidden")]
+        assert outcomes(attachments({"from": "All"}, gaps=others)) == [("", "target missing")]
+
+
+def test_a_reference_by_name_takes_no_notice_of_namespaces() -> None:
+    """They belong to selectors."""
+    named: dict[str, Json] = {"group": GATEWAY_API, "kind": "HTTPRoute", "name": "r", "namespaces": EDGE}
+    found = policy("p", named)
+    assert outcomes(attach(found, FREE, Topology(index(found, *ROUTES)))) == [("default", "attached")]
+
+
+def test_objects_without_a_namespace() -> None:
+    """Cluster-scoped objects are selected by their labels alone."""
+    everything: dict[str, Json] = {"group": "", "kind": "Namespace", "selector": {}, "namespaces": EDGE}
+    found = policy("p", everything)
+    topology = Topology(index(found, namespace("azure"), resource("Namespace", "blue", group="")))
+    assert [one.target.object.name for one in attach(found, FREE, topology) if one.target] == ["azure", "blue"]

@@ -1,0 +1,129 @@
+"""From fields to profiles, and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+from kubectl_policy.profiles.decode import decode
+from kubectl_policy.profiles.encode import encode, encode_file, field_name
+from kubectl_policy.profiles.load import built_in_groups, built_in_profiles, schema
+from kubectl_policy.profiles.profile import TARGET_FIELDS
+from kubectl_policy.profiles.status import STANDARD_STATUS
+from kubectl_policy.profiles.validate import flaws
+from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.profiles.document import Plain
+
+ORIGIN = Origin("f.yaml", 3)
+LEAST: Mapping[str, Any] = {"class": "inherited", "evidence": ["https://example.com/docs"]}
+# What is about the profile and not about the kind, and what no file can say.
+NOT_WRITTEN = {"group_kind", "known_by", "origin", "assumed", "map_fields", "references_alone", "settings"}
+BUILT_IN = [found for group in sorted(built_in_groups()) for found in built_in_profiles(group).values()]
+
+
+def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noqa: ANN401 (what a file may hold)
+    """The profile of one kind with these fields."""
+    (found,) = decode({"group": KIND.group, "kinds": {KIND.kind: kind}, **shared}, ORIGIN)
+    return found
+
+
+def choices(found: PolicyKindProfile) -> PolicyKindProfile:
+    """A profile without where it came from."""
+    variants = {kind: choices(variant) for kind, variant in found.variants.items()}
+    return replace(found, origin=None, assumed=(), variants=variants)
+
+
+def test_the_least_that_a_profile_says() -> None:
+    """Class and evidence; that the merge strategy is assumed is said with the answer."""
+    assert decoded(LEAST) == PolicyKindProfile(
+        KIND, "inherited", "profile", evidence=("https://example.com/docs",), origin=ORIGIN, assumed=("merge strategy",)
+    )
+
+
+def test_everything_that_a_profile_can_say() -> None:
+    """Every field of the format reaches the profile."""
+    assert FIELDS.keys() == schema()["$defs"]["kind"]["properties"].keys()
+    assert decode(DOCUMENT, ORIGIN) == (profile(ORIGIN),)
+
+
+def test_every_field_of_a_profile_can_be_written() -> None:
+    """But for where it came from, each field of the value is one of the file."""
+    names = {field_name(field.name) for field in fields(PolicyKindProfile) if field.name not in NOT_WRITTEN}
+    assert names | {"attachment"} == FIELDS.keys()
+
+
+def test_a_kind_whose_attaching_is_not_computed() -> None:
+    """It has no target references, and so nothing about merging has to be assumed."""
+    found = decoded({**LEAST, "attachment": "none"})
+    assert (found.target_fields, found.assumed) == ((), ())
+    assert decoded({**LEAST, "attachment": "references"}).target_fields == TARGET_FIELDS
+    partly = decoded({**LEAST, "attachment": "partly"})
+    assert (partly.target_fields, partly.references_alone, encode(partly)["attachment"]) == (
+        TARGET_FIELDS,
+        False,
+        "partly",
+    )
+
+
+@pytest.mark.parametrize("chosen", [{"strategy": "None"}, {"strategyField": "spec.mode"}, {"stanzas": "plural"}])
+def test_a_strategy_that_is_chosen_is_not_assumed(chosen: dict[str, str]) -> None:
+    """By the kind or by each policy."""
+    assert decoded({**LEAST, **chosen}).assumed == ()
+
+
+def test_what_holds_for_all_kinds_of_a_file() -> None:
+    """A kind's own field replaces it."""
+    status = {"placement": "targets"}
+    found = decoded(LEAST, controllers=["a", "b"], status=status)
+    assert (found.controllers, found.status.placement) == (frozenset({"a", "b"}), "targets")
+    assert found.status.conditions == STANDARD_STATUS.conditions
+    own = decoded({**LEAST, "controllers": ["c"], "status": {"conditions": {}}}, controllers=["a"], status=status)
+    assert (own.controllers, own.status.placement, own.status.conditions) == (frozenset({"c"}), "gateways", {})
+
+
+def test_a_variant_changes_what_it_names() -> None:
+    """The rest is that of the kind; where it takes effect on other kinds, nothing changes."""
+    found = profile(ORIGIN)
+    at_service = found.at(GroupKind("", "Service"))
+    assert (at_service.strategy, at_service.chooser, at_service.whole_fields) == (
+        MergeStrategy.ALL_APPLY,
+        "established",
+        found.whole_fields,
+    )
+    assert found.at(ROUTE).whole_fields == frozenset()
+    assert found.at(GroupKind("", "Pod")) is found
+
+
+def test_what_is_not_said_is_not_written() -> None:
+    """A profile that says nothing is its class."""
+    assert encode(PolicyKindProfile(KIND, "direct", "shape")) == {"class": "direct"}
+    assert encode(PolicyKindProfile(KIND, "direct", "label", target_fields=())) == {
+        "class": "direct",
+        "attachment": "none",
+    }
+
+
+def test_everything_is_written_as_a_file_writes_it() -> None:
+    """In the same words; a variant comes once for each kind, and `{kind}` is filled in."""
+    written = encode(profile(ORIGIN))
+    conditions = {**FIELDS["status"]["conditions"]}
+    conditions["targetMissing"] = {**conditions["targetMissing"], "type": "RetryPolicyReady"}
+    expected = {name: value for name, value in FIELDS.items() if name != "attachment"}
+    assert written == {**expected, "status": {**FIELDS["status"], "conditions": conditions}}
+
+
+@pytest.mark.parametrize("found", [profile(ORIGIN), *BUILT_IN], ids=lambda found: str(found.group_kind))
+def test_what_is_written_is_read_as_the_same(found: PolicyKindProfile) -> None:
+    """Of every profile that there is."""
+    document = encode_file(found)
+    assert list(flaws(cast("Plain", document), schema(), schema())) == []
+    (again,) = decode(document, ORIGIN)
+    assert choices(again) == choices(found)

@@ -1,0 +1,248 @@
+"""What a kind chooses, on whole paths: sections, variants, challengers, one policy on a target, its own order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    namespace,
+    node,
+    policy,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
+from tests.resolution.specs import names, set_by
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, EffectivePolicy
+    from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.profiles.profile import Sections
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ATOMIC: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")
+PATCHING: Final = replace(ATOMIC, strategy=MergeStrategy.PATCH_DEFAULTS)
+RULE: Final = node("HTTPRoute", "r", "rule[0]")
+LISTENER: Final = node("Gateway", "g", "http")
+
+
+def world(profile: PolicyKindProfile, *policies: Resource) -> Analysis:
+    """A Gateway of a class, a route with two rules to a Service."""
+    rules = [rule(backend()), rule(backend(), name="named")]
+    objects = (namespace("default"), gateway_class(), gateway("g"), route("r", rules=rules), service("s"))
+    return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
+
+
+def at(analysis: Analysis, end: NodeRef) -> EffectivePolicy:
+    """The effective policy at the end of the only path to a node."""
+    (found,) = analysis.effective(end)
+    return found
+
+
+class TestSections:
+    """A policy on a section refines what the one on the whole object says, or replaces it there."""
+
+    both: Final = (
+        policy("whole", target("g"), age=1, a=1, b=1),
+        policy("section", target("g", section="http"), age=2, b=2),
+    )
+
+    def test_where_the_section_has_none_that_of_the_object_holds(self) -> None:
+        """In every kind."""
+        choices: tuple[Sections | None, ...] = (None, "refine", "replace")
+        for profile in (PATCHING, replace(PATCHING, policy_class="direct")):
+            for sections in choices:
+                analysis = world(replace(profile, sections=sections), self.both[0])
+                assert plain(at(analysis, LISTENER).spec) == {"a": 1, "b": 1}
+
+    @pytest.mark.parametrize("sections", [None, "refine"])
+    def test_inherited_kinds_refine(self, sections: Sections | None) -> None:
+        """Unless the profile says otherwise: two levels of a path like any others."""
+        found = at(world(replace(PATCHING, sections=sections), *self.both), LISTENER)
+        assert set_by(found.spec) == {"a": (1, "whole"), "b": (2, "section")}
+
+    def test_an_inherited_kind_may_replace(self) -> None:
+        """At the section and below it; elsewhere the policy on the object holds, and above it nothing changes."""
+        above = policy("class", target("public", "GatewayClass"), c=0)
+        rules = (
+            policy("whole-route", target("r", "HTTPRoute"), d=1),
+            policy("one-rule", target("r", "HTTPRoute", "rule[0]"), e=1),
+        )
+        analysis = world(replace(PATCHING, sections="replace"), above, *self.both, *rules)
+        assert set_by(at(analysis, RULE).spec) == {"b": (2, "section"), "c": (0, "class"), "e": (1, "one-rule")}
+        assert "d" in set_by(at(analysis, node("HTTPRoute", "r", "named")).spec)
+        assert set_by(at(analysis, node("Gateway", "g")).spec) == {
+            "a": (1, "whole"),
+            "b": (1, "whole"),
+            "c": (0, "class"),
+        }
+        assert analysis.enforcement(self.both[0].ref).state == "Overridden"
+        assert analysis.enforcement(rules[0].ref).state == "PartiallyEnforced"
+
+    @pytest.mark.parametrize("sections", [None, "replace"])
+    def test_direct_kinds_replace(self, sections: Sections | None) -> None:
+        """Unless the profile says otherwise; the object itself is not its section."""
+        profile = replace(PATCHING, policy_class="direct", sections=sections)
+        analysis = world(profile, *self.both)
+        assert set_by(at(analysis, LISTENER).spec) == {"b": (2, "section")}
+        assert set_by(at(analysis, node("Gateway", "g")).spec) == {"a": (1, "whole"), "b": (1, "whole")}
+
+    def test_a_direct_kind_may_refine(self) -> None:
+        """The policies on the object first, then those on the section."""
+        analysis = world(replace(PATCHING, policy_class="direct", sections="refine"), *self.both)
+        assert set_by(at(analysis, LISTENER).spec) == {"a": (1, "whole"), "b": (2, "section")}
+        assert set_by(at(analysis, node("Gateway", "g")).spec) == {"a": (1, "whole"), "b": (1, "whole")}
+        assert analysis.effective(RULE) == ()
+        assert [analysis.enforcement(one.ref).state for one in self.both] == ["PartiallyEnforced", "Enforced"]
+
+
+class TestOneApplies:
+    """Of several policies on one target the first one alone applies."""
+
+    profile = replace(PATCHING, same_level="one-applies")
+
+    def test_the_others_are_refused(self) -> None:
+        """The oldest one applies; on another target the refused ones may be the first."""
+        older, newer = policy("z", target("g"), age=1, a=1), policy("a", target("g"), age=2, a=2, b=2)
+        elsewhere = policy("b", target("r", "HTTPRoute"), target("g"), age=3, c=3)
+        analysis = world(self.profile, older, newer, elsewhere)
+        found = at(analysis, RULE)
+        assert set_by(found.spec) == {"a": (1, "z"), "c": (3, "b")}
+        assert names(found.rejected) == names(found.kept_out) == {"a", "b"}
+        verdicts = [analysis.enforcement(one.ref) for one in (older, newer, elsewhere)]
+        assert [(found.state, [one.name for one in found.by]) for found in verdicts] == [
+            ("Enforced", []),
+            ("Conflicted", ["z"]),
+            ("Enforced", []),
+        ]
+
+    def test_without_dates_names_decide_and_the_answer_says_so(self) -> None:
+        """The first one in the alphabet."""
+        found = at(world(self.profile, policy("b", target("g"), a=2), policy("a", target("g"), a=1)), RULE)
+        assert set_by(found.spec) == {"a": (1, "a")}
+        assert found.doubts == {"age unknown"}
+
+
+class TestOrder:
+    """A number of the kind orders the policies on one node."""
+
+    profile = replace(PATCHING, order_field="spec.priority")
+    three: Final = (
+        policy("a", target("g"), age=1, priority=5, by="a"),
+        policy("b", target("g"), age=3, by="b"),
+        policy("c", target("g"), age=2, by="c"),
+    )
+
+    def test_smallest_first_then_by_age(self) -> None:
+        """Who comes last challenges; a policy without a number has 0."""
+        analysis = world(self.profile, *self.three)
+        assert set_by(at(analysis, RULE).spec)["by"] == ("a", "a")
+        gateway_node = node("Gateway", "g")
+        for found in (
+            analysis.resolver.policies_at(gateway_node),
+            analysis.resolver.claimants(gateway_node, COLOR),
+        ):
+            assert [one.ref.name for one in found] == ["c", "b", "a"]
+
+    def test_numbers_that_differ_leave_no_doubt(self) -> None:
+        """The age does not matter then."""
+        undated = [policy(name, target("g"), priority=number) for number, name in enumerate("ba")]
+        assert at(world(self.profile, *undated), RULE).doubts == frozenset()
+        assert at(world(PATCHING, *undated), RULE).doubts == {"age unknown"}
+
+
+def test_nothing_claims_a_node_where_nothing_is_attached() -> None:
+    """Nor can an object of a kind that is no policy."""
+    analysis = world(PATCHING)
+    assert analysis.resolver.claimants(node("Gateway", "g"), COLOR) == ()
+    assert analysis.resolver.claimants(node("Gateway", "g"), GATEWAY) == ()
+
+
+def test_where_all_apply_none_beats_another() -> None:
+    """On one target or on two: every policy has its settings, and all of them are enforced."""
+    profile = replace(ATOMIC, strategy=MergeStrategy.ALL_APPLY)
+    policies = [policy("p", target("g"), a=1), policy("q", target("g"), a=2), policy("r", target("r", "HTTPRoute"))]
+    analysis = world(profile, *policies)
+    assert plain(at(analysis, RULE).spec) == {"default/p": {"a": 1}, "default/q": {"a": 2}, "default/r": {}}
+    assert {analysis.enforcement(one.ref).state for one in policies} == {"Enforced"}
+
+
+class TestVariants:
+    """At effective targets of some kinds another profile holds."""
+
+    profile = replace(ATOMIC, variants=MappingProxyType({HTTP_ROUTE: PATCHING}))
+    both: Final = (policy("p", target("g"), a=1, b=1), policy("q", target("g", section="http"), b=2))
+
+    def test_elsewhere_the_profile_itself_holds(self) -> None:
+        """The listener's policy replaces the Gateway's."""
+        assert plain(at(world(self.profile, *self.both), LISTENER).spec) == {"b": 2}
+
+    def test_at_such_a_target(self) -> None:
+        """The same policies merge there."""
+        assert plain(at(world(self.profile, *self.both), RULE).spec) == {"a": 1, "b": 2}
+
+
+class TestChallengers:
+    """A policy that says how it merges with what is above it."""
+
+    profile = replace(
+        ATOMIC,
+        chooser="challenger",
+        merges_with="closest",
+        merge_parents=(TargetLevel(GATEWAY), TargetLevel(GATEWAY, section=True)),
+        strategy_field="spec.merge",
+        strategy_values=MappingProxyType({"Keys": MergeStrategy.STRATEGIC_MERGE, "Json": MergeStrategy.PATCH_DEFAULTS}),
+        list_keys=MappingProxyType({"l": "k"}),
+        nulls="ignore",
+        sections="replace",
+    )
+    above: Final = (
+        policy("gateway", target("g"), g=1, l=[{"k": "x"}]),
+        policy("route", target("r", "HTTPRoute"), r=1, l=[{"k": "y"}]),
+    )
+
+    @pytest.mark.parametrize(
+        ("merge", "expected"),
+        [
+            (None, {"l": [{"k": "z"}]}),
+            ("Other", {"l": [{"k": "z"}]}),
+            ("Json", {"g": 1, "l": [{"k": "z"}]}),
+            ("Keys", {"g": 1, "l": [{"k": "x"}, {"k": "z"}]}),
+        ],
+    )
+    def test_the_rule_and_the_closest_of_the_parents(self, merge: str | None, expected: dict[str, Json]) -> None:
+        """The route's policy is replaced there, or passed over: the kind merges with those on Gateways."""
+        nearest = policy("rule", target("r", "HTTPRoute", "rule[0]"), n=None, l=[{"k": "z"}], merge=merge)
+        analysis = world(self.profile, *self.above, nearest)
+        assert plain(at(analysis, RULE).spec) == expected
+        assert plain(at(analysis, node("HTTPRoute", "r", "named")).spec) == {"r": 1, "l": [{"k": "y"}]}
+
+    def test_a_listeners_policy_is_closer(self) -> None:
+        """And that of the Gateway does not come down beside it."""
+        closer = policy("listener", target("g", section="http"), li=1)
+        nearest = policy("rule", target("r", "HTTPRoute", "rule[0]"), n=1, merge="Keys")
+        analysis = world(self.profile, *self.above, closer, nearest)
+        assert plain(at(analysis, RULE).spec) == {"li": 1, "n": 1}
+
+
+def test_a_policy_without_what_it_needs_is_invalid() -> None:
+    """And has no effect."""
+    needy = replace(PATCHING, needs=(Needed("spec.store", "", ("Secret",)),))
+    found = policy("p", target("g"), store={"name": "missing"}, a=1)
+    analysis = world(needy, found, resource("Secret", "other", group=""))
+    assert analysis.enforcement(found.ref).state == "Invalid"
+    assert analysis.effective(RULE) == ()

@@ -1,0 +1,122 @@
+"""What is wrong with policies beside their references: what they need, what they share, and whose targets they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import Diagnostic, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.profile import Needed
+from tests import build
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+
+KEYS: Final = GroupKind("example.com", "KeyPolicy")
+P: Final = build.ref("KeyPolicy", "p", group="example.com")
+ON_GATEWAY: Final = build.policy("p", build.target("g"), kind="KeyPolicy", age=1)
+LISTENERS: Final = (TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True),)
+
+
+def problems(profile: PolicyKindProfile, *resources: Resource) -> list[Diagnostic]:
+    """The problems of policy `p` in what is given."""
+    return list(analyze(build.snapshot(*resources), profiles=[profile]).problems_of(P))
+
+
+def test_nothing_is_wrong_with_a_target_that_has_what_is_needed() -> None:
+    """Whatever it is, if it is not empty; and a kind that needs nothing asks for nothing."""
+    profile = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
+    ready = build.resource("Gateway", "g", {"listeners": []}, status={"addresses": [{"value": "192.0.2.1"}]})
+    assert problems(profile, ready, ON_GATEWAY) == []
+    assert problems(PolicyKindProfile(KEYS, "direct", "profile"), build.gateway("g"), ON_GATEWAY) == []
+
+
+EMPTY: Final[list[Json]] = [{}, {"addresses": []}, {"addresses": None}, "x", [], 1, {"address": ["a"]}]
+
+
+@pytest.mark.parametrize("status", EMPTY, ids=str)
+def test_a_target_whose_status_lacks_what_a_policy_needs(status: Json) -> None:
+    """The policy is attached and does nothing."""
+    profile = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
+    pending = build.resource("Gateway", "g", {"listeners": []}, status=status)
+    assert problems(profile, pending, ON_GATEWAY) == [
+        Diagnostic(
+            "target-status-missing",
+            "warning",
+            "KeyPolicy default/p: Gateway default/g has no status.addresses; without that the policy does nothing",
+            P,
+            "status.addresses",
+            build.ORIGIN,
+            (build.ref("Gateway", "g"),),
+        )
+    ]
+
+
+def test_a_target_without_a_status_is_in_doubt() -> None:
+    """Manifests seldom have one, so it is not known what the cluster has; a missing target lacks nothing."""
+    profile = PolicyKindProfile(KEYS, "direct", "profile", target_status="status.addresses")
+    (found,) = problems(profile, build.gateway("g"), ON_GATEWAY)
+    assert (found.rule, found.severity) == ("target-status-missing", "info")
+    assert "was read without its status" in found.message
+    assert [found.rule for found in problems(profile, build.gateway("other"), ON_GATEWAY)] == ["target-missing"]
+
+
+def test_listeners_that_share_what_each_needs_for_itself() -> None:
+    """Told of the later policy, with who came first, or of both listeners of one policy."""
+    profile = PolicyKindProfile(
+        KEYS, "direct", "profile", effective_targets=LISTENERS, exclusive_field="tls.certificateRefs"
+    )
+    tls: Json = {"certificateRefs": [{"name": "key"}]}
+    gateway = build.gateway("g", *(build.listener(name, "HTTPS", 443, tls=tls) for name in "ab"))
+    older = build.policy("older", build.target("g", section="a"), kind="KeyPolicy", age=0)
+    on_b = build.policy("p", build.target("g", section="b"), kind="KeyPolicy", age=1)
+    assert problems(profile, gateway, older, on_b) == [
+        Diagnostic(
+            "target-contended",
+            "error",
+            "KeyPolicy default/p: Gateway default/g#b uses Secret default/key like Gateway default/g#a, "
+            "for which KeyPolicy default/older came first; each needs its own",
+            P,
+            origin=build.ORIGIN,
+            related=(build.ref("Gateway", "g"), build.ref("Gateway", "g")),
+        )
+    ]
+    messages = [found.message for found in problems(profile, gateway, ON_GATEWAY)]
+    assert messages == [
+        f"KeyPolicy default/p: Gateway default/g#{one} uses Secret default/key like Gateway default/g#{other}; "
+        "each needs its own"
+        for one, other in ("ba", "ab")
+    ]
+
+
+def test_a_target_of_another_controller_is_a_warning() -> None:
+    """Somebody else may want the policy there; one that may be ours is no problem."""
+    profile = PolicyKindProfile(KEYS, "inherited", "profile", controllers=frozenset({"example.com/ours"}))
+    theirs = build.gateway_class("public", "example.com/theirs")
+    (found,) = problems(profile, theirs, build.gateway("g"), ON_GATEWAY)
+    assert (found.rule, found.severity, found.reason) == ("target-not-managed", "warning", "")
+    assert (found.field, found.related) == ("spec.targetRefs[0]", (build.ref("Gateway", "g"),))
+    assert problems(profile, build.gateway("g"), ON_GATEWAY) == []
+
+
+def test_what_a_policy_cannot_do_without() -> None:
+    """It is invalid if that is known not to exist, and in no doubt as long as nobody knows."""
+    need = Needed("spec.storeRef", "example.com", ("Store",))
+    profile = PolicyKindProfile(KEYS, "direct", "profile", needs=(need,))
+    naming = build.policy("p", build.target("g"), kind="KeyPolicy", age=1, storeRef={"name": "gone"})
+    world = (build.gateway("g"), naming)
+    assert problems(profile, *world) == []
+    other = build.resource("Store", "other", group="example.com")
+    (found,) = problems(profile, *world, other)
+    assert (found.rule, found.severity) == ("policy-invalid", "error")
+    assert "Store default/gone" in found.message
+
+
+def test_a_kind_that_does_not_attach_by_references_lacks_none() -> None:
+    """Without target fields nothing is said; with them a policy that names nothing has no effect."""
+    nothing = build.policy("p", kind="KeyPolicy", age=1, a=1)
+    assert problems(PolicyKindProfile(KEYS, "direct", "profile", target_fields=()), nothing) == []
+    assert [found.rule for found in problems(PolicyKindProfile(KEYS, "direct", "profile"), nothing)] == ["no-target"]
