@@ -1,0 +1,1 @@
+"""Tests of what an API server would refuse."""
