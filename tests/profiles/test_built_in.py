@@ -10,13 +10,14 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
-from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.load import built_in_profiles, schema
 from tests.build import node, policy, ref, resource, service, snapshot, target
+from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS
 
 if TYPE_CHECKING:
     from kubectl_policy import PolicyKindProfile
+    from kubectl_policy.model import GroupKind
 
 FILES: Final = sorted(
     file.name for file in (resources.files("kubectl_policy.profiles") / "data").iterdir() if file.name.endswith(".yaml")
@@ -26,12 +27,9 @@ PROFILES: Final = [
     for file in FILES
     for kind, profile in built_in_profiles(file.removesuffix(".yaml")).items()
 ]
-# Every built-in profile has a test of its behaviour in this module; this is the list of them.
-BEHAVIOUR_TESTED: Final = {
-    GroupKind(GATEWAY_API, "BackendTLSPolicy"),
-    GroupKind(GATEWAY_API, "BackendLBPolicy"),
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"),
-}
+GATEWAY_API_OWN: Final = [claim.kind for claim in GATEWAY_API_KINDS]
+# The kinds of these groups have tests of their own, of all that they do; every other one is in the table of claims.
+TESTED_ELSEWHERE: Final = {"gateway.envoyproxy.io", "kuadrant.io", "extensions.kuadrant.io"}
 
 
 def document(file: str) -> Any:  # noqa: ANN401 - a profile file, which the schema is there to check
@@ -50,20 +48,27 @@ def test_the_file_follows_the_schema(file: str) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_has_evidence(profile: PolicyKindProfile) -> None:
-    """A source is a repository with a path, or a URL; nothing about the merge rests on an assumption."""
+    """A source is a repository with a path, or a URL."""
     assert profile.known_by == "profile"
     assert profile.evidence
     assert all("/" in source for source in profile.evidence)
-    assert profile.assumed == ()
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_has_a_test_of_its_behaviour(profile: PolicyKindProfile) -> None:
     """A profile that nobody tests is an opinion."""
-    assert profile.group_kind in BEHAVIOUR_TESTED
+    known = {claim.kind for claim in CLAIMS}
+    assert profile.group_kind in known or profile.group_kind.group in TESTED_ELSEWHERE
 
 
-@pytest.mark.parametrize("kind", sorted(BEHAVIOUR_TESTED), ids=str)
+def test_every_kind_is_claimed_once() -> None:
+    """And has a profile."""
+    kinds = [claim.kind for claim in CLAIMS]
+    assert len(set(kinds)) == len(kinds)
+    assert [kind for kind in kinds if kind not in built_in_profiles(kind.group)] == []
+
+
+@pytest.mark.parametrize("kind", GATEWAY_API_OWN, ids=str)
 class TestDirectPoliciesOnServices:
     """What the three kinds of Gateway API have in common: direct, local, refused in a conflict."""
 

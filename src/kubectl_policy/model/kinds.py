@@ -101,6 +101,12 @@ BUILT_IN: Final[tuple[KindNames, ...]] = (
         namespaced=False,
     ),
     KindNames(
+        GroupKind("cilium.io", "CiliumClusterwideNetworkPolicy"),
+        "ciliumclusterwidenetworkpolicies",
+        ("ccnp",),
+        namespaced=False,
+    ),
+    KindNames(
         GroupKind("cluster.open-cluster-management.io", "ManagedCluster"), "managedclusters", (), namespaced=False
     ),
     KindNames(

@@ -1,0 +1,212 @@
+"""What each built-in profile claims of its kind, said a second time: the tests of the profiles go by this table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+
+if TYPE_CHECKING:
+    from kubectl_policy.profiles.profile import PolicyClass
+
+AWS: Final = "application-networking.k8s.aws"
+AZURE: Final = "alb.networking.azure.io"
+GKE: Final = "networking.gke.io"
+GLOO: Final = "gateway.solo.io"
+KGATEWAY: Final = "gateway.kgateway.dev"
+LINKERD: Final = "policy.linkerd.io"
+NGINX: Final = "gateway.nginx.org"
+OCM: Final = "policy.open-cluster-management.io"
+
+GATEWAY: Final = GroupKind(GATEWAY_API, "Gateway")
+GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
+LISTENER_SET: Final = GroupKind(GATEWAY_API, "ListenerSet")
+X_LISTENER_SET: Final = GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet")
+HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
+GRPC_ROUTE: Final = GroupKind(GATEWAY_API, "GRPCRoute")
+POD: Final = GroupKind("", "Pod")
+NODE: Final = GroupKind("", "Node")
+SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
+GKE_SERVICE_IMPORT: Final = GroupKind("net.gke.io", "ServiceImport")
+SERVICE_ENTRY: Final = GroupKind("networking.istio.io", "ServiceEntry")
+SERVER: Final = GroupKind(LINKERD, "Server")
+
+
+class Claim(NamedTuple):
+    """What is known of one kind.
+
+    `fields` are the spellings of its references, below `spec`; none if it does not attach by references. `merges` is
+    the strategy, "stanzas", "assumed" where nothing is known, or "" where nothing is claimed. `sections` are the
+    targets of which a policy may name a section. Another namespace may be named where `crosses` is true, never where
+    it is false, and there is none to name where it is None.
+    """
+
+    kind: GroupKind
+    policy_class: PolicyClass
+    fields: tuple[str, ...]
+    targets: tuple[GroupKind, ...]
+    merges: str
+    sections: tuple[GroupKind, ...] = ()
+    crosses: bool | None = False
+
+
+REF: Final = ("targetRef",)
+REFS: Final = ("targetRefs",)
+EITHER: Final = ("targetRef", "targetRefs")
+SELECTED: Final = ("targetRefs", "targetSelectors")
+ANY_SPELLING: Final = ("targetRef", "targetRefs", "targetSelectors")
+WITH_ROUTES: Final = (GATEWAY, HTTP_ROUTE, GRPC_ROUTE)
+GKE_BACKENDS: Final = (SERVICE, GKE_SERVICE_IMPORT)
+ISTIO: Final = (GATEWAY_CLASS, GATEWAY, SERVICE, SERVICE_ENTRY)
+DATA_PLANES: Final = (GroupKind("kuma.io", "Mesh"), GroupKind("kuma.io", "Dataplane"))
+GLOO_LISTENERS: Final = (GATEWAY, X_LISTENER_SET)
+
+GATEWAY_API_KINDS: Final = (
+    Claim(GroupKind(GATEWAY_API, "BackendTLSPolicy"), "direct", ANY_SPELLING, (), "None", (SERVICE,)),
+    Claim(GroupKind(GATEWAY_API, "BackendLBPolicy"), "direct", ANY_SPELLING, (SERVICE, SERVICE_IMPORT), "None"),
+    Claim(GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"), "direct", ANY_SPELLING, (), "None"),
+)
+NGINX_KINDS: Final = (
+    Claim(GroupKind(NGINX, "ClientSettingsPolicy"), "inherited", REF, WITH_ROUTES, "Patch defaults"),
+    Claim(GroupKind(NGINX, "ProxySettingsPolicy"), "inherited", REFS, WITH_ROUTES, "Patch defaults"),
+    Claim(GroupKind(NGINX, "RateLimitPolicy"), "inherited", REFS, WITH_ROUTES, "Patch defaults"),
+    Claim(GroupKind(NGINX, "WAFPolicy"), "inherited", REFS, WITH_ROUTES, "Atomic defaults"),
+    Claim(GroupKind(NGINX, "PayloadProcessor"), "inherited", REF, (GATEWAY, HTTP_ROUTE), "Atomic defaults"),
+    Claim(GroupKind(NGINX, "ObservabilityPolicy"), "direct", REFS, (HTTP_ROUTE, GRPC_ROUTE), "None"),
+    Claim(GroupKind(NGINX, "UpstreamSettingsPolicy"), "direct", REFS, (SERVICE,), "Patch defaults"),
+    Claim(GroupKind(NGINX, "SnippetsPolicy"), "inherited", REFS, (GATEWAY,), "All apply"),
+    Claim(GroupKind(NGINX, "ExternalLoadBalancer"), "direct", REFS, (GATEWAY,), "None"),
+)
+TRAFFIC: Final = (GATEWAY, LISTENER_SET, HTTP_ROUTE, GRPC_ROUTE)
+KGATEWAY_BACKENDS: Final = (SERVICE, GroupKind(KGATEWAY, "Backend"), GroupKind("networking.istio.io", "Hostname"))
+KGATEWAY_KINDS: Final = (
+    Claim(GroupKind(KGATEWAY, "TrafficPolicy"), "inherited", SELECTED, TRAFFIC, "Patch defaults", TRAFFIC),
+    Claim(GroupKind(KGATEWAY, "ListenerPolicy"), "inherited", SELECTED, (GATEWAY,), "Patch defaults", (GATEWAY,)),
+    Claim(GroupKind(KGATEWAY, "BackendConfigPolicy"), "direct", SELECTED, KGATEWAY_BACKENDS, "Patch defaults"),
+    Claim(GroupKind(KGATEWAY, "HTTPListenerPolicy"), "inherited", ANY_SPELLING, (GATEWAY,), "Patch defaults"),
+    Claim(GroupKind(KGATEWAY, "RoutePolicy"), "direct", REF, (HTTP_ROUTE,), "None"),
+)
+GLOO_KINDS: Final = (
+    Claim(GroupKind(GLOO, "ListenerOption"), "inherited", REFS, GLOO_LISTENERS, "Atomic defaults", GLOO_LISTENERS),
+    Claim(GroupKind(GLOO, "HttpListenerOption"), "inherited", REFS, GLOO_LISTENERS, "Atomic defaults", GLOO_LISTENERS),
+    Claim(GroupKind(GLOO, "VirtualHostOption"), "inherited", REFS, GLOO_LISTENERS, "Patch defaults", GLOO_LISTENERS),
+    Claim(GroupKind(GLOO, "RouteOption"), "inherited", REFS, (HTTP_ROUTE,), "Patch overrides"),
+)
+ISTIO_KINDS: Final = (
+    Claim(GroupKind("security.istio.io", "AuthorizationPolicy"), "inherited", EITHER, ISTIO, "All apply"),
+    Claim(GroupKind("security.istio.io", "RequestAuthentication"), "inherited", EITHER, ISTIO, "All apply"),
+    Claim(GroupKind("security.istio.io", "PeerAuthentication"), "inherited", (), (POD,), ""),
+    Claim(GroupKind("telemetry.istio.io", "Telemetry"), "inherited", EITHER, ISTIO, "All apply"),
+    Claim(GroupKind("extensions.istio.io", "WasmPlugin"), "inherited", EITHER, ISTIO, "All apply"),
+    Claim(GroupKind("extensions.istio.io", "TrafficExtension"), "inherited", REFS, ISTIO, "All apply"),
+    Claim(GroupKind("networking.istio.io", "EnvoyFilter"), "inherited", REFS, ISTIO, "All apply"),
+)
+LINKERD_TARGETS: Final = (SERVER, NAMESPACE, GroupKind(LINKERD, "HTTPRoute"), HTTP_ROUTE, GRPC_ROUTE)
+LINKERD_KINDS: Final = (
+    Claim(GroupKind(LINKERD, "AuthorizationPolicy"), "inherited", REF, LINKERD_TARGETS, "All apply"),
+    Claim(GroupKind(LINKERD, "ServerAuthorization"), "direct", (), (SERVER,), ""),
+    Claim(GroupKind(LINKERD, "HTTPLocalRateLimitPolicy"), "direct", REF, (SERVER,), "None"),
+)
+GKE_KINDS: Final = (
+    Claim(GroupKind(GKE, "GCPBackendPolicy"), "direct", REF, GKE_BACKENDS, "None"),
+    Claim(GroupKind(GKE, "HealthCheckPolicy"), "direct", REF, GKE_BACKENDS, "None"),
+    Claim(GroupKind(GKE, "GCPGatewayPolicy"), "direct", REF, (GATEWAY,), "None"),
+    Claim(GroupKind(GKE, "GCPSessionAffinityPolicy"), "direct", REF, GKE_BACKENDS, "None"),
+    Claim(GroupKind(GKE, "GCPTrafficDistributionPolicy"), "direct", REFS, GKE_BACKENDS, "None"),
+    Claim(GroupKind(GKE, "GCPTrafficExtension"), "direct", REFS, (GATEWAY,), "assumed"),
+    Claim(GroupKind(GKE, "GCPRoutingExtension"), "direct", REFS, (GATEWAY,), "assumed"),
+    Claim(GroupKind(GKE, "GCPAuthzPolicy"), "direct", REFS, (GATEWAY, POD), "All apply"),
+    Claim(GroupKind(GKE, "GCPClientTLSPolicy"), "inherited", REFS, (NAMESPACE, SERVICE), "Atomic defaults", (SERVICE,)),
+    Claim(GroupKind(GKE, "GCPServerTLSPolicy"), "inherited", REFS, (POD,), "assumed"),
+)
+AWS_KINDS: Final = (
+    Claim(GroupKind(AWS, "TargetGroupPolicy"), "direct", REF, (SERVICE, GroupKind(AWS, "ServiceExport")), "None"),
+    Claim(GroupKind(AWS, "VpcAssociationPolicy"), "direct", REF, (GATEWAY,), "None"),
+    Claim(GroupKind(AWS, "IAMAuthPolicy"), "direct", REF, WITH_ROUTES, "None"),
+    Claim(GroupKind(AWS, "AccessLogPolicy"), "direct", REF, WITH_ROUTES, "None"),
+)
+AZURE_KINDS: Final = (
+    Claim(GroupKind(AZURE, "BackendTLSPolicy"), "inherited", REF, (SERVICE,), "stanzas", crosses=True),
+    Claim(GroupKind(AZURE, "FrontendTLSPolicy"), "inherited", REF, (GATEWAY,), "stanzas", crosses=True),
+    Claim(GroupKind(AZURE, "HealthCheckPolicy"), "inherited", REF, (SERVICE,), "stanzas", crosses=True),
+    Claim(GroupKind(AZURE, "RoutePolicy"), "inherited", REF, (HTTP_ROUTE,), "stanzas", crosses=True),
+    Claim(
+        GroupKind(AZURE, "WebApplicationFirewallPolicy"),
+        "inherited",
+        REF,
+        (GATEWAY, HTTP_ROUTE),
+        "assumed",
+        crosses=True,
+    ),
+)
+# These attach by labels, subjects, placements or annotations: they are known, and nothing is claimed of their effect.
+NOT_BY_REFERENCE: Final = (
+    Claim(GroupKind("networking.k8s.io", "NetworkPolicy"), "inherited", (), (POD,), ""),
+    Claim(
+        GroupKind("policy.networking.k8s.io", "ClusterNetworkPolicy"), "inherited", (), (NAMESPACE, POD), "", (), None
+    ),
+    Claim(GroupKind("policy.networking.k8s.io", "AdminNetworkPolicy"), "inherited", (), (NAMESPACE, POD), "", (), None),
+    Claim(
+        GroupKind("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
+        "inherited",
+        (),
+        (NAMESPACE, POD),
+        "",
+        (),
+        None,
+    ),
+    Claim(GroupKind("cilium.io", "CiliumNetworkPolicy"), "inherited", (), (POD,), ""),
+    Claim(GroupKind("cilium.io", "CiliumClusterwideNetworkPolicy"), "inherited", (), (POD, NODE), "", (), None),
+    Claim(
+        GroupKind(OCM, "Policy"), "direct", (), (GroupKind("cluster.open-cluster-management.io", "ManagedCluster"),), ""
+    ),
+    Claim(GroupKind(OCM, "PolicySet"), "direct", (), (GroupKind(OCM, "Policy"),), ""),
+    Claim(GroupKind(OCM, "ConfigurationPolicy"), "direct", (), (), "", (), None),
+    Claim(
+        GroupKind("configuration.konghq.com", "KongUpstreamPolicy"),
+        "direct",
+        (),
+        (SERVICE, GroupKind("incubator.ingress-controller.konghq.com", "KongServiceFacade")),
+        "",
+    ),
+    *(
+        Claim(GroupKind("kuma.io", kind), "inherited", (), DATA_PLANES, "", (), None)
+        for kind in (
+            "MeshAccessLog",
+            "MeshCircuitBreaker",
+            "MeshFaultInjection",
+            "MeshHTTPRoute",
+            "MeshHealthCheck",
+            "MeshLoadBalancingStrategy",
+            "MeshMetric",
+            "MeshPassthrough",
+            "MeshProxyPatch",
+            "MeshRateLimit",
+            "MeshRetry",
+            "MeshTCPRoute",
+            "MeshTLS",
+            "MeshTimeout",
+            "MeshTrace",
+            "MeshTrafficPermission",
+        )
+    ),
+)
+# These attach by references or, without any, by labels of workloads (Istio) or by a filter of a route's rule.
+PARTLY: Final = {
+    *(claim.kind for claim in ISTIO_KINDS if claim.fields),
+    GroupKind(KGATEWAY, "TrafficPolicy"),
+    GroupKind(GLOO, "RouteOption"),
+}
+CLAIMS: Final = (
+    *GATEWAY_API_KINDS,
+    *NGINX_KINDS,
+    *KGATEWAY_KINDS,
+    *GLOO_KINDS,
+    *ISTIO_KINDS,
+    *LINKERD_KINDS,
+    *GKE_KINDS,
+    *AWS_KINDS,
+    *AZURE_KINDS,
+    *NOT_BY_REFERENCE,
+)

@@ -1,0 +1,80 @@
+"""A small world in which policies of one kind meet: a Gateway with a listener, a route with a rule, a Service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import analyze, plain
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.profiles.load import built_in_profiles
+from tests.build import (
+    gateway,
+    gateway_class,
+    listener,
+    namespace,
+    node,
+    parent,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
+from tests.profiles.claims import GATEWAY as GATEWAY_KIND
+from tests.profiles.test_claims import policy_to, world
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, NodeRef, Resource
+    from tests.profiles.claims import Claim
+
+GATEWAY: Final = target("g")
+LISTENER: Final = target("g", section="web")
+ROUTE: Final = target("r", "HTTPRoute")
+RULE: Final = target("r", "HTTPRoute", "first")
+FIRST: Final = node("HTTPRoute", "r", "first")
+AT_ROUTE: Final = node("HTTPRoute", "r")
+
+
+def on(where: dict[str, Json], kind: str, group: str, age: int, **spec: Json) -> Resource:
+    """A policy on one target, which it names in the spelling of its kind."""
+    fields = built_in_profiles(group)[GroupKind(group, kind)].target_fields
+    reference: dict[str, Json] = {"targetRef": where} if fields == ("spec.targetRef",) else {"targetRefs": [where]}
+    return resource(kind, f"p{age}", {**reference, **spec}, group=group, age=age)
+
+
+def asked(group: str, *policies: Resource) -> Analysis:
+    """A Gateway `g` with listener `web`, a route `r` with a rule `first`, and a Service `s`, under the controller."""
+    controllers = {name for profile in built_in_profiles(group).values() for name in profile.under({}).controllers}
+    (controller,) = controllers or {"example.com/controller"}
+    return analyze(
+        snapshot(
+            *policies,
+            gateway_class("public", controller),
+            gateway("g", listener("web")),
+            route("r", parents=[parent("g")], rules=[rule({"name": "s", "port": 80}, name="first")]),
+            service("s", ("http", 80), ("https", 443)),
+            namespace("default"),
+            complete=True,
+        )
+    )
+
+
+def settings(analysis: Analysis, where: NodeRef, kind: str, group: str) -> list[dict[str, Json]]:
+    """What is in force at a node, on each path to it."""
+    return [plain(found.spec) for found in analysis.effective(where, GroupKind(group, kind))]
+
+
+def one_target(claim: Claim) -> Analysis:
+    """Two policies of a kind on a Gateway or, if it takes none, on its first target."""
+    where = GATEWAY_KIND if GATEWAY_KIND in claim.targets else (claim.targets or [SERVICE])[0]
+    found = policy_to(claim, claim.fields[0], where)
+    spec = found.raw["spec"]
+    assert isinstance(spec, dict)
+    policies = [
+        resource(claim.kind.kind, name, {**spec, "by": name}, group=claim.kind.group, age=age)
+        for name, age in (("newer", 2), ("older", 1))
+    ]
+    return analyze(snapshot(*policies, *world(claim, where), complete=True))

@@ -1,0 +1,97 @@
+"""What the schema allows and a profile cannot mean."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from kubectl_policy.profiles.contradictions import contradictions
+from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
+from tests.profiles.everything import DOCUMENT, FIELDS
+
+SERVICE = {"group": "", "kind": "Service"}
+
+
+def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field of a kind)
+    """What contradicts what in a profile with these fields: the field's name and the message."""
+    fields = {"class": "direct", "evidence": ["https://example.com"], **changes}
+    document = {"group": "example.com", "kinds": {"A": fields}}
+    return [(".".join(map(str, flaw.path[2:])), flaw.message) for flaw in contradictions(document)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "message"),
+    [
+        ({"approximate": True}, "approximate", "means nothing without notes"),
+        ({"strategyValues": {}}, "strategyValues", "means nothing without strategyField"),
+        ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
+        ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
+        ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),
+        ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "means nothing with attachment: none"),
+        (
+            {"variants": [{"targets": [SERVICE]}, {"targets": [SERVICE]}]},
+            "variants.1.targets.0",
+            "another variant is for Service already",
+        ),
+        (
+            {"declaredTargets": [{"group": "example.com/v1", "kind": "A"}]},
+            "declaredTargets.0.group",
+            "'example.com/v1' has a version; write the group alone, 'example.com'",
+        ),
+        ({"targetGroup": "v1beta1"}, "targetGroup", "'v1beta1' has a version; write the group alone, ''"),
+    ],
+)
+def test_fields_that_contradict_each_other(fields: dict[str, Any], place: str, message: str) -> None:
+    """Each with the field that means nothing as it stands."""
+    assert found(**fields) == [(place, message)]
+
+
+@pytest.mark.parametrize("group", ["v1", "example.com/v1", "/v1"])
+def test_a_group_has_no_version(group: str) -> None:
+    """What `apiVersion` has after the slash belongs to no group."""
+    (flaw,) = contradictions({"group": group, "kinds": {}})
+    assert flaw.path == ("group",)
+
+
+def test_a_kind_has_a_name() -> None:
+    """An empty one would match whatever has none."""
+    (flaw,) = contradictions({"group": "", "kinds": {"": {}}})
+    assert (flaw.path, flaw.message) == (("kinds", ""), "a kind needs a name")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"strategyField": "spec.mode", "strategyValues": {"a": "None"}},
+        {"mergeParents": [], "chooser": "challenger"},
+        {"mergeParents": [], "variants": [{"targets": [SERVICE], "chooser": "challenger"}]},
+        {"attachment": "none", "declaredTargets": [SERVICE]},
+        {"targetGroup": "v1.example.com"},
+        {"approximate": True, "notes": "Retries are not counted."},
+        {"approximate": False},
+    ],
+)
+def test_fields_that_belong_together(fields: dict[str, Any]) -> None:
+    """Each is allowed with what gives it a meaning."""
+    assert found(**fields) == []
+
+
+def test_everything_can_be_said_at_once() -> None:
+    """No field excludes another one that does not say so."""
+    assert list(contradictions(copy.deepcopy(dict(DOCUMENT)))) == []
+    assert FIELDS["attachment"] == "references"
+
+
+def test_no_built_in_profile_contradicts_itself() -> None:
+    """They keep the rules that users' files are held to."""
+    from importlib import resources  # noqa: PLC0415 (only here)
+
+    from kubectl_policy.profiles.document import read_document  # noqa: PLC0415 (only here)
+
+    data = resources.files("kubectl_policy.profiles") / "data"
+    for group in sorted(built_in_groups()):
+        document: Any = read_document((data / f"{group}.yaml").read_text("utf-8"), group, "").value
+        assert list(contradictions(document)) == []
+        assert built_in_profiles(group)

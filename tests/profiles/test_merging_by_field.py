@@ -1,0 +1,153 @@
+"""The built-in kinds that merge field by field: those of NGINX Gateway Fabric and of kgateway."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.build import node, target
+from tests.profiles.claims import KGATEWAY, NGINX
+from tests.profiles.meetings import AT_ROUTE, FIRST, GATEWAY, LISTENER, ROUTE, RULE, asked, on, settings
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, NodeRef
+
+
+class TestNginx:
+    """NGINX Gateway Fabric: field by field, the nearest wins; a directive is one unit."""
+
+    def test_a_route_overrides_single_settings(self) -> None:
+        """The rest comes from the Gateway, but keepAlive.timeout is one directive with two arguments."""
+        kind = "ClientSettingsPolicy"
+        analysis = asked(
+            NGINX,
+            on(
+                GATEWAY,
+                kind,
+                NGINX,
+                1,
+                body={"maxSize": "1m", "timeout": "5s"},
+                keepAlive={"requests": 10, "timeout": {"server": "9s", "header": "8s"}},
+            ),
+            on(ROUTE, kind, NGINX, 2, body={"maxSize": "2m", "timeout": None}, keepAlive={"timeout": {"server": "3s"}}),
+        )
+        assert settings(analysis, AT_ROUTE, kind, NGINX) == [
+            {
+                "body": {"maxSize": "2m", "timeout": "5s"},
+                "keepAlive": {"requests": 10, "timeout": {"server": "3s"}},
+            }
+        ]
+
+    @pytest.mark.parametrize(
+        ("kind", "where", "below"),
+        [
+            ("ClientSettingsPolicy", ROUTE, AT_ROUTE),
+            ("ProxySettingsPolicy", ROUTE, AT_ROUTE),
+            ("UpstreamSettingsPolicy", target("s", "Service", group=""), node("Service", "s", group="")),
+        ],
+    )
+    def test_the_older_of_two_keeps_its_setting(self, kind: str, where: dict[str, Json], below: NodeRef) -> None:
+        """And the newer one, with another setting, counts beside it."""
+        older, newer = on(where, kind, NGINX, 1, a={"x": 1}), on(where, kind, NGINX, 2, a={"x": 2}, b={"y": 2})
+        found = settings(asked(NGINX, newer, older), below, kind, NGINX)
+        assert {str(each) for each in found} == {str({"a": {"x": 1}, "b": {"y": 2}})}
+
+    def test_buffers_are_one_directive(self) -> None:
+        """`proxy_buffers number size`."""
+        kind = "ProxySettingsPolicy"
+        analysis = asked(
+            NGINX,
+            on(GATEWAY, kind, NGINX, 1, buffering={"buffers": {"number": 4, "size": "8k"}, "bufferSize": "4k"}),
+            on(ROUTE, kind, NGINX, 2, buffering={"buffers": {"number": 2}}),
+        )
+        assert settings(analysis, AT_ROUTE, kind, NGINX) == [
+            {"buffering": {"buffers": {"number": 2}, "bufferSize": "4k"}}
+        ]
+
+    def test_the_limits_of_a_route_replace_those_of_the_gateway(self) -> None:
+        """`limit_req` is inherited where there is none; what to do with refused requests is inherited one by one."""
+        kind = "RateLimitPolicy"
+        analysis = asked(
+            NGINX,
+            on(GATEWAY, kind, NGINX, 1, rateLimit={"local": {"rules": [{"key": "a"}]}, "rejectCode": 429}),
+            on(ROUTE, kind, NGINX, 2, rateLimit={"local": {"rules": [{"key": "b"}]}}),
+        )
+        assert settings(analysis, AT_ROUTE, kind, NGINX) == [
+            {"rateLimit": {"local": {"rules": [{"key": "b"}]}, "rejectCode": 429}}
+        ]
+
+    @pytest.mark.parametrize("kind", ["WAFPolicy", "PayloadProcessor"])
+    def test_a_route_s_policy_replaces_the_gateway_s(self, kind: str) -> None:
+        """As a whole."""
+        analysis = asked(NGINX, on(GATEWAY, kind, NGINX, 1, a=1, b=1), on(ROUTE, kind, NGINX, 2, a=2))
+        assert settings(analysis, AT_ROUTE, kind, NGINX) == [{"a": 2}]
+
+    def test_one_payload_processor_applies(self) -> None:
+        """Of two on one route the older one, and the Gateway's gives way to it."""
+        gateways, older, newer = (
+            on(where, "PayloadProcessor", NGINX, age, by=age) for where, age in ((GATEWAY, 1), (ROUTE, 2), (ROUTE, 3))
+        )
+        analysis = asked(NGINX, gateways, newer, older)
+        assert settings(analysis, AT_ROUTE, "PayloadProcessor", NGINX) == [{"by": 2}]
+        assert [analysis.enforcement(found.ref).state for found in (gateways, older, newer)] == [
+            "Overridden",
+            "Enforced",
+            "Conflicted",
+        ]
+
+    def test_a_snippet_reaches_the_routes_of_its_gateway(self) -> None:
+        """Whatever its label says."""
+        analysis = asked(NGINX, on(GATEWAY, "SnippetsPolicy", NGINX, 1, snippets=[]))
+        assert [found.name for found in analysis.affected_by(AT_ROUTE)] == ["p1"]
+
+
+class TestKgateway:
+    """kgateway: by top-level field, the older policy first on one target, the narrower target before the wider."""
+
+    def test_a_field_comes_whole_from_one_policy(self) -> None:
+        """From the rule, else the route, else the Gateway; the two rate limits are fields of their own."""
+        kind = "TrafficPolicy"
+        analysis = asked(
+            KGATEWAY,
+            on(GATEWAY, kind, KGATEWAY, 1, cors={"maxAge": 1, "allowOrigins": ["a"]}, rateLimit={"global": {"x": 1}}),
+            on(ROUTE, kind, KGATEWAY, 2, cors={"maxAge": 2}, rateLimit={"local": {"y": 2}}, csrf={"z": 2}),
+            on(RULE, kind, KGATEWAY, 3, csrf={"percentage": 3}),
+        )
+        assert settings(analysis, FIRST, kind, KGATEWAY) == [
+            {
+                "cors": {"maxAge": 2},
+                "rateLimit": {"global": {"x": 1}, "local": {"y": 2}},
+                "csrf": {"percentage": 3},
+            }
+        ]
+
+    def test_the_older_of_two_keeps_its_field(self) -> None:
+        """The newer one fills what the older one leaves."""
+        kind = "TrafficPolicy"
+        older = on(ROUTE, kind, KGATEWAY, 1, retry={"attempts": 1})
+        newer = on(ROUTE, kind, KGATEWAY, 2, retry={"attempts": 2, "backoff": "1s"}, buffer={"max": 2})
+        assert settings(asked(KGATEWAY, newer, older), FIRST, kind, KGATEWAY) == [
+            {"retry": {"attempts": 1}, "buffer": {"max": 2}}
+        ]
+
+    def test_a_listener_s_policy_refines_the_gateway_s(self) -> None:
+        """Below default.httpSettings each field for itself; `default` is no stanza."""
+        kind = "ListenerPolicy"
+        wide: Json = {"httpSettings": {"tracing": {"a": 1}, "idleTimeout": "1s"}, "proxyProtocol": {"b": 1}}
+        narrow: Json = {"httpSettings": {"tracing": {"c": 2}}}
+        analysis = asked(
+            KGATEWAY, on(GATEWAY, kind, KGATEWAY, 1, default=wide), on(LISTENER, kind, KGATEWAY, 2, default=narrow)
+        )
+        assert settings(analysis, node("Gateway", "g", "web"), kind, KGATEWAY) == [
+            {"default": {"httpSettings": {"tracing": {"c": 2}, "idleTimeout": "1s"}, "proxyProtocol": {"b": 1}}}
+        ]
+
+    def test_a_backend_s_settings_come_whole_from_one_policy(self) -> None:
+        """By top-level field, the older policy first."""
+        kind, where = "BackendConfigPolicy", target("s", "Service", group="")
+        older = on(where, kind, KGATEWAY, 1, tls={"sni": "a"})
+        newer = on(where, kind, KGATEWAY, 2, tls={"sni": "b", "alpn": ["h2"]}, connectTimeout="1s")
+        analysis = asked(KGATEWAY, newer, older)
+        found = settings(analysis, node("Service", "s", group=""), kind, KGATEWAY)
+        assert {str(each) for each in found} == {str({"tls": {"sni": "a"}, "connectTimeout": "1s"})}

@@ -1,0 +1,67 @@
+"""Kinds that stand near policies and are none: filters, parameters, bindings, grants and parts of the hierarchy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.profiles import Registry
+from tests.build import index, resource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json
+
+SERVICE_REF: Final[Json] = {"group": "", "kind": "Service", "name": "s"}
+CLUSTERS: Final = "cluster.open-cluster-management.io"
+
+# Each with a spec as its documentation writes it: none of them looks like a policy, and no profile takes it for one.
+NOT_POLICIES: Final[list[tuple[GroupKind, Mapping[str, Json]]]] = [
+    (GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"), {"parentRef": {"kind": "Gateway", "name": "g"}}),
+    (GroupKind(GATEWAY_API, "ReferenceGrant"), {"from": [{"kind": "HTTPRoute"}], "to": [SERVICE_REF]}),
+    (GroupKind("gateway.k8s.aws", "TargetGroupConfiguration"), {"targetReference": SERVICE_REF}),
+    (GroupKind("gateway.k8s.aws", "LoadBalancerConfiguration"), {"mergingMode": "prefer-gateway"}),
+    (GroupKind("gateway.k8s.aws", "ListenerRuleConfiguration"), {"actions": [{"type": "redirect"}]}),
+    (GroupKind("configuration.konghq.com", "KongPlugin"), {}),
+    (
+        GroupKind("configuration.konghq.com", "KongPluginBinding"),
+        {"targets": {"routeRef": {"group": "", "kind": "KongRoute", "name": "r"}}, "pluginRef": {"name": "p"}},
+    ),
+    (GroupKind("policy.open-cluster-management.io", "PlacementBinding"), {}),
+    (GroupKind(CLUSTERS, "Placement"), {"predicates": [{"requiredClusterSelector": {}}]}),
+    (GroupKind(CLUSTERS, "PlacementDecision"), {}),
+    (GroupKind(CLUSTERS, "ManagedCluster"), {"hubAcceptsClient": True}),
+    (GroupKind(CLUSTERS, "ManagedClusterSet"), {"clusterSelector": {"selectorType": "LabelSelector"}}),
+    (GroupKind(CLUSTERS, "ManagedClusterSetBinding"), {"clusterSet": "x"}),
+    (GroupKind("policy.linkerd.io", "Server"), {"podSelector": {}, "port": 80}),
+    (GroupKind("policy.linkerd.io", "HTTPRoute"), {"parentRefs": [{"kind": "Server", "name": "s"}]}),
+    (GroupKind("policy.linkerd.io", "EgressNetwork"), {"trafficPolicy": "Allow"}),
+    (GroupKind("networking.istio.io", "DestinationRule"), {"host": "s", "workloadSelector": {"matchLabels": {}}}),
+    (GroupKind("networking.istio.io", "Sidecar"), {"workloadSelector": {"labels": {}}}),
+    (GroupKind("networking.istio.io", "ProxyConfig"), {"selector": {"matchLabels": {}}}),
+    (GroupKind("gateway.nginx.org", "NginxProxy"), {"telemetry": {}}),
+    (GroupKind("gateway.nginx.org", "SnippetsFilter"), {"snippets": []}),
+    (GroupKind("gateway.nginx.org", "AuthenticationFilter"), {"type": "Basic"}),
+    (GroupKind("gateway.kgateway.dev", "GatewayParameters"), {"kube": {}}),
+    (GroupKind("gateway.kgateway.dev", "DirectResponse"), {"status": 200}),
+    (GroupKind("gateway.kgateway.dev", "GatewayExtension"), {"type": "ExtAuth"}),
+    (GroupKind("traefik.io", "Middleware"), {"headers": {}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "spec"), NOT_POLICIES, ids=lambda value: str(value)[:60])
+def test_a_kind_beside_the_policies_is_none(kind: GroupKind, spec: Mapping[str, Json]) -> None:
+    """Neither by a built-in profile nor by its shape; PlacementBinding has its references outside of `spec`."""
+    found = resource(
+        kind.kind,
+        "x",
+        dict(spec),
+        group=kind.group,
+        placementRef={"kind": "Placement", "name": "p"},
+        subjects=[{"kind": "Policy", "name": "p"}],
+    )
+    assert Registry(index(found)).profile_of(kind) is None

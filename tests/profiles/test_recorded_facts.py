@@ -1,0 +1,109 @@
+"""The built-in profiles agree with what is recorded of other projects' policy kinds, where the record is at hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.load import built_in_profiles
+
+FACTS: Final = Path(__file__).parent.parent.parent.parent / "shared" / "facts" / "policy-kinds.yaml"
+REFERENCES: Final = {"target_ref", "target_refs", "target_selectors"}
+# Where a profile says more than the record, which is of one text alone.
+WIDER: Final = {
+    "BackendLBPolicy.gateway.networking.k8s.io",  # GEP-1619 names ServiceImport as well
+    "ClientTrafficPolicy.gateway.envoyproxy.io",  # these three take XListenerSets, like every ListenerSet
+    "BackendTrafficPolicy.gateway.envoyproxy.io",
+    "SecurityPolicy.gateway.envoyproxy.io",
+    "EnvoyExtensionPolicy.gateway.envoyproxy.io",
+}
+# Where a profile gives another class. The first three change their target and nothing that has policies of its own. The
+# others are labelled direct, and yet they reach routes, or listeners of ListenerSets, below the Gateway that they name.
+OTHER_CLASS: Final = {
+    "EnvoyPatchPolicy.gateway.envoyproxy.io": "direct",
+    "DNSPolicy.kuadrant.io": "direct",
+    "TLSPolicy.kuadrant.io": "direct",
+    "SnippetsPolicy.gateway.nginx.org": "inherited",
+    "ListenerPolicy.gateway.kgateway.dev": "inherited",
+    "HTTPListenerPolicy.gateway.kgateway.dev": "inherited",
+    "ListenerOption.gateway.solo.io": "inherited",
+    "HttpListenerOption.gateway.solo.io": "inherited",
+}
+
+
+@cache
+def recorded() -> list[dict[str, Any]]:
+    """Every kind in the record, each once."""
+    if not FACTS.is_file():
+        pytest.skip("the record of other projects' policy kinds is not next to this project")
+    document = yaml.load(FACTS.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
+    return [kind for profile in document["profiles"] for kind in profile["kinds"]]
+
+
+def kind_of(kind: dict[str, Any]) -> GroupKind:
+    """The kind's name."""
+    return GroupKind(kind["group"], kind["kind"])
+
+
+def policies() -> list[dict[str, Any]]:
+    """The kinds that are policies."""
+    return [kind for kind in recorded() if kind["category"] in {"policy", "policy_like"}]
+
+
+def test_every_policy_kind_is_known() -> None:
+    """Whatever way it attaches."""
+    found = [str(kind_of(kind)) for kind in policies() if kind_of(kind) not in built_in_profiles(kind["group"])]
+    assert found == []
+
+
+def test_nothing_else_is_known_as_a_policy() -> None:
+    """Filters, parameters, bindings, grants, parts of the hierarchy."""
+    others = [kind_of(kind) for kind in recorded() if kind not in policies()]
+    assert [str(kind) for kind in others if kind in built_in_profiles(kind.group)] == []
+
+
+def test_classes_agree() -> None:
+    """Direct or inherited."""
+    for kind in policies():
+        wanted = OTHER_CLASS.get(str(kind_of(kind)), kind["policy_class"])
+        assert built_in_profiles(kind["group"])[kind_of(kind)].policy_class == wanted, kind_of(kind)
+
+
+def test_target_kinds_agree() -> None:
+    """Where the record says `*`, any kind may be a target."""
+    for kind in policies():
+        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+        targets = {GroupKind(target["group"], target["kind"]) for target in kind["targets"]}
+        if GroupKind("*", "*") in targets:
+            assert profile.declared_targets == frozenset(), kind_of(kind)
+        elif str(kind_of(kind)) in WIDER:
+            assert profile.declared_targets > targets, kind_of(kind)
+        else:
+            assert profile.declared_targets == targets, kind_of(kind)
+
+
+def test_target_fields_agree() -> None:
+    """A kind without target references has none in its profile either."""
+    for kind in policies():
+        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+        fields = {
+            attachment["path"].removesuffix("[]")
+            for attachment in kind["attachment"]
+            if attachment["mode"] in REFERENCES
+        }
+        assert fields <= set(profile.target_fields), kind_of(kind)
+        assert bool(fields) == bool(profile.target_fields), kind_of(kind)
+
+
+def test_other_namespaces_agree() -> None:
+    """A kind whose references stay at home says so."""
+    for kind in policies():
+        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+        rule = kind["namespaces"]["rule"]
+        if profile.target_fields:
+            assert profile.cross_namespace is (rule == "explicit_namespace"), kind_of(kind)
