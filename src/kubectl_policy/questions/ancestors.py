@@ -1,0 +1,141 @@
+"""Where a controller writes of a policy: the ancestors of its targets, as the kind places them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.topology.controllers import controller_of, managed
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs, refer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import Placement, StatusProfile
+
+
+def ancestors_of(
+    analysis: Analysis, profile: PolicyKindProfile, attachment: Attachment
+) -> dict[NodeRef | None, StatusProfile]:
+    """The places at which the outcome of one attachment is reported, and how; None is the policy's own status.
+
+    Each controller reports on its own Gateways and what hangs on them.
+    """
+    found = dict.fromkeys(_places(analysis, profile, profile.status.placement, attachment), profile.status)
+    if not profile.status_by:
+        return found
+    found = {place: status for place, status in found.items() if _controller(analysis, place) not in profile.status_by}
+    for controller, status in profile.status_by.items():
+        for place in _places(analysis, profile, status.placement, attachment):
+            if _controller(analysis, place) == controller:
+                found[place] = status
+    return found
+
+
+def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
+    """The controller that reports at a place: on a policy in the place of a Gateway, that of the policy's own kind."""
+    if place is None:
+        return None
+    if place.object.group_kind in (GATEWAY, *LISTENER_SETS):
+        return controller_of(analysis.topology, place.object)
+    caller = analysis.registry.profile_of(place.object.group_kind)
+    return next(iter(sorted(caller.controllers)), None) if caller else None
+
+
+def _places(
+    analysis: Analysis, profile: PolicyKindProfile, placement: Placement, attachment: Attachment
+) -> Iterable[NodeRef | None]:
+    target = attachment.target
+    if placement == "policy":
+        return (None,)
+    if target is None:
+        return ()
+    if placement == "targets":
+        return (target,)
+    if placement == "gateways":
+        return _gateways(analysis, target)
+    return _at_parents(analysis, profile, target)
+
+
+def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
+    """The parents of a target route, or of the routes that forward to a target; a target with listeners itself."""
+    kind = target.object.group_kind
+    if kind in (GATEWAY, *LISTENER_SETS):
+        return (target,)
+    if kind in ROUTES:
+        return _parents(analysis, profile, target.object)
+    routes = analysis.topology.relations.routes_forwarding_to(target.object)
+    using = (route for route in routes if _uses(analysis, profile, route, target))
+    parents = (parent for route in using for parent in _parents(analysis, profile, route))
+    return dict.fromkeys([*parents, *_calling(analysis, target.object)])
+
+
+def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, target: NodeRef) -> bool:
+    """Whether a route sends requests to a target: to its port, or to a port without policies of its own."""
+    nodes = {backend.node for backend in analysis.topology.backends(route) if backend.node.object == target.object}
+    if target.section:
+        return bool(nodes & {target, target._replace(section="")})
+    return any(not node.section or not analysis.resolver.claimants(node, profile.group_kind) for node in nodes)
+
+
+def _calling(analysis: Analysis, backend: ObjectRef) -> Iterator[NodeRef]:
+    """The policies that are attached to something and send requests to a backend themselves."""
+    for profile in analysis.registry.policy_kinds:
+        for policy in analysis.index.of_kind(profile.group_kind) if profile.backend_fields else ():
+            named = (
+                refer(analysis.index, reference, policy.ref.namespace, SERVICE)
+                for path in profile.backend_fields
+                for reference in _mappings(policy.raw, path.split("."))
+            )
+            if backend in named and any(found.state == "attached" for found in analysis.attachments[policy.ref]):
+                yield NodeRef(policy.ref)
+
+
+def _mappings(value: Json, keys: Sequence[str]) -> Iterator[Mapping[str, Json]]:
+    """The mappings at a path of keys, through every list on the way."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _mappings(item, keys)
+    elif isinstance(value, Mapping):
+        if keys:
+            yield from _mappings(value.get(keys[0]), keys[1:])
+        else:
+            yield value
+
+
+def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
+    """The parents of a route on which one of the kind's controllers acts, whether or not they take the route."""
+    return tuple(
+        dict.fromkeys(
+            NodeRef(parent.object, parent.section)
+            for parent in parent_refs(analysis.index, route, analysis.index.raw(route))
+            if _reports(analysis, profile, parent.object)
+        )
+    )
+
+
+def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
+    """Whether a controller of the kind acts on a parent: on a ListenerSet only if the Gateway admits it."""
+    if parent.group_kind not in (GATEWAY, *LISTENER_SETS) or analysis.index.presence(parent) == "missing":
+        return False
+    if parent.group_kind in LISTENER_SETS:
+        gateway = gateway_of(analysis.index, parent, analysis.index.raw(parent))
+        if gateway and not analysis.topology.relations.admits(gateway, parent):
+            return False
+    return managed(analysis.topology, parent, profile.controllers) is not False
+
+
+def _gateways(analysis: Analysis, target: NodeRef) -> tuple[NodeRef, ...]:
+    gateways = {
+        NodeRef(node.object)
+        for path in analysis.topology.paths(target)
+        for node in path
+        if node.object.group_kind == GATEWAY
+    }
+    return tuple(sorted(gateways))

@@ -1,0 +1,211 @@
+"""What the controllers of a policy kind would report on a policy, in their own words and places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.ancestors import ancestors_of
+from kubectl_policy.questions.narrower import Scopes
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import Event, StatusProfile
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCondition:
+    """A condition as the kind's controller words it; `message` and `related` say what it is about, in our words.
+
+    Related are the targets that override a policy, the policy that it is merged with, or the routes merged into it.
+    """
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    related: tuple[NodeRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AncestorStatus:
+    """The conditions in one place: an ancestor (`status.ancestors`) or, where it is None, the policy's own."""
+
+    ancestor: NodeRef | None
+    conditions: tuple[PolicyCondition, ...]
+    port: int | None = None
+
+
+class PolicyStatuses:
+    """What would be reported on the policies of one analysis; what they share is looked up once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Remember where to look."""
+        self._analysis = analysis
+        self._scopes: dict[GroupKind, Scopes] = {}
+
+    def of(self, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
+        """The report on a policy, place by place; empty if its controller would not report at all.
+
+        Raises `KeyError` for an object that is no policy.
+        """
+        kind = policy.group_kind
+        profile = self._analysis.registry.known(kind)
+        scopes = self._scopes.setdefault(kind, Scopes(self._analysis, profile))
+        return _Report(self._analysis, profile, scopes, policy).places()
+
+
+def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
+    """The report on one policy; see `PolicyStatuses.of`."""
+    return PolicyStatuses(analysis).of(policy)
+
+
+# The events of attachments that fail. Nothing is said of what is not known, or is another controller's.
+_FAILURES: Final[dict[str, Event]] = {
+    "target missing": "target missing",
+    "section missing": "section missing",
+    "not permitted": "not permitted",
+    "kind unsupported": "kind unsupported",
+    "policy invalid": "invalid",
+}
+_ENFORCED: Final[dict[str, Event]] = {
+    "Enforced": "enforced",
+    "PartiallyEnforced": "partially enforced",
+    "Overridden": "overridden",
+    "NoEffect": "no effect",
+}
+
+
+class _Report:
+    """The report on one policy, being written."""
+
+    def __init__(self, analysis: Analysis, profile: PolicyKindProfile, scopes: Scopes, policy: ObjectRef) -> None:
+        self.analysis, self.profile, self.scopes, self.policy = analysis, profile, scopes, policy
+        self.found: dict[NodeRef | None, dict[str, PolicyCondition]] = {}
+
+    def places(self) -> tuple[AncestorStatus, ...]:
+        named: set[NodeRef] = set()
+        for attachment in sorted(self.analysis.attachments[self.policy], key=_specificity):
+            event, message = self._event(attachment, named)
+            if attachment.target and attachment.declared.selector is None:
+                named.add(attachment.target)
+            if event:
+                self._write(attachment, event, message)
+        self._enforced()
+        return tuple(AncestorStatus(place, tuple(conditions.values())) for place, conditions in self.found.items())
+
+    def _event(self, attachment: Attachment, named: set[NodeRef]) -> tuple[Event | None, str]:
+        """What to say of an attachment; a policy that names one target twice is in its own way there."""
+        if attachment.state != "attached":
+            return _FAILURES.get(attachment.state), attachment.message
+        target = cast("NodeRef", attachment.target)
+        first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
+        again = target in named and attachment.declared.selector is None
+        if self._excludes and (first != self.policy or again):
+            return "conflicted", f"{first} is attached to {target} already"
+        return "accepted", f"it is attached to {target}"
+
+    @property
+    def _excludes(self) -> bool:
+        """Whether one policy alone is accepted on a target."""
+        return self.profile.same_level == "one-applies" or self.profile.default_strategy is MergeStrategy.NONE
+
+    def _write(self, attachment: Attachment, event: Event, message: str) -> None:
+        places = ancestors_of(self.analysis, self.profile, attachment)
+        for place, status in places.items():
+            self._put(place, status, event, message)
+        if event != "accepted" or attachment.target is None:
+            return
+        narrower = self.scopes.narrower(attachment.target)
+        merges = self.scopes.merges_of(self.policy, attachment.target)
+        for merge in merges:
+            self._put(
+                merge.place,
+                self.profile.status,
+                "merged",
+                f"it is merged with {merge.parent}",
+                (NodeRef(merge.parent),),
+            )
+        into = self.scopes.merged_into(self.policy, attachment.target)
+        left = tuple(node for node in narrower if node not in into)
+        for place, status in places.items():
+            if into:
+                self._put(place, status, "merged into", f"merged with it: {_listed(into)}", into)
+            if left:
+                self._put(place, status, "narrowed", f"narrower policies target {_listed(left)}", left)
+
+    def _enforced(self) -> None:
+        """Conditions on enforcement; a policy that is not accepted has none."""
+        accepted = self.profile.status.conditions.get("accepted")
+        places = [
+            place
+            for place, conditions in self.found.items()
+            if accepted and (found := conditions.get(accepted.type)) and found.status == accepted.status
+        ]
+        if not places or not any(event in self.profile.status.conditions for event in _ENFORCED.values()):
+            return
+        enforcement = self.analysis.enforcement(self.policy)
+        contended = self.analysis.contentions(self.policy)
+        event: Event | None = "contended" if contended else _ENFORCED.get(enforcement.state)
+        message = f"by {', '.join(map(str, enforcement.by))}" if enforcement.by else ""
+        for place in places:
+            if event:
+                self._put(place, self.profile.status, event, message)
+
+    def _put(
+        self,
+        place: NodeRef | None,
+        status: StatusProfile,
+        event: Event,
+        message: str,
+        related: tuple[NodeRef, ...] = (),
+    ) -> None:
+        """Write a condition; of several on one place a failure stays, and the last one written counts."""
+        words = status.conditions.get(event)
+        if words is None:
+            return
+        conditions = self.found.setdefault(place, {})
+        if event == "accepted" and words.type in conditions:
+            return
+        conditions[words.type] = PolicyCondition(words.type, words.status, words.reason, message, related)
+
+
+def _specificity(attachment: Attachment) -> int:
+    """Most specific first, which is the order in which controllers go through targets."""
+    if attachment.target is None:
+        return 0
+    kind, section = attachment.target.object.group_kind, attachment.target.section
+    if kind in ROUTES:
+        return 0 if section else 1
+    if section:
+        return 2
+    return 3 if kind in LISTENER_SETS else 4 if kind == GATEWAY else 5
+
+
+def _listed(nodes: Iterable[NodeRef]) -> str:
+    return ", ".join(map(str, nodes))
+
+
+def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
+    """What the controllers of policies would report on an object or section that these are about, kind by kind.
+
+    A policy counts that is attached to the node or above it on one of its paths, whether or not something beats it.
+    """
+    above = {parent for path in analysis.topology.paths(node) for parent in path}
+    found: dict[GroupKind, set[ObjectRef]] = {}
+    for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
+        found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
+    for kind, policies in sorted(found.items()):
+        words = analysis.registry.known(kind).status.conditions.get("affected")
+        if words:
+            refs = sorted(policies)
+            related = tuple(NodeRef(ref) for ref in refs)
+            yield PolicyCondition(*words, f"affected by {', '.join(map(str, refs))}", related)

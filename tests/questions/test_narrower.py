@@ -1,0 +1,294 @@
+"""What lies below a policy's target with policies of its own, and which policies merge with which, where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.questions.narrower import Merge, Scopes
+from kubectl_policy.questions.policy_status import policy_status
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.profiles.profile import Chooser
+    from kubectl_policy.profiles.status import NarrowedBy
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+OURS: Final = "example.com/gateway"
+GATEWAY: Final = build.node("Gateway", "g")
+SET: Final = build.node("ListenerSet", "ls")
+MERGED: Final = {
+    "accepted": ConditionWords("Accepted", "True", "Accepted"),
+    "merged": ConditionWords("Merged", "True", "Merged"),
+    "merged into": ConditionWords("Merged", "True", "MergedInto"),
+    "narrowed": ConditionWords("Overridden", "True", "Overridden"),
+}
+
+
+def colours(name: str, *targets: Mapping[str, Json], merge: str = "", age: int = 1) -> Resource:
+    """A ColorPolicy; `merge` is its strategy."""
+    spec: dict[str, Json] = {"targetRefs": list(targets), "color": name}
+    return build.resource(
+        "ColorPolicy", name, {**spec, "merge": merge} if merge else spec, group="example.com", age=age
+    )
+
+
+def to_route(name: str = "r", section: str = "") -> dict[str, Json]:
+    """A reference to a route or a rule of it."""
+    return build.target(name, "HTTPRoute", section)
+
+
+def to_set(section: str = "") -> dict[str, Json]:
+    """A reference to ListenerSet `ls` or a listener of it."""
+    return build.target("ls", "ListenerSet", section)
+
+
+def by_set(name: str = "r", section: str = "") -> Resource:
+    """A route on ListenerSet `ls`."""
+    return build.route(name, parents=[build.parent("ls", section, kind="ListenerSet")])
+
+
+def profile(
+    narrowed_by: NarrowedBy = "policies", *levels: TargetLevel, chooser: Chooser = "challenger"
+) -> PolicyKindProfile:
+    """A kind whose policies choose by `spec.merge` whether they merge with the closest one on some levels."""
+    return PolicyKindProfile(
+        COLOR,
+        "inherited",
+        "profile",
+        effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True),),
+        controllers=frozenset({OURS}),
+        strategy=MergeStrategy.ATOMIC_DEFAULTS,
+        stanzas="none",
+        strategy_field="spec.merge",
+        chooser=chooser,
+        merges_with="closest",
+        merge_parents=levels,
+        same_level="one-applies",
+        status=StatusProfile("parents", narrowed_by, MERGED),  # type: ignore[arg-type]
+    )
+
+
+def scopes(kind: PolicyKindProfile, *resources: Resource, admits: bool = True) -> Scopes:
+    """The scopes in a world with a Gateway, which admits its ListenerSet or not, and what is given."""
+    admitted: Json = {"namespaces": {"from": "All" if admits else "None"}}
+    world = (
+        build.gateway_class("public", OURS),
+        build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443), allowedListeners=admitted),
+        build.listener_set("ls", build.listener("films", port=81)),
+        build.namespace("default"),
+        build.service(),
+    )
+    return Scopes(analyze(build.snapshot(*world, *resources), profiles=[kind]), kind)
+
+
+def narrower(target: NodeRef, *resources: Resource, by: NarrowedBy = "policies", admits: bool = True) -> list[str]:
+    """What lies below a target with policies of its own."""
+    return [str(node) for node in scopes(profile(by), *resources, admits=admits).narrower(target)]
+
+
+ROUTE: Final = build.node("HTTPRoute", "r")
+HTTP: Final = GATEWAY._replace(section="http")
+ON_ROUTE: Final = colours("on-route", to_route())
+
+
+def test_nothing_lies_below_without_policies() -> None:
+    """Nor below what is not in the hierarchy, nor below a section of a route."""
+    plain = build.route("r")
+    assert narrower(GATEWAY, plain) == narrower(SET, plain) == narrower(ROUTE, plain) == []
+    assert narrower(build.node("Service", "s", group=""), plain, ON_ROUTE) == []
+    assert narrower(build.node("HTTPRoute", "r", "rule[0]"), plain, ON_ROUTE) == []
+    assert narrower(build.node("ListenerSet", "unread"), plain, ON_ROUTE) == []
+
+
+def test_policies_on_listeners_and_listenersets_lie_below_their_gateway() -> None:
+    """And those on a listener of a ListenerSet below that as well; a section has no sections."""
+    policies = [colours("a", build.target("g", section="http")), colours("b", to_set()), colours("c", to_set("films"))]
+    assert narrower(GATEWAY, *policies) == [
+        "Gateway default/g#http",
+        "ListenerSet default/ls",
+        "ListenerSet default/ls#films",
+    ]
+    assert narrower(SET, *policies) == ["ListenerSet default/ls#films"]
+    assert narrower(HTTP, *policies) == narrower(SET._replace(section="films"), *policies) == []
+
+
+def test_rules_lie_below_their_route_and_count_as_the_route_further_up() -> None:
+    """A route is named once, however many policies it has."""
+    policies = [ON_ROUTE, colours("on-rule", to_route("r", "rule[0]"))]
+    assert narrower(ROUTE, build.route("r"), *policies) == ["HTTPRoute default/r#rule[0]"]
+    assert narrower(GATEWAY, build.route("r"), *policies) == ["HTTPRoute default/r"]
+    assert narrower(GATEWAY, build.route("r"), *policies[1:]) == ["HTTPRoute default/r"]
+
+
+def test_a_route_lies_below_what_its_parent_references_name() -> None:
+    """Whether or not it is taken: below that listener, or below all of them if it names none."""
+    whole, one = build.route("r"), build.route("r", parents=[build.parent("g", "https")])
+    assert narrower(GATEWAY, whole, ON_ROUTE) == narrower(HTTP, whole, ON_ROUTE) == ["HTTPRoute default/r"]
+    assert narrower(GATEWAY, one, ON_ROUTE) == ["HTTPRoute default/r"]
+    assert narrower(HTTP, one, ON_ROUTE) == []
+    refused = build.route("r", hostnames=["a.example.com"], parents=[build.parent("g", "ghost")])
+    assert narrower(GATEWAY, refused, ON_ROUTE) == ["HTTPRoute default/r"]
+    elsewhere = build.route("r", parents=[build.parent("far"), build.service_parent()])
+    assert narrower(GATEWAY, elsewhere, ON_ROUTE) == []
+
+
+def test_a_route_on_a_listenerset_lies_below_it_and_below_its_gateway() -> None:
+    """Not below a listener of the Gateway, and not at all if the Gateway does not admit the ListenerSet."""
+    for section in ("", "films"):
+        route = by_set("r", section)
+        assert narrower(SET, route, ON_ROUTE) == narrower(GATEWAY, route, ON_ROUTE) == ["HTTPRoute default/r"]
+        assert narrower(SET._replace(section="films"), route, ON_ROUTE) == ["HTTPRoute default/r"]
+        assert narrower(HTTP, route, ON_ROUTE) == []
+    assert narrower(SET, by_set(), ON_ROUTE, admits=False) == narrower(GATEWAY, by_set(), ON_ROUTE, admits=False) == []
+
+
+def test_a_policy_whose_rule_is_missing_still_lies_below() -> None:
+    """Its reference names the route, which is what is looked at; one that names no route at all does not."""
+    ghost, gone = colours("ghost", to_route("r", "ghost")), colours("gone", to_route("gone"))
+    assert narrower(GATEWAY, build.route("r"), ghost, gone) == ["HTTPRoute default/r"]
+    nothing = colours("nothing", {"group": GATEWAY_API, "kind": "HTTPRoute", "selector": {"matchLabels": {"a": "b"}}})
+    assert narrower(GATEWAY, build.route("r"), nothing) == []
+
+
+def test_where_a_narrower_policy_takes_effect_instead() -> None:
+    """At a listener with a policy of its own, and at every one of a ListenerSet that has one."""
+    on_set, on_film = colours("b", to_set()), colours("c", to_set("films"))
+    films = ["ListenerSet default/ls#films"]
+    assert narrower(GATEWAY, on_set, by="targets") == narrower(GATEWAY, on_film, by="targets") == films
+    assert narrower(SET, on_film, by="targets") == films
+    assert narrower(SET, on_set, by="targets") == []
+    assert narrower(GATEWAY, colours("a", build.target("g", section="http")), by="targets") == [
+        "Gateway default/g#http"
+    ]
+    assert narrower(HTTP, on_set, by="targets") == []
+
+
+def merges(*resources: Resource, kind: PolicyKindProfile | None = None, admits: bool = True) -> list[tuple[str, str]]:
+    """The merges of policy `p` by way of route `r`: the listener and the policy above."""
+    found = scopes(kind or profile(), *resources, admits=admits).merges_of(P, ROUTE)
+    assert all(merge.child == P and merge.target == ROUTE for merge in found)
+    return [(str(merge.place), merge.parent.name) for merge in found]
+
+
+P: Final = build.ref("ColorPolicy", "p", group="example.com")
+MERGING: Final = colours("p", to_route(), merge="Patch defaults")
+ABOVE: Final = colours("above", build.target("g"))
+
+
+def test_a_policy_that_does_not_merge_has_no_merges() -> None:
+    """Nor has any where the one above chooses, or where there is none above; one on a Gateway never merges."""
+    route = build.route("r")
+    assert merges(route, ABOVE, colours("p", to_route())) == []
+    assert merges(route, ABOVE, MERGING, kind=profile(chooser="established")) == []
+    assert merges(route, MERGING) == []
+    on_gateway = colours("q", build.target("g"), merge="Patch defaults")
+    assert scopes(profile(), route, on_gateway).merges_of(on_gateway.ref, GATEWAY) == ()
+
+
+def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
+    """With the listener's own where there is one, else with the Gateway's."""
+    at_http = colours("at-http", build.target("g", section="http"))
+    found = merges(build.route("r"), ABOVE, at_http, MERGING)
+    assert found == [("Gateway default/g#http", "at-http"), ("Gateway default/g#https", "above")]
+    exact = scopes(profile(), build.route("r"), at_http, MERGING).merges_of(P, ROUTE)
+    assert exact == (Merge(P, ROUTE, HTTP, at_http.ref, HTTP),)
+
+
+def test_by_way_of_a_listenerset_its_policies_come_first() -> None:
+    """Then those of the ListenerSet as a whole, then those of the Gateway; its listeners' are no concern."""
+    at_http = colours("at-http", build.target("g", section="http"))
+    layers = [ABOVE, at_http, colours("on-set", to_set()), colours("on-film", to_set("films"))]
+    films = "ListenerSet default/ls#films"
+    for depth, expected in ((2, "above"), (3, "on-set"), (4, "on-film")):
+        assert merges(by_set(), MERGING, *layers[:depth]) == [(films, expected)]
+    assert merges(by_set(), MERGING, ABOVE, admits=False) == []
+
+
+def test_only_some_levels_are_merged_with() -> None:
+    """A policy on a level that the kind does not merge with is passed over."""
+    levels = [TargetLevel(GATEWAY.object.group_kind)]
+    at_http = colours("at-http", build.target("g", section="http"))
+    found = merges(build.route("r"), ABOVE, at_http, MERGING, kind=profile("policies", *levels))
+    assert found == [("Gateway default/g#http", "above"), ("Gateway default/g#https", "above")]
+
+
+def test_a_route_merges_where_a_listener_lets_it_in() -> None:
+    """Or would but for its hostname; not at one that takes no routes of its namespace, nor at another controller's."""
+    other = build.gateway(
+        "o", build.listener("shut", allowedRoutes=build.allow("None")), build.listener("h", hostname="a.b")
+    )
+    on_other = colours("on-other", build.target("o"))
+    route = build.route("r", parents=[build.parent("o")], hostnames=["c.d"])
+    assert merges(route, other, on_other, MERGING) == [("Gateway default/o#h", "on-other")]
+    foreign = build.gateway("f", class_name="foreign")
+    theirs = build.gateway_class("foreign", "example.com/foreign")
+    both = build.route("r", parents=[build.parent("f"), build.parent("g", "http")])
+    assert merges(both, foreign, theirs, ABOVE, MERGING) == [("Gateway default/g#http", "above")]
+    ghost = build.route("r", parents=[build.parent("g", "ghost"), build.service_parent()])
+    assert merges(ghost, ABOVE, MERGING) == []
+
+
+def test_a_refused_policy_merges_with_nothing() -> None:
+    """The older one on the route applies, and it alone; a reference that fails leads nowhere."""
+    older = colours("older", to_route(), age=0)
+    assert merges(build.route("r"), ABOVE, older, MERGING) == []
+    failing = colours("p", to_route("r", "ghost"), merge="Patch defaults")
+    assert merges(build.route("r"), ABOVE, failing) == []
+
+
+def test_what_is_merged_into_a_policy() -> None:
+    """By way of one target of it: routes, each once and sorted, also where one of their rules has the policy."""
+    on_rule = colours("q", to_route("a", "rule[0]"), merge="StrategicMerge")
+    both = colours("above", build.target("g"), build.target("g", section="http"))
+    found = scopes(profile(), build.route("r"), build.route("a"), both, MERGING, on_rule)
+    routes = (build.node("HTTPRoute", "a"), ROUTE)
+    assert found.merged_into(both.ref, GATEWAY) == found.merged_into(both.ref, HTTP) == routes
+    assert found.merged_into(both.ref, SET) == found.merged_into(P, GATEWAY) == ()
+
+
+def test_the_report_has_what_merges_and_not_what_it_would_override() -> None:
+    """A route that is merged is no longer told as overriding; the merged policy has a place per listener."""
+    own = colours("own", to_route("own"))
+    resources = (build.route("r"), build.route("own"), ABOVE, MERGING, own)
+    world = (build.gateway_class("public", OURS), build.gateway("g"), build.service(), *resources)
+    analysis = analyze(build.snapshot(*world), profiles=[profile()])
+
+    def report(policy: ObjectRef) -> dict[str, dict[str, tuple[str, tuple[NodeRef, ...]]]]:
+        return {
+            str(found.ancestor): {each.type: (each.reason, each.related) for each in found.conditions}
+            for found in policy_status(analysis, policy)
+        }
+
+    assert report(ABOVE.ref) == {
+        "Gateway default/g": {
+            "Accepted": ("Accepted", ()),
+            "Merged": ("MergedInto", (ROUTE,)),
+            "Overridden": ("Overridden", (build.node("HTTPRoute", "own"),)),
+        }
+    }
+    assert report(P) == {
+        "Gateway default/g": {"Accepted": ("Accepted", ())},
+        "Gateway default/g#http": {"Merged": ("Merged", (NodeRef(ABOVE.ref),))},
+    }
+
+
+LOOSE: Final[list[Json]] = [None, "g", 1, [], {}, {"parentRef": "g"}, {"parentRef": {"kind": "Service", "name": "s"}}]
+
+
+@pytest.mark.parametrize("spec", LOOSE, ids=str)
+def test_a_listenerset_without_a_gateway_has_nothing_above_it(spec: Json) -> None:
+    """Whatever its parentRef is."""
+    loose = build.resource("ListenerSet", "loose", spec)
+    route = build.route("r", parents=[build.parent("loose", kind="ListenerSet")])
+    found = scopes(profile(), loose, route, MERGING, colours("on-loose", build.target("loose", "ListenerSet")))
+    assert found.narrower(build.node("ListenerSet", "loose")) == ()
+    assert found.merges_of(P, ROUTE) == ()
