@@ -9,7 +9,7 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import KindNames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from kubectl_policy.model.index import Index
 
@@ -20,12 +20,7 @@ def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
     Of two kinds with one name the one that has such an object is meant. Raises `UsageError` for an unknown or ambiguous
     type and `NotFoundError`, with the nearest names as a hint, where there is no such object.
     """
-    kinds = kinds_named(index, type_name)
-    if not kinds:
-        known = {name for names in _all_kinds(index) for name in (names.singular, names.plural)}
-        read = ", ".join(str(kind).lower() for kind in index.group_kinds)
-        hint = _did_you_mean(type_name.lower(), known) or f"the input has: {read}"
-        raise UsageError(f'there is no resource type "{type_name}" in the input', hint)
+    kinds = kinds_meant(index, type_name)
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
     found = [ref for ref in refs if index.get(ref)]
     if len(found) > 1:
@@ -33,19 +28,32 @@ def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
         raise UsageError(f'"{type_name}" names several kinds', f"say which one: {options}")
     if found:
         return found[0]
-    where = f" in namespace {namespace}" if any(ref.namespace for ref in refs) else ""
-    raise NotFoundError(f'{type_name} "{name}" not found{where}', _hint(index, kinds, name, type_name))
+    where = namespace if any(ref.namespace for ref in refs) else ""
+    objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
+    raise not_found(objects, type_name, name, where)
+
+
+def kinds_meant(index: Index, type_name: str, *others: str) -> tuple[GroupKind, ...]:
+    """`kinds_named`, at least one. Raises `UsageError` if there is none; `others` are further words that would do."""
+    kinds = kinds_named(index, type_name)
+    if not kinds:
+        known = {name for names in _all_kinds(index) for name in (names.singular, names.plural)}
+        read = ", ".join(str(kind).lower() for kind in index.group_kinds)
+        hint = did_you_mean(type_name.lower(), known.union(others)) or f"the input has: {read}"
+        raise UsageError(f'there is no resource type "{type_name}" in the input', hint)
+    return kinds
 
 
 def kinds_named(index: Index, type_name: str) -> tuple[GroupKind, ...]:
     """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
+    found = {names.group_kind for names in _all_kinds(index) if is_called(names, type_name)}
+    return tuple(sorted(found, key=lambda kind: (not index.of_kind(kind), kind)))
+
+
+def is_called(names: KindNames, type_name: str) -> bool:
+    """Whether a type name can mean a kind: a name of it, alone or with its group, or with a version and its group."""
     wanted, _, rest = type_name.lower().partition(".")
-    found = [
-        names.group_kind
-        for names in _all_kinds(index)
-        if wanted in {names.singular, names.plural, *names.short_names} and _in_group(names.group_kind.group, rest)
-    ]
-    return tuple(sorted(set(found), key=lambda kind: (not index.of_kind(kind), kind)))
+    return wanted in {names.singular, names.plural, *names.short_names} and _in_group(names.group_kind.group, rest)
 
 
 def _in_group(group: str, rest: str) -> bool:
@@ -70,19 +78,25 @@ def plural(singular: str) -> str:
     return singular + "s"
 
 
-def _hint(index: Index, kinds: Iterable[GroupKind], name: str, type_name: str) -> str:
-    objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
+def not_found(objects: Iterable[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:
+    """The error that there is no object of a name, with a hint at those that there are."""
+    where = f" in namespace {namespace}" if namespace else ""
+    return NotFoundError(f'{type_name} "{name}" not found{where}', _hint(tuple(objects), name, type_name))
+
+
+def _hint(objects: Collection[ObjectRef], name: str, type_name: str) -> str:
     elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
     if elsewhere:
         return f"it exists in namespace {', '.join(elsewhere)}: add -n {elsewhere[0]}"
     if not objects:
         return f"the input has no {type_name} at all"
-    return _did_you_mean(name, {ref.name for ref in objects}) or "there are: " + ", ".join(
+    return did_you_mean(name, {ref.name for ref in objects}) or "there are: " + ", ".join(
         sorted({ref.qualified_name for ref in objects})[:5]
     )
 
 
-def _did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean gateway?`; empty if nothing that is known is near."""
     import difflib  # noqa: PLC0415 (only a mistake needs it)
 
     near = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.6)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.questions.describe_policy import PolicyDescription
-from kubectl_policy.render.document import Line, Span, cells, pad
+from kubectl_policy.render.columns import aligned
+from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.headline import fully_enforced
 from kubectl_policy.render.scope import scope_of
 from kubectl_policy.render.words import flow, node_words, source_words
@@ -38,13 +39,7 @@ def wide(answer: ObjectDescription | PolicyDescription, _: View) -> Document:
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> Document:
     """Aligned columns under their header; empty cells are `<none>`, as kubectl writes them."""
-    if not body:
-        return ()
-    every = [header, *([cell or "<none>" for cell in line] for line in body)]
-    widths = [max(map(cells, column)) for column in zip(*every, strict=True)]
-    return tuple(
-        Line((Span("   ".join(pad(cell, width) for cell, width in zip(line, widths, strict=True))),)) for line in every
-    )
+    return tuple(Line((Span(line),)) for line in aligned([header, *body])) if body else ()
 
 
 def _settings(answer: ObjectDescription) -> Iterator[tuple[str, ...]]:

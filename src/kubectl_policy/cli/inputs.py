@@ -1,0 +1,89 @@
+"""What every command that reads manifests takes, reads, and says about what was wrong with reading them."""
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from kubectl_policy.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Diagnostic
+    from kubectl_policy.questions.unseen import Unseen
+
+Offline: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
+    ),
+]
+Namespace: TypeAlias = Annotated[
+    str,
+    typer.Option("--namespace", "-n", metavar="NAME", help="Namespace to look in, and of manifests that name none."),
+]
+Profiles: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATH", help="Say what is known of policy kinds: a file or a folder. Repeatable; later ones win."
+    ),
+]
+ControllerSettings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--setting", metavar="NAME=VALUE", help="Say how a controller is set up, by a name in its profile. Repeatable."
+    ),
+]
+Complete: TypeAlias = Annotated[
+    bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
+]
+
+
+def read(
+    offline: "Sequence[str] | None",
+    profiles: "Sequence[str] | None",
+    settings: "Sequence[str] | None",
+    namespace: str,
+    *,
+    complete: bool,
+) -> "Analysis":
+    """The analysis of what the options name. Raises `PolicyError` if they name nothing that can be read."""
+    if not offline:
+        raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
+    # What `--help` can do without is imported by those who need it.
+    from kubectl_policy import analyze, load_manifests  # noqa: PLC0415
+    from kubectl_policy.cli.config import known  # noqa: PLC0415
+
+    told = known(profiles, settings)
+    snapshot = load_manifests(offline, namespace=namespace, complete=complete)
+    return analyze(snapshot, profiles=told.profiles, settings=told.settings)
+
+
+def repeated(**options: "Sequence[str] | None") -> list[str]:
+    """Options that were given, each as often as it was, to stand in a command that is suggested next."""
+    return [word for name, values in options.items() for value in values or () for word in (f"--{name}", value)]
+
+
+def mention_the_rest(
+    analysis: "Analysis", shown: "Collection[Diagnostic]" = (), unseen: "Collection[Unseen]" = ()
+) -> None:
+    """One line about what was wrong with reading the input, as far as the answer does not show it.
+
+    Only about reading: to know what is wrong with every object would take longer than to answer for one.
+    """
+    origins = {thing.origin for thing in unseen if thing.origin}
+    known = set(shown)
+    rest = [
+        found
+        for found in analysis.snapshot.diagnostics
+        if found.severity != "info" and found not in known and found.origin not in origins
+    ]
+    if rest:
+        from kubectl_policy.cli.terminal import complain  # noqa: PLC0415 (see read)
+        from kubectl_policy.render.words import count  # noqa: PLC0415 (see read)
+
+        first = min(rest, key=lambda found: (found.severity != "error", str(found.origin), found.message))
+        number = count(len(rest), "more problem" if shown or unseen else "problem")
+        example = ", for example" if len(rest) > 1 else ""
+        complain(f"{number} in the input{example}: {first.origin}: {first.message}")

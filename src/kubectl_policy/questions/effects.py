@@ -1,0 +1,81 @@
+"""Who has an effect on whom: the policies that affect an object, and the places that a policy affects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.in_force import effective_entries
+from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.relations import HIERARCHY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import EffectivePolicy, Enforcement
+    from kubectl_policy.topology import Path
+
+# Namespace, object, section: the path of a section to which nothing leads from above.
+_OWN_LENGTH: Final = 3
+
+
+def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
+    """The full paths that an answer about the subject covers.
+
+    A route or rule: from the root down to the backends. Anything else: from the root down to the subject's own
+    sections, where a Service's ports count only if some route leads to them or a policy is attached to them.
+    """
+    topology, obj = analysis.topology, subject.object
+    if obj.group_kind in ROUTES:
+        return tuple(topology.ends(subject))
+    if subject.section:
+        return topology.paths(subject)
+    nodes = [NodeRef(obj, section) for section in topology.sections(obj)] or [subject]
+    paths = [path for node in nodes for path in topology.paths(node)]
+    led_to = [path for path in paths if len(path) > _OWN_LENGTH or analysis.resolver.policies_at(path[-1])]
+    return tuple(led_to or topology.paths(subject))
+
+
+def affecting(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[ObjectRef, ...]:
+    """The policies with an effective field on an object's paths, none if they carry no traffic; sorted.
+
+    Those that take effect only below the object, and not on it or on what its paths lead through, are left out.
+    """
+    paths = tuple(paths)
+    if not any(analysis.topology.carries_traffic(path) for path in paths):
+        return ()
+    entries = effective_entries(analysis, subject, paths)
+    return tuple(
+        sorted({ref for entry in entries if not entry.passes_down for ref in entry.effective.policies_in_force()})
+    )
+
+
+def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
+    """Where a policy has an effective field, from the root downward.
+
+    These are the levels at which its kind takes effect or, where nobody has said which these are, what the policy
+    targets and every object below that on such a path.
+    """
+    nodes = {node for outcome in enforcement.outcomes for node in _on(enforcement.policy, profile, outcome)}
+    return tuple(sorted(nodes, key=_from_the_root))
+
+
+def _on(policy: ObjectRef, profile: PolicyKindProfile, effective: EffectivePolicy) -> Iterable[NodeRef]:
+    if policy not in effective.policies_in_force():
+        return ()
+    if profile.policy_class == "direct" or profile.effective_targets:
+        return (effective.target,)
+    targets = {part.source.target for part in effective.contributions if part.source.object == policy}
+    start = min(effective.path.index(target) for target in targets)
+    target, *below = effective.path[start:]
+    nodes = (target, *(node for node in below if not node.section))
+    return (node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
+
+
+def _from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
+    kind = node.object.group_kind
+    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY), node

@@ -1,0 +1,117 @@
+"""Objects as rows, by the sort of rows that their type has."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import strings_at
+from kubectl_policy.questions.effects import affecting, paths_through
+from kubectl_policy.questions.listing import Listing, Picked
+from kubectl_policy.questions.object_rows import (
+    BackendRow,
+    GatewayClassRow,
+    GatewayRow,
+    Listed,
+    NamespaceRow,
+    ObjectRow,
+    Parent,
+    RouteRow,
+)
+from kubectl_policy.questions.reported import reported_conditions
+from kubectl_policy.questions.unseen import gaps, unseen_for
+from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.topology.references import GATEWAY, ROUTES, gateway_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Resource
+    from kubectl_policy.topology import Binding, BindingState
+
+
+def list_objects(analysis: Analysis, picked: Picked) -> Listing[ObjectRow]:
+    """The objects that were picked, with the rows that their type has."""
+    row = _ROWS[picked.type.rows]
+    rows = tuple(row(analysis, resource) for resource in picked.resources)
+    unseen = (*gaps(analysis), *(thing for row in rows for thing in row.unseen))
+    return Listing(picked.type, picked.namespace, rows, picked.elsewhere, tuple(dict.fromkeys(unseen)))
+
+
+def _listed(analysis: Analysis, resource: Resource) -> Listed:
+    subject = NodeRef(resource.ref)
+    attachments = analysis.attachments_to(resource.ref)
+    if resource.ref.group_kind in CARRY_NOTHING:
+        attached = {found.policy for found in attachments if found.state == "attached"}
+        paths, policies = analysis.topology.paths(subject), tuple(sorted(attached))
+    else:
+        paths = paths_through(analysis, subject)
+        policies = affecting(analysis, subject, paths)
+    unseen = unseen_for(analysis, subject, paths)
+    return Listed(resource, policies, attachments, reported_conditions(resource.raw), unseen)
+
+
+def _gateway_class(analysis: Analysis, resource: Resource) -> GatewayClassRow:
+    gateways = analysis.topology.relations.gateways_of(resource.ref)
+    return GatewayClassRow(_listed(analysis, resource), gateways)
+
+
+def _gateway(analysis: Analysis, resource: Resource) -> GatewayRow:
+    topology, ref = analysis.topology, resource.ref
+    listeners = topology.sections(ref)
+    if ref.group_kind == GATEWAY:
+        above = topology.relations.class_of(ref)
+    else:
+        above = gateway_of(analysis.index, ref, resource.raw)
+    below = (child for name in listeners for child in topology.children(NodeRef(ref, name)))
+    routes = dict.fromkeys(child.object for child in below if child.object.group_kind in ROUTES)
+    undecided = dict.fromkeys(
+        route
+        for route in topology.relations.routes_naming(ref)
+        for binding in topology.bindings(route)
+        if binding.parent == ref and binding.state == "unknown" and route not in routes
+    )
+    return GatewayRow(_listed(analysis, resource), above, listeners, tuple(routes), tuple(undecided))
+
+
+def _route(analysis: Analysis, resource: Resource) -> RouteRow:
+    bindings = groupby(analysis.topology.bindings(resource.ref), lambda binding: binding.parent_index)
+    parents = tuple(_parent(tuple(found)) for _, found in bindings)
+    return RouteRow(_listed(analysis, resource), tuple(strings_at(resource.raw, "spec.hostnames")), parents)
+
+
+def _parent(bindings: tuple[Binding, ...]) -> Parent:
+    order: tuple[BindingState, ...] = ("attached", "unknown", "refused")
+    best = min(bindings, key=lambda binding: order.index(binding.state))
+    attached = [binding.listener for binding in bindings if binding.state == "attached"]
+    listeners = tuple(listener for listener in attached if listener)
+    return Parent(best.parent, best.state, listeners, best.reason, best.message)
+
+
+def _backend(analysis: Analysis, resource: Resource) -> BackendRow:
+    relations = analysis.topology.relations
+    routes = {*relations.routes_forwarding_to(resource.ref), *relations.routes_naming(resource.ref)}
+    return BackendRow(_listed(analysis, resource), tuple(sorted(routes)))
+
+
+def _namespace(analysis: Analysis, resource: Resource) -> NamespaceRow:
+    inside = analysis.topology.relations.in_namespace(resource.ref.name)
+    holds = [_listed(analysis, found) for obj in inside if (found := analysis.index.get(obj))]
+    return NamespaceRow(
+        _listed(analysis, resource),
+        tuple(one.resource.ref for one in holds),
+        tuple(one.resource.ref for one in holds if one.policies),
+        tuple(dict.fromkeys(thing for one in holds for thing in one.unseen)),
+    )
+
+
+_ROWS: Mapping[str, Callable[[Analysis, Resource], ObjectRow]] = {
+    "gateway classes": _gateway_class,
+    "gateways": _gateway,
+    "listener sets": _gateway,
+    "routes": _route,
+    "backends": _backend,
+    "namespaces": _namespace,
+}

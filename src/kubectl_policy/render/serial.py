@@ -1,0 +1,41 @@
+"""Documents as JSON and YAML that can neither control a terminal nor be lost on the way to a file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json
+
+# PyYAML folds longer strings, which makes them hard to search for.
+_UNFOLDED: Final = 2**30
+
+
+def as_json(document: Mapping[str, Json]) -> str:
+    """The document as JSON, in ASCII only: what a name holds can then do no harm and is kept by any encoding."""
+    return json.dumps(document, indent=2, allow_nan=False)
+
+
+def as_yaml(document: Mapping[str, Json], *, unicode: bool) -> str:
+    """The document as YAML; in ASCII only without `unicode`, and where anything in it cannot be printed."""
+    import yaml  # noqa: PLC0415 (the other formats do without)
+
+    class _WithoutAliases(yaml.SafeDumper):
+        """The safe dumper, writing out what occurs twice: nobody wants to read `*id001`."""
+
+        def ignore_aliases(self, data: object) -> bool:
+            """Whether a value is never to be written as an alias: all are."""
+            del data
+            return True
+
+    def dump(*, unicode: bool) -> str:
+        return yaml.dump(
+            document, Dumper=_WithoutAliases, sort_keys=False, width=_UNFOLDED, allow_unicode=unicode
+        ).rstrip("\n")
+
+    text = dump(unicode=unicode)
+    # PyYAML takes bidirectional controls for printable; written as escapes they mean the same and do nothing.
+    return text if all(map(str.isprintable, text.split("\n"))) else dump(unicode=False)

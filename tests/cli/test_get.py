@@ -1,0 +1,273 @@
+"""`get`: arguments, options, formats, streams and exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+import yaml
+
+from kubectl_policy.cli.get import ListOutput
+from tests.cli.conftest import MANIFESTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
+TABLE = """\
+NAME   KIND                      TARGETS           CLASS       STRATEGY          ENFORCEMENT   AFFECTS
+red    ColorPolicy.example.com   HTTPRoute app/r   inherited   Atomic defaults   Enforced      2
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ([], "what to list is not said", EXAMPLE),
+        (["gateways,routes"], "get lists one type at a time", EXAMPLE),
+        (["gateway/g", "httproute/r"], "get lists one type at a time", EXAMPLE),
+        (["gateway", "gateway/g"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["a/b/c"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (
+            ["gateway/g", "-A"],
+            "objects are named or picked by --all-namespaces, not both",
+            "leave out --all-namespaces, or the names",
+        ),
+        (
+            ["gateways", "g", "-l", "a=b"],
+            "objects are named or picked by --selector, not both",
+            "leave out --selector, or the names",
+        ),
+        (
+            ["gateways", "-l", "a b"],
+            '"a b" is no label selector: "b" is where one of =, ==, !=, in, notin should be',
+            "for example: -l 'app=shop,tier in (front, back),!canary'",
+        ),
+        (["gateways"], "live clusters are not supported yet", "add --offline PATH to read manifests"),
+    ],
+)
+def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
+    """With exit code 2, one line that says what is wrong and one that helps."""
+    assert command("get", *words) == (2, "", f"error: {message}\nhint: {hint}\n")
+
+
+def test_an_unknown_option_is_refused(command: Command) -> None:
+    """With the help of the command that was meant."""
+    code, out, err = command("get", "policies", "--nope")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: no such option: --nope")
+    assert err.endswith("\nhint: kubectl policy get --help lists what there is\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["widgets"], 'error: there is no resource type "widgets" in the input\n'),
+        (["routs"], "hint: did you mean route"),
+        (["gateways", "-A", "-o", "tree"], "error: invalid value for '--output' / '-o': 'tree' is not one of 'table'"),
+        (["gateways", "-A", "--sort-by", "color"], 'error: cannot sort by "color": there is no such column\n'),
+        (["gateways", "-A", "--sort-by", ".spec.color"], "none of the listed objects has this field\n"),
+        (["gateways", "--sort-by", "color", "-o", "name"], "hint: sort by a field such as .metadata.name, or by NAME"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(command: Command, manifests: Path, words: list[str], message: str) -> None:
+    """An unknown type, format or column is wrong usage, and what there is is named."""
+    code, out, err = command("get", *words, "--offline", manifests)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_name_that_is_not_there_has_no_answer(command: Command, manifests: Path) -> None:
+    """Exit code 3, and a hint at where it is; nothing of the rest is shown."""
+    assert command("get", "gateway", "g", "--offline", manifests) == (
+        3,
+        "",
+        'error: gateway "g" not found in namespace default\nhint: it exists in namespace app: add -n app\n',
+    )
+    code, out, err = command("get", "httproutes", "r", "s", "-n", "app", "--offline", manifests)
+    assert (code, out) == (3, "")
+    assert 'httproutes "s" not found in namespace app' in err
+
+
+def test_policies_are_listed(command: Command, manifests: Path) -> None:
+    """Of the namespace that is asked for, in columns as kubectl prints them."""
+    assert command("get", "policies", "-n", "app", "--offline", manifests) == (0, TABLE, "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["policy", "red"], ["policy/red"], ["colorpolicies"], ["ColorPolicy", "red", "red"], ["policies", "-l", "!a"]],
+)
+def test_policies_are_named_as_for_kubectl(command: Command, manifests: Path, words: list[str]) -> None:
+    """By their kind or as policies, all of them or by name."""
+    assert command("get", *words, "-n", "app", "--offline", manifests) == (0, TABLE, "")
+
+
+def test_all_namespaces_can_be_listed(command: Command, manifests: Path) -> None:
+    """With a column for the namespace; the namespace of manifests that name none is still that of `-n`."""
+    code, out, err = command("get", "gtw", "-A", "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "NAMESPACE   NAME   CLASS    LISTENERS   ROUTES   POLICIES",
+        "app         g      public   1           1        0",
+    ]
+    (manifests / "all.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), "utf-8")
+    assert "\nhome        g " in command("get", "gtw", "-A", "-n", "home", "--offline", manifests).out
+
+
+def test_headers_can_be_left_out(command: Command, manifests: Path) -> None:
+    """For scripts."""
+    out = command("get", "policies", "-n", "app", "--no-headers", "--offline", manifests).out
+    assert out == ("red   ColorPolicy.example.com   HTTPRoute app/r   inherited   Atomic defaults   Enforced   2\n")
+
+
+def test_nothing_is_said_as_kubectl_says_it(command: Command, manifests: Path) -> None:
+    """On standard error, with exit code 0, and with a hint if there is something elsewhere."""
+    assert command("get", "policies", "--offline", manifests) == (
+        0,
+        "",
+        "No resources found in default namespace.\nhint: there is 1 policy in namespace app: add -n app\n",
+    )
+    for output in ("wide", "name"):
+        assert command("get", "grpcroutes", "-A", "-o", output, "--offline", manifests) == (
+            0,
+            "",
+            "No resources found\n",
+        )
+    assert command("get", "gc", "--offline", manifests) == (0, "", "No resources found\n")
+
+
+def test_an_empty_list_is_a_document(command: Command, manifests: Path) -> None:
+    """A script need not tell it from another one."""
+    code, out, err = command("get", "policies", "-o", "json", "--offline", manifests)
+    assert (code, err, json.loads(out)["items"]) == (0, "", [])
+    code, out, err = command("get", "policies", "-o", "yaml", "--offline", manifests)
+    assert (code, err, yaml.safe_load(out)["items"]) == (0, "", [])
+
+
+def test_a_list_is_a_document(command: Command, manifests: Path) -> None:
+    """The same as JSON and as YAML."""
+    words = ("get", "routes", "-n", "app", "--offline", manifests)
+    document = json.loads(command(*words, "-o", "json").out)
+    assert (document["kind"], document["items"][0]["object"]["name"]) == ("RouteList", "r")
+    assert yaml.safe_load(command(*words, "-o", "yaml").out) == document
+
+
+def test_names_can_be_given_to_other_commands(command: Command, manifests: Path) -> None:
+    """Sorted as asked."""
+    for words in ((), ("--sort-by", "affects")):
+        assert command("get", "policies", "-A", "-o", "name", *words, "--offline", manifests) == (
+            0,
+            "colorpolicy.example.com/red\n",
+            "",
+        )
+
+
+def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> None:
+    """Of every type."""
+    for output in get_args(ListOutput):
+        for word in ("policies", "policykinds", "routes", "services"):
+            code, out, err = command("get", word, "-A", "-o", output, "--offline", manifests)
+            assert (code, err) == (0, "")
+            assert out.endswith("\n")
+
+
+def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:
+    """By a column that is not shown, too."""
+    (manifests / "more.yaml").write_text(MANIFESTS.split("---\n")[-1].replace("name: red", "name: all", 1), "utf-8")
+
+    def names(*words: str) -> list[str]:
+        out = command("get", "policies", "-n", "app", "--no-headers", *words, "--offline", manifests).out
+        return [line.split()[0] for line in out.splitlines()]
+
+    assert names() == ["all", "red"]
+    assert names("--sort-by", "beaten-by") == ["red", "all"]
+    assert names("--sort-by", "ENFORCEMENT") == ["red", "all"]
+
+
+def test_what_could_not_be_read_is_said(command: Command, manifests: Path) -> None:
+    """Beside a table on standard error, within a document; what is unknown is not shown as 0."""
+    (manifests / "broken.yaml").write_text("{{ a }}\n", "utf-8")
+    words = ("get", "gateways", "-n", "app", "--offline", manifests)
+    code, out, err = command(*words)
+    assert (code, out.splitlines()[1].split()[-1]) == (0, "0+")
+    assert err.splitlines()[:2] == [
+        "1 Gateway in namespace app, as far as could be read: 1 file could not be.",
+        "hint: a number that ends with + may be higher; -o yaml says what was not read",
+    ]
+    assert err.splitlines()[2].startswith("1 problem in the input: ")
+    code, out, err = command(*words, "-o", "json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert document["complete"] is False
+    assert document["unseen"][0]["origin"]["source"].endswith("broken.yaml")
+    assert command("get", "gateways", "-o", "name", "--offline", manifests).err.splitlines()[0] == (
+        "No resources found in default namespace."
+    )
+
+
+def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For pipes."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MANIFESTS.encode())))
+    assert command("get", "policies", "-n", "app", "--offline", "-").out == TABLE
+
+
+def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Path) -> None:
+    """As by every command."""
+    profile = manifests / "profile.txt"
+    profile.write_text(
+        "group: example.com\nkinds:\n  ColorPolicy:\n"
+        "    {class: inherited, strategy: Patch defaults, evidence: [its documentation says so]}\n",
+        "utf-8",
+    )
+    out = command("get", "policykinds", "--profiles", profile, "--offline", manifests / "all.yaml").out
+    assert "Patch defaults   any       profile    1" in out
+    (manifests / "more.yaml").write_text(
+        MANIFESTS.split("---\n")[-1].replace("name: red", "name: lost", 1).replace("HTTPRoute", "TLSRoute"), "utf-8"
+    )
+    words = ("get", "policy/lost", "-n", "app", "--offline", manifests)
+    assert " Unknown " in command(*words).out
+    assert " TargetNotFound " in command(*words, "--complete").out
+
+
+@pytest.mark.parametrize("output", get_args(ListOutput))
+def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, output: str) -> None:
+    """Escape sequences, markup and line breaks, in every format, on both streams."""
+    evil = "\\e[2J\\n[bold]x[/bold]\\u202e"
+    text = MANIFESTS
+    for name in ("name: red", "name: r,", "name: g,", "name: s,", "name: r}", "gatewayClassName: public"):
+        text = text.replace(name, f'{name.partition(": ")[0]}: "{evil}"{name[-1] if name[-1] in ",}" else ""}')
+    (tmp_path / "all.yaml").write_text(f"{text}---\nkind: {{{{ x }}}}\n", "utf-8")
+    for word in ("policies", "policykinds", "gateways", "routes", "services", "namespaces"):
+        code, out, err = command("get", word, "-A", "-o", output, "--offline", tmp_path)
+        assert code == 0
+        assert all(line.isprintable() for line in (out + err).splitlines())
+    code, out, err = command("get", "policies", "\x1b[2J", "-n", "app", "--offline", tmp_path)
+    assert (code, out) == (3, "")
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize(
+    "spec", ["[1, 2]", "{targetRefs: 7}", "{targetRefs: [7, {kind: [1]}]}", "text", "{parentRefs: [{name: [g]}, 3]}"]
+)
+@pytest.mark.parametrize("kind", ["ColorPolicy", "HTTPRoute", "Gateway", "Service", "GatewayClass"])
+def test_a_field_of_the_wrong_type_is_no_reason_to_give_up(
+    command: Command, manifests: Path, kind: str, spec: str
+) -> None:
+    """In any object, whatever is listed."""
+    groups = {"ColorPolicy": "example.com/v1", "Service": "v1"}
+    (manifests / "odd.yaml").write_text(
+        f"apiVersion: {groups.get(kind, 'gateway.networking.k8s.io/v1')}\nkind: {kind}\n"
+        f"metadata: {{name: odd, namespace: app, labels: [a], creationTimestamp: 7}}\nspec: {spec}\n",
+        "utf-8",
+    )
+    for word in ("policies", "policykinds", "gateways", "routes", "services", "gatewayclasses", "namespaces"):
+        code, _, err = command("get", word, "-A", "-o", "wide", "--offline", manifests)
+        assert code == 0, err
+        assert "Traceback" not in err

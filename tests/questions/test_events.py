@@ -1,0 +1,128 @@
+"""What Events say about an object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.questions.events import ReportedEvent, reported_events
+from tests import build
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+
+GATEWAY: dict[str, Json] = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "Gateway",
+    "namespace": "default",
+    "name": "g",
+}
+
+
+def event(name: str, about: Json = None, **fields: Json) -> Resource:
+    """An Event of the core group, about Gateway `g` unless told otherwise."""
+    found = build.resource("Event", name, group="")
+    return replace(found, raw={**found.raw, "involvedObject": GATEWAY if about is None else about, **fields})
+
+
+def messages(*resources: Resource, uid: str = "") -> list[str]:
+    """What the Events about Gateway `g` say, in their order."""
+    gateway = build.gateway("g")
+    if uid:
+        gateway = build.resource("Gateway", "g", metadata={"name": "g", "namespace": "default", "uid": uid})
+    index = build.index(gateway, *resources)
+    return [found.message for found in reported_events(index, build.ref("Gateway", "g"))]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {},
+        "Gateway default/g",
+        {**GATEWAY, "kind": "HTTPRoute"},
+        {**GATEWAY, "name": "other"},
+        {**GATEWAY, "name": ["g"]},
+        {**GATEWAY, "namespace": "far"},
+        {**GATEWAY, "apiVersion": "networking.istio.io/v1"},
+        {**GATEWAY, "apiVersion": "v1"},
+        {**GATEWAY, "uid": "of-one-that-was-deleted"},
+    ],
+)
+def test_events_about_something_else_are_left_out(about: Json) -> None:
+    """Another kind, group, name or namespace, and an object that had the name before."""
+    assert messages(event("e", about, message="x"), uid="of-this-one") == []
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        GATEWAY,
+        {"kind": "Gateway", "name": "g"},
+        {**GATEWAY, "uid": ""},
+        {**GATEWAY, "uid": "of-this-one"},
+    ],
+)
+def test_what_an_event_leaves_out_does_not_matter(about: Json) -> None:
+    """The namespace is then the Event's own."""
+    assert messages(event("e", about, message="x"), uid="of-this-one") == ["x"]
+    assert messages(event("e", about, message="x")) == ["x"]
+
+
+def test_events_about_a_cluster_scoped_object_are_in_any_namespace() -> None:
+    """An API server puts them into `default`."""
+    about: Json = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "GatewayClass", "name": "public"}
+    index = build.index(build.gateway_class(), event("e", about, message="x"))
+    assert [found.message for found in reported_events(index, build.ref("GatewayClass", "public"))] == ["x"]
+
+
+def test_the_newest_event_is_last() -> None:
+    """By the last time that it was seen, wherever that stands; undated ones come first."""
+    assert messages(
+        event("a", message="third", lastTimestamp="2026-01-01T00:00:03Z", firstTimestamp="2025-01-01T00:00:00Z"),
+        event("b", message="first", lastTimestamp="soon"),
+        event("c", message="fourth", lastTimestamp=None, eventTime="2026-01-01T00:00:03.5Z"),
+        event("d", message="second", firstTimestamp="2026-01-01T00:00:02Z"),
+        event(
+            "e", message="fifth", eventTime="2025-01-01T00:00:00Z", series={"lastObservedTime": "2026-02-01T00:00:00Z"}
+        ),
+    ) == ["first", "second", "third", "fourth", "fifth"]
+
+
+def test_an_event_of_either_group_is_read() -> None:
+    """With its source, its count and its time; the same one in both groups is one."""
+    old = event(
+        "e",
+        type="Warning",
+        reason="SYNC",
+        message="no address",
+        count=188,
+        lastTimestamp="2026-01-01T00:00:00Z",
+        source={"component": "controller"},
+    )
+    new = build.resource(
+        "Event",
+        "n",
+        group="events.k8s.io",
+        regarding=GATEWAY,
+        type="Normal",
+        reason="Ready",
+        note="has an address",
+        eventTime="2026-01-02T00:00:00.000000Z",
+        series={"count": 2, "lastObservedTime": "2026-01-03T00:00:00.000000Z"},
+        reportingController="example.com/controller",
+    )
+    again = build.resource("Event", "e", group="events.k8s.io", regarding=GATEWAY, note="no address")
+    index = build.index(old, new)
+    assert reported_events(index, build.ref("Gateway", "g")) == (
+        ReportedEvent("Warning", "SYNC", "controller", "no address", 188, "2026-01-01T00:00:00Z"),
+        ReportedEvent("Normal", "Ready", "example.com/controller", "has an address", 2, "2026-01-03T00:00:00.000000Z"),
+    )
+    assert messages(old, again) == ["no address"]
+
+
+def test_an_event_without_anything_is_an_empty_one() -> None:
+    """Fields of another type count as absent."""
+    index = build.index(event("e", type=1, reason=[], message={}, count="many", source="x"))
+    assert reported_events(index, build.ref("Gateway", "g")) == (ReportedEvent("", "", "", "", 1, ""),)

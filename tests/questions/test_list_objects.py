@@ -1,0 +1,207 @@
+"""Objects as rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from kubectl_policy import NodeRef, analyze
+from kubectl_policy.model import Gap
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.list_objects import list_objects
+from kubectl_policy.questions.listing import Selection, pick
+from tests import build
+from tests.render.worlds import colourful, defaults, world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.questions.object_rows import (
+        BackendRow,
+        GatewayClassRow,
+        GatewayRow,
+        NamespaceRow,
+        ObjectRow,
+        RouteRow,
+    )
+
+
+def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:
+    """The rows of a type in every namespace."""
+    return list_objects(analysis, pick(analysis, word, Selection())).rows
+
+
+def names(refs: Iterable[ObjectRef]) -> list[str]:
+    """The names of objects without their namespaces."""
+    return [ref.name for ref in refs]
+
+
+def test_what_is_attached_to_nothing_is_affected_by_nothing() -> None:
+    """A policy on a route that no listener takes has no effect on it, but names it."""
+    lone = build.route("lone", parents=[build.parent("g", "gone")])
+    analysis = world(lone, defaults("p", build.target("lone", "HTTPRoute"), a=1))
+    found = next(row for row in rows(analysis, "routes") if row.ref.name == "lone")
+    assert found.listed.policies == ()
+    assert names(attachment.policy for attachment in found.listed.attachments) == ["p"]
+
+
+@pytest.mark.parametrize("word", ["gateways", "routes", "services"])
+def test_a_row_counts_the_policies_that_the_description_counts(word: str) -> None:
+    """Those that are in force on the object, not those that it only passes on."""
+    for row in rows(colourful(), word):
+        answer = describe(colourful(), NodeRef(row.ref))
+        counted = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
+        assert set(row.listed.policies) == counted
+        assert counted
+
+
+def test_a_gateway_class_and_a_namespace_have_the_policies_attached_to_them() -> None:
+    """They carry no traffic, so nothing takes effect on them; a reference that fails attaches nothing."""
+    analysis = world(
+        defaults("here", build.target("public", "GatewayClass"), a=1),
+        build.policy("far", build.target("public", "GatewayClass"), kind="LimitPolicy", namespace="x"),
+        defaults("inside", build.target("default", "Namespace", group=""), a=1),
+        build.policy("odd", build.target("default", "Namespace", "section", group=""), a=1),
+    )
+    (gateway_class,) = cast("tuple[GatewayClassRow, ...]", rows(analysis, "gc"))
+    assert names(gateway_class.listed.policies) == ["here", "far"]
+    assert names(gateway_class.gateways) == ["g"]
+    (namespace,) = cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))
+    assert names(namespace.listed.policies) == ["inside"]
+    assert names(attachment.policy for attachment in namespace.listed.attachments) == ["inside", "odd"]
+
+
+def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
+    """Of the hierarchy; backends that do not exist are not held."""
+    analysis = world(
+        build.namespace("empty"),
+        build.service("alone"),
+        build.route("r2", rules=[build.rule(build.backend("gone"))]),
+        defaults("p", build.target("r", "HTTPRoute"), a=1),
+    )
+    default, empty = cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))
+    assert names(default.holds) == ["g", "r", "r2", "alone", "s"]
+    assert names(default.affected) == ["r", "s"]
+    assert (empty.holds, empty.affected) == ((), ())
+
+
+def test_what_a_namespace_does_not_know_is_what_its_objects_do_not_know() -> None:
+    """A route in it may be affected by way of a Gateway that was not read."""
+    route = build.route("r", parents=[build.parent("edge", namespace="infra")])
+    (row,) = rows(analyze(build.snapshot(build.namespace("default"), route)), "ns")
+    assert ([thing.what for thing in row.unseen], row.listed.unseen) == (["Gateway infra/edge"], ())
+
+
+def test_a_gateway_has_the_routes_of_its_own_listeners() -> None:
+    """Each once, of any kind, and not those that it refuses; a ListenerSet has its own."""
+    analysis = analyze(
+        build.snapshot(
+            build.gateway(
+                "g", build.listener("a"), build.listener("b", port=81), allowedListeners={"namespaces": {"from": "All"}}
+            ),
+            build.listener_set("ls", build.listener("c", port=82)),
+            build.listener_set("orphan", build.listener("d", port=83), parent="gone"),
+            build.route("both"),
+            build.route("grpc", kind="GRPCRoute", parents=[build.parent("g", "a")]),
+            build.route("far", namespace="x", parents=[build.parent("g", namespace="default")]),
+            build.route("set", parents=[build.parent("ls", kind="ListenerSet")]),
+        )
+    )
+    (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
+    assert (str(gateway.above), gateway.listeners, gateway.undecided) == ("GatewayClass public", ("a", "b"), ())
+    assert names(gateway.routes) == ["both", "grpc"]
+    sets = cast("tuple[GatewayRow, ...]", rows(analysis, "listenersets"))
+    assert [(str(row.above), row.listeners, names(row.routes)) for row in sets] == [
+        ("Gateway default/g", ("c",), ["set"]),
+        ("Gateway default/gone", ("d",), []),
+    ]
+
+
+def test_a_gateway_without_anything_has_nothing() -> None:
+    """Nor has one with fields of other types."""
+    analysis = analyze(build.snapshot(build.resource("Gateway", "g", {"gatewayClassName": 7, "listeners": "http"})))
+    (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
+    assert (gateway.above, gateway.listeners, gateway.routes) == (None, (), ())
+
+
+def test_whether_a_route_is_attached_may_be_unknown() -> None:
+    """A listener takes routes from labelled Namespaces, and the Namespace was not read."""
+    selector: Json = {"matchLabels": {"team": "baker"}}
+    analysis = analyze(
+        build.snapshot(
+            build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", selector))),
+            build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")]),
+        )
+    )
+    (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
+    assert (gateway.routes, names(gateway.undecided)) == ((), ["r"])
+    (route,) = cast("tuple[RouteRow, ...]", rows(analysis, "routes"))
+    assert [(parent.state, parent.listeners) for parent in route.parents] == [("unknown", ())]
+
+
+def test_a_route_has_an_entry_for_each_parent() -> None:
+    """Attached at one listener is attached; if at none, it says why."""
+    route = build.route(
+        "r",
+        parents=[build.parent("g"), build.parent("g", "nope"), build.parent("unread", namespace="far")],
+        hostnames=["a.example.com", "b.example.com"],
+    )
+    analysis = analyze(
+        build.snapshot(build.gateway("g", build.listener("a"), build.listener("b", "TCP", port=81)), route)
+    )
+    (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
+    assert found.hostnames == ("a.example.com", "b.example.com")
+    assert [(str(parent.object), parent.state, parent.reason) for parent in found.parents] == [
+        ("Gateway default/g", "attached", ""),
+        ("Gateway default/g", "refused", "NoMatchingParent"),
+        ("Gateway far/unread", "unknown", ""),
+    ]
+    assert found.parents[0].listeners == (build.node("Gateway", "g", "a"),)
+    assert found.parents[1].message
+
+
+def test_a_route_of_a_mesh_has_a_service_as_parent() -> None:
+    """As a whole, so at no listener."""
+    route = build.route("r", parents=[build.service_parent("s")])
+    analysis = analyze(build.snapshot(build.service("s"), route))
+    (found,) = cast("tuple[RouteRow, ...]", rows(analysis, "httproutes"))
+    assert [(parent.state, parent.listeners) for parent in found.parents] == [("attached", ())]
+    (service,) = cast("tuple[BackendRow, ...]", rows(analysis, "svc"))
+    assert names(service.referred_by) == ["r"]
+
+
+def test_a_backend_is_referred_to_by_routes() -> None:
+    """Each once, whether or not traffic reaches them; any kind can be a backend."""
+    analysis = analyze(
+        build.snapshot(
+            build.route("b", rules=[build.rule(build.backend("s")), build.rule(build.backend("s"))]),
+            build.route("a", rules=[build.rule(build.backend("s"), build.backend("c", None, kind="ConfigMap"))]),
+            build.service("s"),
+            build.resource("ConfigMap", "c", group=""),
+        )
+    )
+    (service,) = cast("tuple[BackendRow, ...]", rows(analysis, "services"))
+    assert names(service.referred_by) == ["a", "b"]
+    (config,) = cast("tuple[BackendRow, ...]", rows(analysis, "cm"))
+    assert names(config.referred_by) == ["a"]
+
+
+def test_what_could_not_be_read_is_said_once() -> None:
+    """For the whole list, also where it is empty."""
+    gaps = [Gap("", "", "broken")]
+    listing = list_objects(world(gaps=gaps), pick(world(gaps=gaps), "routes", Selection()))
+    assert [thing.reason for thing in listing.unseen] == ["broken"]
+    assert [thing.reason for thing in listing.rows[0].listed.unseen] == ["broken"]
+    empty = list_objects(world(gaps=gaps), pick(world(gaps=gaps), "grpcroutes", Selection()))
+    assert (empty.rows, [thing.reason for thing in empty.unseen]) == ((), ["broken"])
+
+
+def test_a_row_has_what_was_reported() -> None:
+    """The conditions of its status, and the object as it was read."""
+    gateway_class = build.gateway_class(status={"conditions": [{"type": "Accepted", "status": "True"}]})
+    (row,) = rows(analyze(build.snapshot(gateway_class)), "gc")
+    assert [condition.type for condition in row.listed.reported] == ["Accepted"]
+    assert row.raw == gateway_class.raw

@@ -1,0 +1,140 @@
+"""What a list is about: types by their names, and selections of their objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model.label_query import parse_label_query
+from kubectl_policy.questions.listing import Selection, pick, type_named
+from tests import build
+from tests.render.worlds import world
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Resource
+
+EMPTY = analyze(build.snapshot(build.namespace("default")))
+
+
+def names(word: str, selection: Selection, *resources: Resource) -> list[str]:
+    """The objects that are picked, as `namespace/name`."""
+    return [found.ref.qualified_name for found in pick(analyze(build.snapshot(*resources)), word, selection).resources]
+
+
+def test_an_unknown_type_is_refused() -> None:
+    """With the nearest one, which may be a type that is no kind."""
+    with pytest.raises(UsageError) as error:
+        type_named(EMPTY, "polices")
+    assert error.value.message == 'there is no resource type "polices" in the input'
+    assert error.value.hint.startswith("did you mean policies")
+    with pytest.raises(UsageError):
+        type_named(EMPTY, "policies.example.com")
+
+
+@pytest.mark.parametrize(
+    ("word", "rows", "noun", "namespaced"),
+    [
+        ("policies", "policies", "policy", True),
+        ("Policy", "policies", "policy", True),
+        ("policykinds", "policy kinds", "policy kind", False),
+        ("policykind", "policy kinds", "policy kind", False),
+        ("routes", "routes", "route", True),
+        ("route", "routes", "route", True),
+        ("grpcroutes", "routes", "GRPCRoute", True),
+        ("gtw", "gateways", "Gateway", True),
+        ("gateways.v1.gateway.networking.k8s.io", "gateways", "Gateway", True),
+        ("lset", "listener sets", "ListenerSet", True),
+        ("gc", "gateway classes", "GatewayClass", False),
+        ("svc", "backends", "Service", True),
+        ("configmaps", "backends", "ConfigMap", True),
+        ("ns", "namespaces", "Namespace", False),
+        ("btlspolicy", "policies", "BackendTLSPolicy", True),
+    ],
+)
+def test_a_type_has_the_names_that_kubectl_knows(word: str, rows: str, noun: str, namespaced: bool) -> None:  # noqa: FBT001 (a parameter)
+    """Singular, plural, short, and with its group; also where there is no such object."""
+    found = type_named(EMPTY, word)
+    assert (found.rows, found.noun, found.namespaced) == (rows, noun, namespaced)
+
+
+def test_of_kinds_with_one_name_those_of_the_hierarchy_are_meant() -> None:
+    """Then policies; a kind of which there is no object only if there is none of any."""
+    istio = build.resource("Gateway", "i", group="networking.istio.io")
+    assert type_named(analyze(build.snapshot(istio, build.gateway())), "gateway").kinds == (
+        build.ref("Gateway", "g").group_kind,
+    )
+    assert type_named(analyze(build.snapshot(istio)), "gateway").kinds == (istio.ref.group_kind,)
+    one = build.policy("a", build.target("g"))
+    two = build.policy("b", build.target("g"), group="example.net")
+    other = build.resource("ColorPolicy", "c", {}, group="a.example.org")
+    analysis = analyze(build.snapshot(other, two, one))
+    assert type_named(analysis, "colorpolicies").kinds == (one.ref.group_kind, two.ref.group_kind)
+    assert type_named(analysis, "colorpolicies.a.example.org").rows == "backends"
+
+
+def test_a_policy_kind_that_is_only_defined_can_be_listed() -> None:
+    """It has no policies yet."""
+    picked = pick(world(), "limitpolicy", Selection("default"))
+    assert (picked.type.rows, picked.resources) == ("policies", ())
+
+
+def test_a_namespace_limits_what_is_in_one() -> None:
+    """What is cluster-scoped is in every namespace."""
+    gateways = (build.gateway("b"), build.gateway("a"), build.gateway("c", namespace="far"))
+    assert names("gateways", Selection("default"), *gateways) == ["default/a", "default/b"]
+    assert names("gateways", Selection(), *gateways) == ["default/a", "default/b", "far/c"]
+    assert names("gc", Selection("far"), build.gateway_class()) == ["public"]
+    cluster_scoped = build.crd("ColorPolicy", cluster_scoped=True)
+    policy = build.policy("p", build.target("public", "GatewayClass"), namespace="")
+    assert names("policies", Selection("far"), cluster_scoped, policy) == ["p"]
+
+
+def test_objects_of_several_kinds_are_sorted_together() -> None:
+    """By namespace and name, as within a kind."""
+    routes = (build.route("b"), build.route("a", kind="GRPCRoute"), build.route("a"), build.route("z", namespace="a"))
+    picked = pick(analyze(build.snapshot(*routes)), "routes", Selection())
+    assert [str(found.ref) for found in picked.resources] == [
+        "HTTPRoute a/z",
+        "GRPCRoute default/a",
+        "HTTPRoute default/a",
+        "HTTPRoute default/b",
+    ]
+
+
+def test_what_is_elsewhere_is_said_where_nothing_is_here() -> None:
+    """One namespace for each object; not if something was found, and not for what has no namespace."""
+    analysis = analyze(build.snapshot(build.gateway("a", namespace="x"), build.gateway("b", namespace="x")))
+    assert pick(analysis, "gateways", Selection("default")).elsewhere == ("x", "x")
+    assert pick(analysis, "gateways", Selection("default", (), parse_label_query("a=b"))).elsewhere == ()
+    assert pick(analysis, "gateways", Selection("x")).elsewhere == ()
+    empty = pick(analysis, "gatewayclasses", Selection("x"))
+    assert (empty.elsewhere, empty.namespace) == ((), "")
+
+
+def test_a_name_that_is_not_there_has_no_answer() -> None:
+    """With a hint at where it is, or at what is there."""
+    analysis = analyze(build.snapshot(build.gateway("edge"), build.gateway("inner", namespace="far")))
+    with pytest.raises(NotFoundError) as error:
+        pick(analysis, "gtw", Selection("default", ("edge", "inner")))
+    assert (error.value.message, error.value.hint) == (
+        'gtw "inner" not found in namespace default',
+        "it exists in namespace far: add -n far",
+    )
+    with pytest.raises(NotFoundError, match=r'^gc "x" not found$'):
+        pick(analysis, "gc", Selection("default", ("x",)))
+
+
+def test_names_select_what_has_one_of_them() -> None:
+    """Of several kinds, all that have it."""
+    routes = (build.route("a"), build.route("b"), build.route("a", kind="GRPCRoute"))
+    assert names("routes", Selection("default", ("a",)), *routes) == ["default/a", "default/a"]
+
+
+def test_labels_select_what_has_them() -> None:
+    """As for kubectl."""
+    routes = (build.route("a", labels={"tier": "web"}), build.route("b"))
+    assert names("routes", Selection("default", (), parse_label_query("tier in (web)")), *routes) == ["default/a"]
+    assert names("routes", Selection("default", (), parse_label_query("!tier")), *routes) == ["default/b"]
