@@ -29,8 +29,9 @@ _TERMINAL: Final = (
 
 @pytest.fixture(autouse=True)
 def neutral_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A plain terminal, and no kubeconfig but the one that a test writes."""
+    """A plain terminal, and no kubeconfig and no config file but those that a test writes."""
     for name in _TERMINAL:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("KUBECONFIG", str(tmp_path_factory.getbasetemp() / "no-kubeconfig"))
+    monkeypatch.setenv("KUBECTL_POLICY_CONFIG", str(tmp_path_factory.getbasetemp() / "no-config"))

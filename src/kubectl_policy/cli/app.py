@@ -9,6 +9,8 @@ from typer.exceptions import TyperException
 
 from kubectl_policy import __version__
 from kubectl_policy.cli.describe import describe
+from kubectl_policy.cli.explain import explain
+from kubectl_policy.cli.get import get
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(describe)
+app.command()(explain)
+app.command()(get)
 
 
 @app.callback(invoke_without_command=True)
@@ -47,6 +51,6 @@ def invoke(arguments: Sequence[str], program: str) -> int:
         code = command.main(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
         message = error.format_message().rstrip(".")
-        named = " describe" if "describe" in arguments else ""
+        named = "".join(f" {word}" for word in arguments[:1] if word in {"describe", "explain", "get"})
         raise UsageError(message[:1].lower() + message[1:], f"{program}{named} --help lists what there is") from error
     return code if isinstance(code, int) else 0

@@ -4,10 +4,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from kubectl_policy.cli.inputs import (
+    Complete,
+    ControllerSettings,
+    Namespace,
+    Offline,
+    Profiles,
+    mention_the_rest,
+    read,
+    repeated,
+)
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, Origin
@@ -24,29 +34,15 @@ def describe(  # noqa: PLR0913 (every option of the command is a parameter)
         list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object to describe.")
     ] = None,
     *,
-    offline: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
-        ),
-    ] = None,
-    namespace: Annotated[
-        str,
-        typer.Option(
-            "--namespace", "-n", metavar="NAME", help="Namespace of the object, and of manifests that name none."
-        ),
-    ] = "default",
+    offline: Offline = None,
+    namespace: Namespace = "default",
     section: Annotated[
         str, typer.Option(metavar="NAME", help="Ask about one listener, rule or port of the object.")
     ] = "",
     output: Annotated[Output, typer.Option("--output", "-o", help="Output format.")] = "tree",
-    profiles: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Say what is known of policy kinds. Repeatable; later files win."),
-    ] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
-    ] = False,
+    profiles: Profiles = None,
+    setting: ControllerSettings = None,
+    complete: Complete = False,
     color: Annotated[Color, typer.Option(help="Colour the tree.")] = "auto",
 ) -> None:
     """Show what affects an object, or what a policy affects.
@@ -61,15 +57,12 @@ def describe(  # noqa: PLR0913 (every option of the command is a parameter)
       kubectl policy describe retrypolicy/resilience -n baker -o yaml --offline - < all.yaml
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
     type_name, name = split_names(objects or [])
-    if not offline:
-        raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
-    analysis = _analysis(offline, profiles or [], namespace, complete=complete)
+    analysis = read(offline, profiles, setting, namespace, complete=complete)
     answer = _with_lines(_answer(analysis, (type_name, name, namespace), section))
-    options = [word for path in offline for word in ("--offline", path)]
-    options += [word for path in profiles or [] for word in ("--profiles", path)]
-    options += ["--complete"] if complete else []
+    options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
     _show(answer, output, color, (context.find_root().info_name or "", *options))
-    _mention_the_rest(analysis, answer, output)
+    whole = output in {"tree", "yaml", "json"}
+    mention_the_rest(analysis, answer.diagnostics if whole else (), answer.unseen if whole else ())
 
 
 def split_names(words: "Sequence[str]") -> tuple[str, str]:
@@ -83,19 +76,9 @@ def split_names(words: "Sequence[str]") -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _analysis(offline: "Iterable[str]", profiles: "Iterable[str]", namespace: str, *, complete: bool) -> "Analysis":
-    # What `--help` can do without is imported by those who need it.
-    from pathlib import Path  # noqa: PLC0415
-
-    from kubectl_policy import analyze, load_manifests, load_profiles  # noqa: PLC0415
-
-    known = [profile for file in profiles for profile in load_profiles(Path(file))]
-    return analyze(load_manifests(offline, namespace=namespace, complete=complete), profiles=known)
-
-
 def _answer(analysis: "Analysis", wanted: tuple[str, str, str], section: str) -> "Answer":
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see _analysis)
-    from kubectl_policy.questions import describe, describe_policy, find  # noqa: PLC0415 (see _analysis)
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.questions import describe, describe_policy, find  # noqa: PLC0415 (see inputs.read)
 
     found = find.find(analysis.index, *wanted)
     if analysis.registry.profile_of(found.group_kind) is None:
@@ -107,7 +90,7 @@ def _answer(analysis: "Analysis", wanted: tuple[str, str, str], section: str) ->
 
 def _with_lines(answer: "Answer") -> "Answer":
     """The answer with the line of the field, not of the object, in each problem that has one."""
-    from dataclasses import replace  # noqa: PLC0415 (see _analysis)
+    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
 
     found = [
         replace(problem, origin=_at_field(problem)) if position < _MOST_LOCATED else problem
@@ -121,44 +104,21 @@ _MOST_LOCATED = 20
 
 
 def _at_field(problem: "Diagnostic") -> "Origin | None":
-    from kubectl_policy.model import Origin  # noqa: PLC0415 (see _analysis)
-    from kubectl_policy.sources import locate  # noqa: PLC0415 (see _analysis)
+    from kubectl_policy.model import Origin  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.sources import locate  # noqa: PLC0415 (see inputs.read)
 
     line = locate(problem.origin, problem.field) if problem.origin and problem.field else None
     return Origin(problem.origin.source, line) if problem.origin and line else problem.origin
 
 
 def _show(answer: "Answer", output: Output, color: Color, called: tuple[str, ...]) -> None:
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see _analysis)
-    from kubectl_policy.render.formats import render  # noqa: PLC0415 (see _analysis)
-    from kubectl_policy.render.headline import headline  # noqa: PLC0415 (see _analysis)
-    from kubectl_policy.render.view import View  # noqa: PLC0415 (see _analysis)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.formats import render  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.headline import headline  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.view import View  # noqa: PLC0415 (see inputs.read)
 
     view = View(terminal.width(), terminal.is_terminal(), terminal.takes_unicode(), called[0], called[1:])
     shown: Document = render(answer, output, view)
     terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
     if output in {"table", "wide", "name"} and (answer.unseen or not shown):
         terminal.complain(headline(answer))
-
-
-def _mention_the_rest(analysis: "Analysis", answer: "Answer", output: Output) -> None:
-    """One line about what was wrong with reading the input, as far as the answer does not show it.
-
-    Only about reading: to know what is wrong with every object would take longer than to answer for one.
-    """
-    whole = output in {"tree", "yaml", "json"}
-    shown = {*answer.diagnostics} if whole else set[object]()
-    unseen = {thing.origin for thing in answer.unseen if thing.origin} if whole else set[object]()
-    rest = [
-        found
-        for found in analysis.snapshot.diagnostics
-        if found.severity != "info" and found not in shown and found.origin not in unseen
-    ]
-    if rest:
-        from kubectl_policy.cli.terminal import complain  # noqa: PLC0415 (see _analysis)
-        from kubectl_policy.render.words import count  # noqa: PLC0415 (see _analysis)
-
-        first = min(rest, key=lambda found: (found.severity != "error", str(found.origin), found.message))
-        number = count(len(rest), "more problem" if shown or unseen else "problem")
-        example = ", for example" if len(rest) > 1 else ""
-        complain(f"{number} in the input{example}: {first.origin}: {first.message}")

@@ -1,0 +1,114 @@
+"""What the user's config file and the command line say of policy kinds and of their controllers."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from kubectl_policy.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from kubectl_policy import Settings
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.document import Document
+
+_SCHEMA: Final = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "profiles": {
+            "type": "array",
+            "items": {"type": "string", "pattern": r"^[^\x00]+$", "description": "A path is wanted."},
+        },
+        "settings": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+}
+_HINT: Final = "docs/profiles.md describes the config file"
+
+
+class Known(NamedTuple):
+    """Profiles, of which the later one of two counts, and settings."""
+
+    profiles: tuple[PolicyKindProfile, ...]
+    settings: Settings
+
+
+def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
+    """What the config file says, and then the command line, which beats it.
+
+    Raises `ProfileError` for a file that cannot be read or is malformed, and `UsageError` for a setting that no profile
+    has.
+    """
+    from pathlib import Path  # noqa: PLC0415 (`--help` does without)
+
+    from kubectl_policy import Settings, load_profiles  # noqa: PLC0415 (see above)
+
+    document = _config()
+    named = _named_in(document, Path(config_file()).parent) if document else ()
+    profiles = (*named, *(profile for file in files or () for profile in load_profiles(Path(file))))
+    said = cast("dict[str, Any]", document.value) if document else {}
+    configured: dict[str, str] = said.get("settings", {})
+    values: dict[str, str] = {**configured, **dict(_pair(setting) for setting in settings or ())}
+    if values:
+        _check_names(values, profiles)
+    return Known(profiles, Settings(values=values))
+
+
+def _pair(setting: str) -> tuple[str, str]:
+    name, equals, value = setting.partition("=")
+    if not name or not equals:
+        raise UsageError(f'"{setting}" is no setting', "write --setting NAME=VALUE")
+    return name, value
+
+
+def _check_names(names: Iterable[str], profiles: Iterable[PolicyKindProfile]) -> None:
+    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles  # noqa: PLC0415 (see known)
+
+    built_in = (profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values())
+    allowed = sorted({name for profile in (*profiles, *built_in) for name in profile.settings})
+    for name in names:
+        if name not in allowed:
+            raise UsageError(f'no profile has a setting "{name}"', f"there are: {', '.join(allowed)}")
+
+
+def config_file() -> str:
+    """Where the config file is, whether or not there is one."""
+    named = os.environ.get("KUBECTL_POLICY_CONFIG")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 (pathlib is slow to load)
+    return named or f"{home}/kubectl-policy/config.yaml"
+
+
+def _config() -> Document | None:
+    """The config file; None if there is none, or nothing is in it."""
+    try:
+        os.stat(config_file())  # noqa: PTH116 (pathlib is slow to load)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        pass  # What cannot be looked at cannot be read: the reader says why.
+    from pathlib import Path  # noqa: PLC0415 (most users have no config file)
+
+    from kubectl_policy.profiles.load import check, read_file  # noqa: PLC0415 (see above)
+
+    document = read_file(Path(config_file()), _HINT)
+    # A file in which everything is commented out says nothing, which is allowed.
+    if document.value is None:
+        return None
+    check(document, _SCHEMA, _HINT)
+    return document
+
+
+def _named_in(document: Document, folder: Path) -> Iterator[PolicyKindProfile]:
+    from kubectl_policy import load_profiles  # noqa: PLC0415 (see _configured)
+    from kubectl_policy.errors import ProfileError  # noqa: PLC0415 (see _configured)
+
+    paths = cast("dict[str, Any]", document.value).get("profiles", ())
+    for position, path in enumerate(cast("list[str]", paths)):
+        try:
+            yield from load_profiles(folder / path)
+        except ProfileError as error:
+            line = document.line_of(("profiles", position))
+            raise ProfileError(error.message, f"{document.source}:{line} names it; {error.hint}") from error

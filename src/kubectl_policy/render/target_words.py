@@ -1,0 +1,174 @@
+"""What a policy kind attaches to, where it takes effect and what is reported, in words: a function for each field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import GroupKind
+from kubectl_policy.render.level_words import either, kinds_words, levels_words
+from kubectl_policy.render.words import listed, section_noun
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+from kubectl_policy.topology.relations import WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import Event, Placement, StatusProfile
+
+_WITH_SECTIONS: Final = (*WITH_LISTENERS, *ROUTES, *WITH_PORTS)
+_PLACES: Final[Mapping[Placement, str]] = {
+    "policy": "status.conditions of the policy",
+    "targets": "status.ancestors of the policy, with an entry for each target",
+    "parents": "status.ancestors of the policy, with an entry for each parent of a target route",
+    "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
+}
+EVENTS: Final[Mapping[Event, str]] = {
+    "accepted": "it is accepted",
+    "target missing": "its target does not exist",
+    "section missing": "its target has no such section",
+    "not permitted": "it may not reach the namespace of its target",
+    "kind unsupported": "it may not target this kind",
+    "conflicted": "another policy has its target already",
+    "invalid": "it is invalid",
+    "enforced": "all of it is in force",
+    "partially enforced": "a part of it is in force",
+    "overridden": "others replace all of it",
+    "no effect": "there is nothing that it could affect",
+    "contended": "it shares what must not be shared",
+    "narrowed": "policies further down have targets of their own",
+    "merged": "it is merged with one above it",
+    "merged into": "one below it is merged with it",
+    "affected": "a policy affects the object, on which this is written",
+}
+
+
+def named_words(profile: PolicyKindProfile) -> str:
+    """Where target references stand."""
+    if not profile.target_fields:
+        return "in a way that is not computed, so nothing is claimed about what a policy affects"
+    otherwise = "" if profile.references_alone else "; without any, a policy attaches in a way that is not computed"
+    return either(profile.target_fields) + otherwise
+
+
+def kinds_allowed_words(profile: PolicyKindProfile) -> str:
+    """What may be named, and which parts of it."""
+    kinds = profile.declared_targets
+    sections = dict.fromkeys(section_noun(kind) for kind in _WITH_SECTIONS if kind in kinds or not kinds)
+    meaning = f"; sectionName, where there is one, names one {either(tuple(sections))} of it"
+    part = meaning if sections and profile.target_fields else ""
+    return (kinds_words(kinds) if kinds else "an object of any kind" if profile.target_fields else "") + part
+
+
+def virtual_words(profile: PolicyKindProfile) -> str:
+    """What is taken to exist."""
+    return f"{kinds_words(profile.virtual_targets)}, which no API serves" if profile.virtual_targets else ""
+
+
+def group_words(profile: PolicyKindProfile) -> str:
+    """What a reference means that leaves its group out."""
+    return profile.target_group and f"a reference without a group means {profile.target_group}"
+
+
+def unnamed_words(profile: PolicyKindProfile) -> str:
+    """What rules without a name are called."""
+    first, second = (profile.unnamed_rules.replace("{n}", number) for number in "12")
+    return profile.unnamed_rules and f"{first}, {second} and so on, by their place in the route"
+
+
+def namespace_words(profile: PolicyKindProfile) -> str:
+    """Where a target may be."""
+    if profile.cross_namespace is False:
+        return "that of the policy alone"
+    if not profile.target_fields:
+        return ""
+    return "that of the policy; another one " + (
+        "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"
+    )
+
+
+def needs_words(profile: PolicyKindProfile) -> str:
+    """What a policy must refer to."""
+    return "; ".join(
+        f"{need.field}, which names {kinds_words(GroupKind(need.group, kind) for kind in need.kinds)}"
+        + "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
+        for need in profile.needs
+    )
+
+
+def exclusive_words(profile: PolicyKindProfile) -> str:
+    """What targets may not share."""
+    return profile.exclusive_field and f"no two targets may have an entry of {profile.exclusive_field} in common"
+
+
+def target_status_words(profile: PolicyKindProfile) -> str:
+    """What a target must have."""
+    return profile.target_status and f"without {profile.target_status} in its target, a policy does nothing"
+
+
+def backends_words(profile: PolicyKindProfile) -> str:
+    """Which requests a policy sends itself."""
+    fields = listed(profile.backend_fields)
+    return fields and f"a policy sends requests of its own to those in {fields}"
+
+
+def reach_words(profile: PolicyKindProfile) -> str:
+    """What a policy changes."""
+    return "its target alone" if profile.policy_class == "direct" else "its target and what is below it"
+
+
+def effect_words(profile: PolicyKindProfile) -> str:
+    """Where a policy changes behaviour."""
+    levels = profile.effective_targets
+    if levels:
+        return f"at {levels_words(levels)}" + ("; of several on one path, at the last" if len(levels) > 1 else "")
+    return "at its target" if profile.policy_class == "direct" else "where each path ends, at a Service for example"
+
+
+def sections_words(profile: PolicyKindProfile) -> str:
+    """How a policy on a part of an object relates to the one on the whole of it."""
+    relation = profile.sections or ("replace" if profile.policy_class == "direct" else "")
+    verb = {"refine": "adds to", "replace": "stands there in place of"}.get(relation)
+    return f"a policy on a section {verb} the one on the whole object" if verb else ""
+
+
+def controllers_words(profile: PolicyKindProfile) -> str:
+    """On whose Gateways."""
+    if not profile.controllers:
+        return "of every controller"
+    return f"of {either(sorted(profile.controllers))} alone"
+
+
+def settings_words(profile: PolicyKindProfile) -> str:
+    """What a person can say of how the controllers are set up."""
+    return "; ".join(
+        f"{name} = {setting.default}, unless you say otherwise: {setting.description}"
+        for name, setting in profile.settings.items()
+    )
+
+
+def status_words(profile: PolicyKindProfile) -> tuple[str, ...]:
+    """Where and what the controllers report."""
+    return tuple(_report(profile.status))
+
+
+def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
+    """What some controllers report otherwise."""
+    return tuple(
+        f"by {name}, {line}" if line.startswith("in ") else line
+        for name, status in profile.status_by.items()
+        for line in _report(status)
+    )
+
+
+def _report(status: StatusProfile) -> Iterator[str]:
+    yield f"in {_PLACES[status.placement]}"
+    events: dict[str, list[str]] = {}
+    for event, words in status.conditions.items():
+        elsewhere = event == "narrowed" and status.narrowed_by == "targets"
+        meaning = "policies further down take effect instead" if elsewhere else EVENTS[event]
+        events.setdefault(f"{words.type} {words.status} ({words.reason})", []).append(meaning)
+    for condition, meanings in events.items():
+        yield f"{condition} if {either(meanings)}"
+    if not events:
+        yield "nothing that is known"

@@ -1,0 +1,140 @@
+"""`explain`: arguments, options, formats and exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import MANIFESTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+PROFILE = "group: example.com\nkinds:\n  ColorPolicy: {class: direct, strategy: None, evidence: [it was always so]}\n"
+
+
+@pytest.mark.parametrize("words", [[], ["a", "b"], ["colorpolicy/red"]])
+def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None:
+    """With exit code 2, one line that says what is wrong and one that helps."""
+    assert command("explain", *words) == (
+        2,
+        "",
+        "error: explain takes one policy kind\nhint: for example: explain xbackendtrafficpolicy\n",
+    )
+
+
+def test_a_draft_has_one_format(command: Command) -> None:
+    """So asking for another one is wrong usage."""
+    assert command("explain", "xbackendtrafficpolicy", "--draft-profile", "-o", "json") == (
+        2,
+        "",
+        "error: --draft-profile has a format of its own\nhint: leave out --output\n",
+    )
+
+
+def test_an_unknown_option_is_refused(command: Command) -> None:
+    """In the style of every other error."""
+    code, out, err = command("explain", "--nope")
+    assert (code, out) == (2, "")
+    assert err.endswith("\nhint: kubectl policy explain --help lists what there is\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["widget"], 3, 'error: there is no policy kind "widget"\nhint: --offline PATH shows'),
+        (["httproute"], 3, "error: HTTPRoute.gateway.networking.k8s.io is not a policy kind\nhint: "),
+        (["backendtlspolicies"], 2, 'error: "backendtlspolicies" names several policy kinds\nhint: say which one: '),
+        (["widget", "--offline", "/nowhere/at/all"], 3, "error: "),
+        (["widget", "--profiles", "/nowhere/at/all"], 2, "error: /nowhere/at/all: cannot be read: No such file"),
+    ],
+)
+def test_no_answer(command: Command, words: list[str], code: int, message: str) -> None:
+    """The exit code says why, and so does one line with a hint."""
+    found = command("explain", *words)
+    assert found[:2] == (code, "")
+    assert found.err.startswith(message)
+
+
+def test_a_built_in_kind_needs_no_input(command: Command) -> None:
+    """Nothing is read but its profile."""
+    code, out, err = command("explain", "xbackendtrafficpolicy")
+    assert (code, err) == (0, "")
+    assert out.startswith("XBackendTrafficPolicy.gateway.networking.x-k8s.io is a direct policy kind: ")
+
+
+@pytest.mark.parametrize(
+    "name", ["colorpolicy", "ColorPolicies", "colorpolicy.example.com", "colorpolicy.v1.example.com"]
+)
+def test_a_kind_of_the_input(command: Command, manifests: Path, name: str) -> None:
+    """By any of its names."""
+    code, out, err = command("explain", name, "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert out.startswith("ColorPolicy.example.com looks like an inherited policy kind: ")
+    assert "in the input   1 policy: an HTTPRoute (1 reference)\n" in out
+
+
+def test_a_profile_of_ones_own(command: Command, manifests: Path) -> None:
+    """It needs no objects, and beats what they look like."""
+    profile = manifests / "profile.txt"
+    profile.write_text(PROFILE, "utf-8")
+    alone = command("explain", "colorpolicy", "--profiles", profile)
+    with_input = command("explain", "colorpolicy", "--offline", manifests / "all.yaml", "--profiles", profile)
+    assert alone.out.startswith("ColorPolicy.example.com is a direct policy kind: ")
+    assert f"{profile}:3\n" in alone.out
+    assert with_input.out.startswith("ColorPolicy.example.com is a direct policy kind: ")
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_documents(command: Command, manifests: Path, output: str) -> None:
+    """The same for machines."""
+    code, out, err = command("explain", "colorpolicy", "-o", output, "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert "PolicyKindExplanation" in out
+    if output == "json":
+        assert json.loads(out)["policyKind"] == {"group": "example.com", "kind": "ColorPolicy"}
+
+
+def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
+    """With it, nothing is assumed any more."""
+    code, out, err = command("explain", "colorpolicy", "--offline", manifests, "--draft-profile")
+    assert (code, err) == (0, "")
+    profile = manifests / "draft.txt"
+    profile.write_text(out, "utf-8")
+    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml")
+    assert "assumed, for want of a profile" in command(*words).out
+    again = command(*words, "--profiles", profile)
+    assert (again.code, again.err) == (0, "")
+    assert "assumed" not in again.out
+
+
+def test_what_was_wrong_with_the_input_is_mentioned(command: Command, manifests: Path) -> None:
+    """In the answer where it has a place for it, else on standard error."""
+    (manifests / "broken.yaml").write_text("{{ a }}\n", "utf-8")
+    words = ("explain", "colorpolicy", "--offline", manifests)
+    shown, drafted = command(*words), command(*words, "--draft-profile")
+    assert "as far as could be read: 1 file could not be." in " ".join(shown.out.split())
+    assert shown.err == ""
+    assert drafted.err.startswith("1 problem in the input: ")
+    assert "group: example.com" in drafted.out
+
+
+def test_names_of_the_input_can_do_no_harm(command: Command, manifests: Path) -> None:
+    """A kind and a group can be called anything in a manifest."""
+    hostile = MANIFESTS.replace("example.com/v1", '"exa\\e[2J\\nmple.com/v1"')
+    (manifests / "all.yaml").write_text(hostile, "utf-8")
+    for option in ("--draft-profile", "--output=yaml", "--output=json", "--output=tree"):
+        code, out, err = command("explain", "colorpolicy", "--offline", manifests, option)
+        assert (code, err) == (0, "")
+        assert all(line.isprintable() for line in out.split("\n"))
+
+
+def test_colour_is_used_where_it_is_asked_for(command: Command) -> None:
+    """It repeats what the words say."""
+    words = ("explain", "xbackendtrafficpolicy", "--color")
+    assert "\x1b[" in command(*words, "always").out
+    assert "\x1b[" not in command(*words, "never").out

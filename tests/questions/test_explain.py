@@ -1,0 +1,172 @@
+"""Which policy kind is meant, what is known of it, and where each of that is from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
+from kubectl_policy.questions.explain import explain
+from tests import build
+from tests.profiles.everything import profile as everything
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Resource
+    from kubectl_policy.questions.explain import Explanation
+
+COLOR = GroupKind("example.com", "ColorPolicy")
+GATEWAY = GroupKind(GATEWAY_API, "Gateway")
+LABEL = "gateway.networking.k8s.io/policy"
+
+
+def analysis(*resources: Resource, profiles: Iterable[PolicyKindProfile] = ()) -> Analysis:
+    """The analysis of some objects."""
+    return analyze(build.snapshot(*resources), profiles=profiles)
+
+
+def asked(type_name: str, *resources: Resource, profiles: Iterable[PolicyKindProfile] = ()) -> Explanation:
+    """The answer about a kind, among some objects."""
+    return explain(analysis(*resources, profiles=profiles), type_name)
+
+
+class TestMeant:
+    """Which kind is meant by a name."""
+
+    @pytest.mark.parametrize(
+        ("type_name", "hint"),
+        [
+            ("frobnicator", "--offline PATH shows its definition or one of its policies, --profiles PATH says what it"),
+            ("", "--offline PATH shows its definition or one of its policies, --profiles PATH says what it is"),
+            ("colorpolicy.example.org", "did you mean colorpolicy.example.com"),
+            ("backendtlpolicy", "did you mean backendtlspolicy"),
+        ],
+    )
+    def test_no_such_kind(self, type_name: str, hint: str) -> None:
+        """Is not found, with the nearest names of all that is known."""
+        with pytest.raises(NotFoundError, match=f'there is no policy kind "{type_name}"') as missing:
+            asked(type_name, build.policy("p", build.target("g")))
+        assert missing.value.hint.startswith(hint)
+
+    @pytest.mark.parametrize("type_name", ["httproute", "ns", "widget"])
+    def test_a_kind_that_is_no_policy(self, type_name: str) -> None:
+        """Is said to be none, whether it is built in or defined."""
+        with pytest.raises(NotFoundError, match="is not a policy kind") as missing:
+            asked(type_name, build.crd("Widget"), build.route())
+        assert "a profile can say that it is one" in missing.value.hint
+
+    def test_several_kinds_of_one_name(self) -> None:
+        """Are all named; with its group each of them can be asked about."""
+        both = [build.policy("p", build.target("g"), group=group) for group in ("b.com", "a.com")]
+        with pytest.raises(UsageError, match='"colorpolicies" names several policy kinds') as ambiguous:
+            asked("colorpolicies", *both)
+        assert ambiguous.value.hint == "say which one: colorpolicy.a.com, colorpolicy.b.com"
+        assert asked("colorpolicies.b.com", *both).profile.group_kind.group == "b.com"
+        assert asked("colorpolicy.v1alpha1.b.com", *both).profile.group_kind.group == "b.com"
+
+    def test_several_built_in_kinds_of_one_name(self) -> None:
+        """Where the input has none of them, every group's counts."""
+        with pytest.raises(UsageError, match='"BackendTLSPolicy" names several policy kinds') as ambiguous:
+            asked("BackendTLSPolicy")
+        assert "backendtlspolicy.gateway.networking.k8s.io" in ambiguous.value.hint
+
+    def test_a_kind_that_occurs_comes_first(self) -> None:
+        """Before one of the same name that only a profile knows."""
+        own = PolicyKindProfile(GroupKind("other.com", "ColorPolicy"), "direct", "profile")
+        assert asked("colorpolicy", build.policy("p", build.target("g")), profiles=[own]).profile.group_kind == COLOR
+        assert asked("colorpolicy", profiles=[own]).profile == own
+
+    def test_a_defined_kind_needs_no_objects(self) -> None:
+        """Its definition has its names, and is where it is known from."""
+        definition = build.crd("ColorPolicy", labels={LABEL: "direct"})
+        found = asked("colorpolicys", definition)
+        assert (found.profile.known_by, found.origin, found.policies) == ("label", definition.origin, 0)
+        assert found.names.plural == "colorpolicys"
+
+    @pytest.mark.parametrize("type_name", ["xbackendtrafficpolicy", "xbtrafficpolicy", "XBackendTrafficPolicies"])
+    def test_a_built_in_profile_needs_no_input(self, type_name: str) -> None:
+        """By any name that the API gives to its kind."""
+        found = asked(type_name)
+        assert str(found.profile.group_kind) == "XBackendTrafficPolicy.gateway.networking.x-k8s.io"
+        assert found.origin is not None
+        assert found.origin.source == "built-in profile gateway.networking.x-k8s.io"
+        assert asked("trafficpolicy.gateway.kgateway.dev").names.plural == "trafficpolicies"
+
+
+class TestTargets:
+    """What policies in the input name."""
+
+    def test_of_policies_without_references(self) -> None:
+        """Nothing."""
+        found = asked("colorpolicy", build.crd("ColorPolicy", labels={LABEL: "true"}), build.policy("p", color="red"))
+        assert (found.policies, found.targets) == (1, ())
+
+    def test_each_level_with_the_number_of_references(self) -> None:
+        """Sections apart from whole objects, whether or not they exist; a reference without a kind names nothing."""
+        found = asked(
+            "colorpolicy",
+            build.policy("p", build.target("g"), build.target("g", section="http"), build.target("x", "", group="")),
+            build.policy("q", build.target("other"), build.target("app", "Namespace", group="core")),
+        )
+        assert found.targets == (
+            (TargetLevel(NAMESPACE), 1),
+            (TargetLevel(GATEWAY), 2),
+            (TargetLevel(GATEWAY, section=True), 1),
+        )
+        assert found.policies == 2
+
+
+class TestBasis:
+    """Where a choice is from."""
+
+    def test_of_a_profile(self) -> None:
+        """What it says, and what it does not."""
+        found = asked("retrypolicy", profiles=[everything(Origin("f.yaml", 3))])
+        assert found.origin == Origin("f.yaml", 3)
+        assert found.basis("policy_class") == "profile"
+        assert found.basis("fold") == "profile"
+        assert found.basis("map_fields") == "default"
+        assert found.basis("map_fields", "whole_fields") == "profile"
+
+    def test_of_a_profile_that_leaves_the_strategy_open(self) -> None:
+        """It is assumed."""
+        own = PolicyKindProfile(COLOR, "inherited", "profile", assumed=("merge strategy",))
+        found = asked("colorpolicy", profiles=[own])
+        assert (found.basis("strategy"), found.basis("same_level", "strategy"), found.basis("same_level")) == (
+            "assumed",
+            "assumed",
+            "default",
+        )
+
+    def test_of_a_label(self) -> None:
+        """It says the class, unless it is `true`; the schema says which stanzas there are."""
+        schema = {"properties": {"spec": {"properties": {"defaults": {"type": "object"}}}}}
+        direct = asked("colorpolicy", build.crd("ColorPolicy", schema=schema, labels={LABEL: "direct"}))
+        assert (direct.basis("policy_class"), direct.basis("stanzas")) == ("label", "schema")
+        true = asked("colorpolicy", build.crd("ColorPolicy", labels={LABEL: "true"}))
+        assert (true.basis("policy_class"), true.basis("stanzas")) == ("assumed", "default")
+
+    def test_of_a_shape(self) -> None:
+        """All of it is a guess; it is known from one of its policies."""
+        policy = build.policy("p", build.target("g"))
+        found = asked("colorpolicy", policy)
+        assert (found.basis("policy_class"), found.origin) == ("assumed", policy.origin)
+        assert found.basis("declared_targets") == "default"
+
+    def test_of_a_class_that_nobody_doubts(self) -> None:
+        """A shape alone never says it, so this is for whoever makes profiles of their own."""
+        own = PolicyKindProfile(COLOR, "inherited", "shape")
+        assert asked("colorpolicy", profiles=[own]).basis("policy_class") == "shape"
+        assert asked("colorpolicy", profiles=[own]).origin is None
+
+
+def test_what_could_not_be_read_is_part_of_the_answer() -> None:
+    """Each gap once: its definition, or another policy, may be there."""
+    snapshot = build.snapshot(build.policy("p", build.target("g")), gaps=[Gap("", "", "broken")] * 2)
+    assert [thing.reason for thing in explain(analyze(snapshot), "colorpolicy").unseen] == ["broken"]

@@ -1,0 +1,35 @@
+"""Answers about made-up policy kinds, for the tests of their words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from kubectl_policy import PolicyKindProfile
+from kubectl_policy.model import Origin
+from kubectl_policy.model.kinds import KindNames
+from kubectl_policy.questions.explain import Explanation
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.explain import explanation_tree
+from kubectl_policy.render.view import View
+from tests.profiles.everything import KIND
+from tests.profiles.everything import profile as everything
+
+FULL: Final = everything(Origin("f.yaml", 3))
+
+
+def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: ANN401 (any field of the answer)
+    """The answer about a kind with that profile."""
+    kind = profile.group_kind
+    names = KindNames(kind, f"{kind.kind.lower()}s")
+    return replace(Explanation(profile, names, profile.origin, 0, (), ()), **changes)
+
+
+def text(found: Explanation, view: View | None = None) -> str:
+    """The answer as it is printed."""
+    return to_text(explanation_tree(found, view or View()), (view or View()).width)
+
+
+def blank(**changes: Any) -> PolicyKindProfile:  # noqa: ANN401 (any field of the profile)
+    """A profile of an inherited kind that says nothing but this."""
+    return PolicyKindProfile(KIND, changes.pop("policy_class", "inherited"), "profile", **changes)

@@ -1,0 +1,239 @@
+"""The table from fields to words: every field is said, and each of its values in words of its own."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, replace
+from typing import Any, Final, get_args
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, Event, StatusProfile
+from kubectl_policy.render.explain import explanation_headline
+from kubectl_policy.render.explain_data import explanation_document
+from kubectl_policy.render.kind_words import SAYINGS, statements
+from kubectl_policy.render.target_words import EVENTS
+from tests.profiles.everything import GATEWAY, ROUTE
+from tests.render.kinds import FULL, answer, blank, text
+
+# What another value of a field is, where the profile that says everything has none for it.
+OTHERS: Final[dict[str, Any]] = {
+    "known_by": "label",
+    "references_alone": False,
+    "map_fields": frozenset({"default.labels"}),
+    "assumed": ("class",),
+}
+
+
+def said(profile: PolicyKindProfile, label: str) -> list[str]:
+    """What is said of a kind under one label."""
+    return [statement.text for statement in statements(answer(profile)) if statement.label == label]
+
+
+@pytest.mark.parametrize("field", [field.name for field in fields(PolicyKindProfile)])
+def test_every_field_of_a_profile_is_said(field: str) -> None:
+    """A field that nobody puts into words is one that nobody knows of: whatever is not as by default shows."""
+    default = next(found.default for found in fields(PolicyKindProfile) if found.name == field)
+    plain = blank(strategy_field="spec.mode", stanzas="plural", notes="n")
+    other = OTHERS.get(field, getattr(FULL, field))
+    if field == "group_kind":
+        other = GroupKind("other.com", "OtherPolicy")
+    elif field == "policy_class":
+        other = "direct"
+    elif field in {"strategy_field", "stanzas", "notes", "map_fields"}:
+        plain = blank()
+    assert default is MISSING or other != default
+    assert text(answer(replace(plain, **{field: other}))) != text(answer(plain))
+
+
+def test_every_field_about_the_kind_is_in_the_table() -> None:
+    """But for what the headings and the last parts of the answer say."""
+    elsewhere = {"group_kind", "known_by", "evidence", "notes", "approximate", "origin", "assumed"}
+    rows = {field for saying in SAYINGS for field in saying.fields}
+    assert rows == {field.name for field in fields(PolicyKindProfile)} - elsewhere
+
+
+def test_every_event_is_put_into_words() -> None:
+    """Those of the format, each once."""
+    assert list(EVENTS) == list(get_args(Event))
+
+
+class TestMerging:
+    """How two policies combine, for each of the choices."""
+
+    @pytest.mark.parametrize(
+        ("strategy", "above", "together"),
+        [
+            ("None", "the one further up stands, and the", "the older one stands, and the"),
+            ("Atomic defaults", "the nearer one replaces the other one", "the newer one replaces the other one"),
+            ("Atomic overrides", "the one further up replaces the other one", "the older one replaces the other one"),
+            ("Patch defaults", "field by field, the nearer one wins", "field by field, the newer one wins"),
+            ("Patch overrides", "field by field, the one further up wins", "field by field, the older one wins"),
+            (
+                "Strategic merge",
+                "field by field, the nearer one wins; lists",
+                "field by field, the newer one wins; lis",
+            ),
+            ("All apply", "both apply", "both apply"),
+        ],
+    )
+    def test_each_strategy(self, strategy: str, above: str, together: str) -> None:
+        """Between levels and on one target."""
+        profile = blank(strategy=MergeStrategy(strategy))
+        assert said(profile, "one further up")[0].startswith(above)
+        assert said(profile, "on one target")[0].startswith(together)
+
+    @pytest.mark.parametrize(
+        ("strategy", "words"),
+        [
+            ("None", "the older one stands, and the other one is refused"),
+            ("Atomic defaults", "the older one replaces the other one as a whole"),
+            ("Patch overrides", "field by field, the older one wins"),
+            ("Patch defaults", "field by field, the older one wins"),
+            ("Strategic merge", "field by field, the older one wins; lists merge by their keys"),
+        ],
+    )
+    def test_the_first_wins(self, strategy: str, words: str) -> None:
+        """On one target, also by the experimental text, whose stanzas say nothing else."""
+        profile = blank(strategy=MergeStrategy(strategy), same_level="first-wins")
+        assert said(profile, "on one target") == [words]
+        assert said(replace(profile, same_level=None, stanzas="singular"), "on one target") == [words]
+
+    def test_one_alone_applies(self) -> None:
+        """Whatever the strategy."""
+        profile = blank(strategy=MergeStrategy.PATCH_DEFAULTS, same_level="one-applies")
+        assert said(profile, "on one target") == ["the older one applies, and the other one is refused"]
+
+    def test_a_direct_kind_has_nothing_above(self) -> None:
+        """Its policies count at their target alone."""
+        profile = blank(policy_class="direct")
+        assert said(profile, "one further up") == []
+        assert said(profile, "on sections") == [
+            "a policy on a section stands there in place of the one on the whole object"
+        ]
+        assert said(replace(profile, sections="refine"), "on sections")[0].startswith("a policy on a section adds to")
+
+    def test_a_challenger_cannot_be_beaten_from_above(self) -> None:
+        """Where it chooses, it merges or replaces."""
+        profile = blank(strategy=MergeStrategy.PATCH_OVERRIDES, chooser="challenger")
+        assert said(profile, "one further up") == ["the nearer one replaces the other one as a whole"]
+        merging = replace(profile, strategy=MergeStrategy.PATCH_DEFAULTS)
+        assert said(merging, "one further up") == ["field by field, the nearer one wins"]
+
+    def test_values_of_a_field(self) -> None:
+        """Each with what it means; without any, strategies are named."""
+        profile = blank(strategy_field="spec.mode", strategy_values={"Deep": MergeStrategy.PATCH_DEFAULTS})
+        assert said(profile, "as chosen in") == ["spec.mode of each policy (Deep: field by field, the nearer one wins)"]
+        assert said(replace(profile, strategy_values={}), "as chosen in") == [
+            "spec.mode of each policy (by the name of a strategy, such as AtomicDefaults or PatchOverrides)"
+        ]
+        assert said(profile, "one further up") == [
+            "unless they say otherwise, the nearer one replaces the other one as a whole"
+        ]
+
+    def test_units(self) -> None:
+        """Fields, entries of maps, elements of lists, and every field by itself."""
+        profile = blank(whole_fields=frozenset({"*", "labels", "limits.*", "rules[name]"}))
+        assert said(profile, "as one unit") == [
+            "each field, labels, each entry of limits and each element of rules, by its name"
+        ]
+
+    def test_the_fold(self) -> None:
+        """In which order three combine."""
+        assert said(blank(fold="top-down"), "of three") == ["the two furthest up combine first"]
+        assert said(blank(fold="bottom-up"), "of three")[0].startswith("the two nearest combine first, so that nothing")
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"merges_with": "closest"}, ["the closest policy above it"]),
+            ({"merge_parents": FULL.merge_parents}, ["every policy above it on a Gateway"]),
+            ({}, []),
+        ],
+    )
+    def test_with_whom_one_merges(self, changes: dict[str, Any], words: list[str]) -> None:
+        """All, the closest, or those on some levels."""
+        assert said(blank(**changes), "merges with") == words
+
+    def test_what_differs_elsewhere(self) -> None:
+        """Kinds of which the same is true are named together; those where nothing differs are not named."""
+        profile = blank(strategy=MergeStrategy.PATCH_DEFAULTS, whole_fields=frozenset({"labels"}))
+        single = replace(profile, whole_fields=frozenset())
+        profile = replace(profile, variants={SERVICE: single, ROUTE: single, GATEWAY: profile})
+        assert said(profile, "elsewhere") == ["At an HTTPRoute or a Service, as one unit: nothing"]
+
+
+class TestTargets:
+    """What a policy may target, for each of the choices."""
+
+    def test_kinds_with_sections(self) -> None:
+        """Only of these does a sectionName name something."""
+        profile = blank(declared_targets=frozenset({ROUTE, GATEWAY}))
+        assert said(profile, "may be") == [
+            "a Gateway or an HTTPRoute; sectionName, where there is one, names one listener or rule of it"
+        ]
+        assert said(blank(declared_targets=frozenset({GroupKind("", "Namespace")})), "may be") == ["a Namespace"]
+        assert said(blank(), "may be")[0].endswith("names one listener, rule or port of it")
+
+    @pytest.mark.parametrize(
+        ("cross_namespace", "grant_required", "words"),
+        [
+            (False, True, "that of the policy alone"),
+            (None, True, "that of the policy; another one where a ReferenceGrant permits it"),
+            (True, False, "that of the policy; another one as well, without a ReferenceGrant"),
+        ],
+    )
+    def test_namespaces(self, *, cross_namespace: bool | None, grant_required: bool, words: str) -> None:
+        """Its own, or others too."""
+        profile = blank(cross_namespace=cross_namespace, grant_required=grant_required)
+        assert said(profile, "namespace") == [words]
+
+    def test_levels(self) -> None:
+        """As people speak of them."""
+        assert said(FULL, "takes effect") == [
+            "at a Service, or a rule of an HTTPRoute; of several on one path, at the last"
+        ]
+        assert said(blank(policy_class="direct"), "takes effect") == ["at its target"]
+
+    def test_a_kind_whose_attaching_is_not_computed(self) -> None:
+        """Of it only what somebody has said: the defaults would claim something."""
+        profile = blank(target_fields=(), declared_targets=frozenset({GroupKind("", "Pod")}))
+        found = answer(profile)
+        assert [statement.label for statement in statements(found)] == ["named in", "may be", "reach"]
+        assert explanation_headline(found).endswith(
+            "how its policies attach is not computed, so nothing is claimed about what they affect."
+        )
+        assert explanation_document(found)["defaultStrategy"] is None
+        assert said(replace(profile, cross_namespace=False), "namespace") == ["that of the policy alone"]
+
+
+class TestReports:
+    """What controllers report."""
+
+    def test_nothing(self) -> None:
+        """Some say nothing at all."""
+        profile = blank(status=StatusProfile("targets", conditions={}))
+        assert said(profile, "conditions") == [
+            "in status.ancestors of the policy, with an entry for each target",
+            "nothing that is known",
+        ]
+
+    def test_a_condition_for_several_events(self) -> None:
+        """Is said once."""
+        same = ConditionWords("Accepted", "False", "No")
+        narrowed = ConditionWords("Narrow", "True", "Yes")
+        conditions: dict[Event, ConditionWords] = {"invalid": same, "conflicted": same, "narrowed": narrowed}
+        profile = blank(status=StatusProfile("policy", conditions=conditions))
+        assert said(profile, "conditions")[1:] == [
+            "Accepted False (No) if it is invalid or another policy has its target already",
+            "Narrow True (Yes) if policies further down have targets of their own",
+        ]
+        narrower = replace(profile, status=replace(profile.status, narrowed_by="targets"))
+        assert said(narrower, "conditions")[2] == "Narrow True (Yes) if policies further down take effect instead"
+
+    def test_other_controllers(self) -> None:
+        """By name, where they report first."""
+        assert said(FULL, "otherwise")[0].startswith("by example.com/other, in status.ancestors of the policy, with")
+        assert len(said(FULL, "otherwise")) == 1 + len({*STANDARD_STATUS.conditions.values()})
