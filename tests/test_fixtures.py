@@ -19,7 +19,14 @@ BACKEND_TLS: Final = f"BackendTLSPolicy.{GATEWAY_API}"
 # Every world, with the problems in it that are part of its story: (rule, subject).
 WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
     "unknown-kind": [],
+    "unheard-of-kind": [
+        ("target-kind-unsupported", "AllowancePolicy diner/kitchen"),
+        ("target-missing", "AllowancePolicy diner/takeaway"),
+        ("section-missing", "AllowancePolicy diner/third-course"),
+    ],
     "bakery": [("target-missing", "RetryPolicy baker/wedding")],
+    "envoy-gateway": [("target-not-permitted", "SecurityPolicy platform/login")],
+    "kuadrant": [],
     "worked-examples/1-direct": [],
     "worked-examples/2-atomic": [],
     "worked-examples/3-merge": [],

@@ -20,6 +20,7 @@ from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:
+    from kubectl_policy.model import Json
     from kubectl_policy.render.formats import Answer
 
 SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
@@ -160,6 +161,25 @@ def test_names_are_those_of_the_policies_that_affect_an_object() -> None:
         "httproute.gateway.networking.k8s.io/r",
         "service/s",
     ]
+
+
+def test_events_are_in_the_document() -> None:
+    """Of an object and of a policy, as the schema says, with the message as it was."""
+    about_both: list[dict[str, Json]] = [
+        {"kind": "HTTPRoute", "name": "r", "namespace": "default"},
+        {"kind": "ColorPolicy", "name": "p", "namespace": "default"},
+    ]
+    events = [
+        build.resource("Event", f"e{number}", group="", involvedObject=obj, type="Warning", message=HOSTILE)
+        for number, obj in enumerate(about_both)
+    ]
+    analysis = world(defaults("p", build.target("r", "HTTPRoute"), color=1), *events)
+    for answer in (about(analysis, "HTTPRoute", "r"), about_policy(analysis, "p")):
+        document = _loaded(answer)
+        VALIDATOR.validate(document)
+        assert document["events"] == [
+            {"type": "Warning", "reason": "", "from": "", "message": HOSTILE, "count": 1, "last": ""}
+        ]
 
 
 def test_a_complete_answer_says_so() -> None:

@@ -22,7 +22,7 @@ from tests.render.worlds import about, about_policy, colourful, defaults, overri
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.profile import SameLevel
     from kubectl_policy.render.formats import Answer
 
@@ -433,3 +433,41 @@ def test_what_takes_effect_below_only_is_said_to() -> None:
         "  shade.dark   true     ColorPolicy default/base → Namespace default\n"
         "  shade.list   [1, 2]   ColorPolicy default/base → Namespace default\n"
     )
+
+
+EVENT: dict[str, Json] = {
+    "involvedObject": {"kind": "HTTPRoute", "name": "r", "namespace": "default"},
+    "type": "Warning",
+    "reason": "SYNC",
+    "message": "no address\x1b[2J",
+    "source": {"component": "controller"},
+    "count": 188,
+    "lastTimestamp": "2026-01-01T00:00:00Z",
+}
+
+
+def _event(name: str, fields: dict[str, Json]) -> Resource:
+    found = build.resource("Event", name, group="")
+    return replace(found, raw={**found.raw, **fields})
+
+
+def test_events_are_shown_after_the_status() -> None:
+    """Newest last, with who said it, how often and when; what an Event leaves out is left out."""
+    about_route: dict[str, Json] = {"involvedObject": EVENT["involvedObject"]}
+    analysis = world(_event("a", EVENT), _event("b", {**about_route, "message": "fine"}), _event("c", about_route))
+    lines = _tree(about(analysis, "HTTPRoute", "r"), View(120)).splitlines()
+    assert lines[lines.index("Events") :] == [
+        "Events",
+        "  Event: fine",
+        "  Event:",
+        "  Warning SYNC, from controller, 188 times, last at 2026-01-01T00:00:00Z: no address\\x1b[2J",
+    ]
+
+
+def test_events_about_a_policy_are_shown() -> None:
+    """As of any object."""
+    policy: dict[str, Json] = {"kind": "ColorPolicy", "name": "own", "namespace": "default"}
+    analysis = world(
+        defaults("own", build.target("r", "HTTPRoute"), color=1), _event("a", {**EVENT, "involvedObject": policy})
+    )
+    assert "Events\n  Warning SYNC, from controller, " in _tree(about_policy(analysis, "own"), View(120))

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.concerns import relevant_diagnostics
+from kubectl_policy.questions.effects import paths_through
+from kubectl_policy.questions.events import ReportedEvent, reported_events
 from kubectl_policy.questions.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.not_applying import NotApplying, not_applying
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.unseen import Unseen, unseen_for
-from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
+    from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
     from kubectl_policy.topology import Path
 
 
@@ -38,6 +38,7 @@ class ObjectDescription:
     in_force: tuple[InForce, ...]
     not_applying: tuple[NotApplying, ...]
     reported: tuple[ReportedCondition, ...]
+    events: tuple[ReportedEvent, ...]
     unseen: tuple[Unseen, ...]
     diagnostics: tuple[Diagnostic, ...]
     targeted_by: tuple[GroupKind, ...]
@@ -63,31 +64,11 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         group_entries(analysis, entries),
         not_applying(analysis, subject, paths),
         reported_conditions(resource.raw) if resource else (),
+        reported_events(analysis.index, subject.object),
         unseen_for(analysis, subject, paths),
         relevant_diagnostics(analysis, subject, paths),
         _targeted_by(analysis, subject.object.group_kind),
     )
-
-
-def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
-    """The full paths that an answer about the subject covers.
-
-    A route or rule: from the root down to the backends. Anything else: from the root down to the subject's own
-    sections, where a Service's ports count only if some route leads to them or a policy is attached to them.
-    """
-    topology, obj = analysis.topology, subject.object
-    if obj.group_kind in ROUTES:
-        return tuple(topology.ends(subject))
-    if subject.section:
-        return topology.paths(subject)
-    nodes = [NodeRef(obj, section) for section in topology.sections(obj)] or [subject]
-    paths = [path for node in nodes for path in topology.paths(node)]
-    led_to = [path for path in paths if len(path) > _OWN_LENGTH or analysis.resolver.policies_at(path[-1])]
-    return tuple(led_to or topology.paths(subject))
-
-
-# Namespace, object, section: the path of a section to which nothing leads from above.
-_OWN_LENGTH = 3
 
 
 def _targeted_by(analysis: Analysis, kind: GroupKind) -> tuple[GroupKind, ...]:

@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.concerns import relevant_diagnostics
+from kubectl_policy.questions.declared import Declared, declared_fields
+from kubectl_policy.questions.effects import affected
+from kubectl_policy.questions.events import ReportedEvent, reported_events
+from kubectl_policy.questions.policy_status import AncestorStatus, policy_status
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.unseen import Unseen, unseen_for_policy
-from kubectl_policy.resolution import CARRY_NOTHING, fates_of
-from kubectl_policy.topology.relations import HIERARCHY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, Json, ObjectRef, Origin
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Source
+    from kubectl_policy.resolution import Enforcement, Source
     from kubectl_policy.topology import Path
 
 
 @dataclass(frozen=True, slots=True)
 class FieldOutcome:
-    """One declared field and its fates: the positions of the paths where it is effective, and who beats it where."""
+    """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
+
+    A list that is merged by its elements is one field, which can be effective and beaten on the same path.
+    """
 
     field: str
     value: Json
@@ -38,6 +41,8 @@ class FieldOutcome:
 @dataclass(frozen=True, slots=True)
 class PolicyDescription:
     """The answer for a policy.
+
+    `expected` is what its controllers should report, in their words, `reported` what they do report.
 
     `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
     policy has an effective field: the levels at which its kind takes effect or, where nobody has said which these are,
@@ -54,7 +59,9 @@ class PolicyDescription:
     affected: tuple[NodeRef, ...]
     fields: tuple[FieldOutcome, ...]
     doubts: tuple[str, ...]
+    expected: tuple[AncestorStatus, ...]
     reported: tuple[ReportedCondition, ...]
+    events: tuple[ReportedEvent, ...]
     unseen: tuple[Unseen, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -79,51 +86,38 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         analysis.attachments[policy],
         enforcement,
         tuple(found.path for found in outcomes),
-        tuple(sorted({node for found in outcomes for node in _affected(policy, profile, found)}, key=_from_the_root)),
-        _fields(policy, enforcement),
+        affected(enforcement, profile),
+        _fields(policy, profile, enforcement),
         tuple(sorted({doubt for found in outcomes for doubt in found.doubts})),
+        policy_status(analysis, policy),
         reported_conditions(resource.raw),
+        reported_events(analysis.index, policy),
         unseen_for_policy(analysis, enforcement),
         relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
 
 
-def _affected(policy: ObjectRef, profile: PolicyKindProfile, effective: EffectivePolicy) -> Iterable[NodeRef]:
-    if policy not in effective.policies_in_force():
-        return ()
-    if profile.policy_class == "direct" or profile.effective_targets:
-        return (effective.target,)
-    targets = {part.source.target for part in effective.contributions if part.source.object == policy}
-    start = min(effective.path.index(target) for target in targets)
-    target, *below = effective.path[start:]
-    nodes = (target, *(node for node in below if not node.section))
-    return (node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
-
-
-def _from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
-    kind = node.object.group_kind
-    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY), node
-
-
-def _fields(policy: ObjectRef, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
+def _fields(policy: ObjectRef, profile: PolicyKindProfile, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
     """The fates of every declared field, over all paths, in the order in which the policy declares them."""
-    found: dict[tuple[str, Source], list[tuple[int, Fate]]] = {}
+    found: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
     for position, effective in enumerate(enforcement.outcomes):
-        for fate in fates_of(policy, effective):
-            found.setdefault((fate.field, fate.source), []).append((position, fate))
-    return tuple(_outcome(field, source, fates) for (field, source), fates in found.items())
+        for declared in declared_fields(effective, profile.at(effective.target.object.group_kind)):
+            if declared.source.object == policy:
+                found.setdefault((declared.field, declared.source), []).append((position, declared))
+    return tuple(_outcome(field, source, outcomes) for (field, source), outcomes in found.items())
 
 
-def _outcome(field: str, source: Source, fates: list[tuple[int, Fate]]) -> FieldOutcome:
-    superseded: dict[Source, list[int]] = {}
+def _outcome(field: str, source: Source, outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
+    fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
+    superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:
         for beater in fate.superseded_by:
-            superseded.setdefault(beater, []).append(position)
+            superseded.setdefault(beater, {})[position] = None
     return FieldOutcome(
         field,
-        fates[0][1].value,
+        outcomes[0][1].value,
         source,
-        tuple(position for position, fate in fates if fate.state == "effective"),
+        tuple(dict.fromkeys(position for position, fate in fates if fate.state == "effective")),
         tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
         any(fate.state == "rejected" for _, fate in fates),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution import field_name, leaves, reach, same_level_of
+from kubectl_policy.questions.declared import named_fates, named_leaves
+from kubectl_policy.resolution import leaves, reach, same_level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,12 +16,16 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import SameLevel
     from kubectl_policy.resolution import EffectivePolicy, Fate, Source
+    from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One effective field, who set it, and the declared values that it beat; `removed` if the source removes it."""
+    """One effective field as its source declares it, who that is, and the declared values that it beat.
+
+    `removed` is true if the source removes the field.
+    """
 
     field: str
     value: Json
@@ -35,9 +40,9 @@ class InForce:
 
     `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
     effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
-    further down than these paths reach; these are the settings that it would bring. `strategies` are those of the
-    contributions, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names
-    what of the kind rests on a default or a guess and matters here; `doubts` what could not be decided.
+    further down than these paths reach; these are the settings that it would bring. `strategies` are those that decide
+    here, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names what of
+    the kind rests on a default or a guess and matters here; `doubts` what could not be decided.
     """
 
     kind: GroupKind
@@ -101,20 +106,20 @@ def _direct_ends(path: Path, subject: NodeRef) -> list[Path]:
 
 def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     effective = entries[0].effective
-    profile = analysis.registry.known(effective.kind)
-    beaten: dict[str, list[Fate]] = {}
-    for fate in effective.fates():
+    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    beaten: dict[Field, list[Fate]] = {}
+    for named, fate in named_fates(effective, profile):
         if fate.state != "effective":
-            beaten.setdefault(fate.field, []).append(fate)
+            beaten.setdefault(named.field, []).append(fate)
     settings = tuple(
-        Setting(field_name(field), leaf.value, leaf.source, leaf.removed, tuple(beaten.pop(field_name(field), ())))
-        for field, leaf in leaves(effective.spec)
+        Setting(name, leaf.value, leaf.source, leaf.removed, tuple(beaten.pop(field, ())))
+        for field, name, leaf, _ in named_leaves(effective.spec, profile)
     )
     return InForce(
         effective.kind,
         profile,
         tuple(sorted(effective.policies_in_force())),
-        tuple(dict.fromkeys(part.strategy for part in effective.contributions)),
+        _strategies(effective, profile),
         same_level_of(profile, effective.contributions),
         tuple(dict.fromkeys(entry.path for entry in entries)),
         tuple(dict.fromkeys(entry.effective.target for entry in entries)),
@@ -124,6 +129,13 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         _assumed(effective, profile),
         tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
     )
+
+
+def _strategies(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[MergeStrategy, ...]:
+    """The strategies that decide: those of all contributions or, where challengers choose, of the nearest one alone."""
+    if profile.chooser == "challenger":
+        return tuple(part.strategy for part in effective.contributions if part.source not in effective.rejected)[-1:]
+    return tuple(dict.fromkeys(part.strategy for part in effective.contributions))
 
 
 def _assumed(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:

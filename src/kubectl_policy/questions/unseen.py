@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
@@ -32,18 +32,32 @@ _ADD = "add the manifest that holds it"
 
 def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Unseen, ...]:
     """What the answer about a subject and its paths could not see, each once."""
+    paths = tuple(paths)
     objects = _objects_on(paths, subject.object)
     targeting = (found for obj in objects for found in analysis.attachments_to(obj))
-    return tuple(dict.fromkeys([*gaps(analysis), *_unknown_parents(analysis, objects), *_unknown_targets(targeting)]))
+    kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
+    found = [
+        *gaps(analysis),
+        *_unknown_parents(analysis, objects),
+        *_unknown_targets(targeting),
+        *_unknown_controllers(analysis, kinds),
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Unseen, ...]:
     """What the answer about a policy could not see: in an open world, also what may be below a target of no effect."""
+    policy = enforcement.policy
+    attachments = analysis.attachments[policy]
     routes = _objects_on(effective.path for effective in enforcement.outcomes)
+    targets = [found.target for found in attachments if found.target and found.state == "attached"]
+    paths = [path for target in targets for path in analysis.topology.paths(target)]
+    paths += [effective.path for effective in enforcement.outcomes]
     found = [
         *gaps(analysis),
-        *_unknown_targets(analysis.attachments[enforcement.policy]),
+        *_unknown_targets(attachments),
         *_unknown_parents(analysis, routes),
+        *_unknown_controllers(analysis, [(policy.group_kind, path) for path in paths]),
         *_below_targets(analysis, enforcement),
     ]
     return tuple(dict.fromkeys(found))
@@ -58,6 +72,19 @@ def _unknown_targets(attachments: Iterable[Attachment]) -> Iterator[Unseen]:
         if attachment.state == "target unknown":
             what = str(attachment.target.object) if attachment.target else f"what {attachment.policy} selects"
             yield Unseen(what, f"{attachment.policy} targets it, and {attachment.message}", _ADD)
+
+
+def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+    """The classes on paths that decide whether kinds of some controllers count there, and were not read."""
+    deciding: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
+    for kind, path in kinds:
+        controllers = analysis.registry.known(kind).controllers
+        for node in path if controllers else ():
+            if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
+                deciding.setdefault((node.object, controllers), set()).add(kind.kind)
+    for (gateway_class, controllers), names in deciding.items():
+        whose = f"whether its controller is {' or '.join(sorted(controllers))} is unknown"
+        yield Unseen(str(gateway_class), f"{whose}; only then does this count: {', '.join(sorted(names))}", _ADD)
 
 
 def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:

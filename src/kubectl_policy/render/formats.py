@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.questions.describe import ObjectDescription
@@ -10,6 +9,7 @@ from kubectl_policy.questions.describe_policy import PolicyDescription
 from kubectl_policy.render.data import document
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.policy_tree import policy_tree
+from kubectl_policy.render.serial import as_json, as_yaml
 from kubectl_policy.render.table import table, wide
 from kubectl_policy.render.tree import object_tree
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.render.document import Document
     from kubectl_policy.render.view import View
 
-# PyYAML folds longer strings, which makes them hard to search for.
-_UNFOLDED: Final = 2**30
 Answer: TypeAlias = ObjectDescription | PolicyDescription
 
 
@@ -34,29 +32,11 @@ def _tree(answer: Answer, view: View) -> Document:
 
 
 def _json(answer: Answer, _: View) -> Document:
-    # ASCII only: what a name holds can then neither reach a terminal nor be lost on the way to a file.
-    return _verbatim(json.dumps(document(answer), indent=2, allow_nan=False))
+    return _verbatim(as_json(document(answer)))
 
 
 def _yaml(answer: Answer, view: View) -> Document:
-    import yaml  # noqa: PLC0415 (the other formats do without)
-
-    class _WithoutAliases(yaml.SafeDumper):
-        """The safe dumper, writing out what occurs twice: nobody wants to read `*id001`."""
-
-        def ignore_aliases(self, data: object) -> bool:
-            """Whether a value is never to be written as an alias: all are."""
-            del data
-            return True
-
-    def dump(*, unicode: bool) -> str:
-        return yaml.dump(
-            document(answer), Dumper=_WithoutAliases, sort_keys=False, width=_UNFOLDED, allow_unicode=unicode
-        ).rstrip("\n")
-
-    text = dump(unicode=view.unicode)
-    # PyYAML takes bidirectional controls for printable; written as escapes they mean the same and do nothing.
-    return _verbatim(text if all(map(str.isprintable, text.split("\n"))) else dump(unicode=False))
+    return _verbatim(as_yaml(document(answer), unicode=view.unicode))
 
 
 def _name(answer: Answer, _: View) -> Document:

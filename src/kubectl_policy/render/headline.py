@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 
 def headline(answer: ObjectDescription | PolicyDescription) -> str:
     """The sentence that an answer opens with."""
-    if isinstance(answer, PolicyDescription) and answer.enforcement.state == "NoEffect" and answer.unseen:
+    if isinstance(answer, PolicyDescription) and _may_affect_more(answer):
         return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
     sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _of_object(answer)
     unknown = isinstance(answer, PolicyDescription) and answer.enforcement.state == "Unknown"
-    return f"{sentence}{'' if unknown else _as_far_as(answer.unseen)}."
+    return f"{sentence}{'' if unknown else as_far_as(answer.unseen)}."
+
+
+def _may_affect_more(answer: PolicyDescription) -> bool:
+    return answer.enforcement.state == "NoEffect" and bool(answer.unseen) and _is_attached(answer)
+
+
+def _is_attached(answer: PolicyDescription) -> bool:
+    return any(attachment.state == "attached" for attachment in answer.attachments)
 
 
 def fully_enforced(answer: PolicyDescription) -> int:
@@ -78,16 +86,21 @@ def _of_policy(answer: PolicyDescription) -> str:
     subject = _with_target(answer)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
-            return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}"
+            return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}{_idle(answer)}"
         case "Unknown":
-            return f"Whether {answer.policy} has an effect is unknown: {_reasons(answer)}"
-        case "Overridden" | "Conflicted" | "NoEffect":
+            why = _reasons(answer) or "how it attaches is not computed"
+            return f"Whether {answer.policy} has an effect is unknown: {why}"
+        case "Overridden" | "Conflicted":
             return f"{subject} has no effect: {_beaten(answer)}"
+        case "NoEffect" if _is_attached(answer):
+            return f"{subject} has no effect: nothing that it could affect is attached below its target"
         case _:
             return f"{answer.policy} has no effect: {_reasons(answer) or 'it has no target reference'}"
 
 
 def _extent(answer: PolicyDescription) -> str:
+    if any(found.rule == "target-contended" for found in answer.diagnostics):
+        return "in part, because listeners share what each needs for itself"
     fully, total = fully_enforced(answer), len(answer.paths)
     partly = len(_in_force(answer)) - fully
     if not fully:
@@ -97,13 +110,20 @@ def _extent(answer: PolicyDescription) -> str:
 
 def _beaten(answer: PolicyDescription) -> str:
     beaters = listed([str(ref) for ref in answer.enforcement.by])
-    match answer.enforcement.state:
-        case "Overridden":
-            return f"it is replaced everywhere, by {beaters}"
-        case "Conflicted":
-            return f"it is refused everywhere, because it conflicts with {beaters}"
-        case _:
-            return "nothing that it could affect is attached below its target"
+    if answer.enforcement.state == "Overridden":
+        return f"it is replaced everywhere, by {beaters}"
+    if answer.profile.same_level == "one-applies":
+        return f"it is refused everywhere, because one policy alone applies to a target, and {beaters} came first"
+    return f"it is refused everywhere, because it conflicts with {beaters}"
+
+
+def _idle(answer: PolicyDescription) -> str:
+    """What keeps an enforced policy from doing anything, as far as that is known."""
+    lacking = [
+        found for found in answer.diagnostics if found.rule == "target-status-missing" and found.severity == "warning"
+    ]
+    targets = sorted({str(ref) for found in lacking for ref in found.related})
+    return f", but does nothing on {listed(targets)}, for want of {lacking[0].field}" if lacking else ""
 
 
 def _affecting(answer: PolicyDescription) -> str:
@@ -118,7 +138,7 @@ def _reasons(answer: PolicyDescription) -> str:
     return listed(list(dict.fromkeys(a.message for a in answer.attachments if a.message)))
 
 
-def _as_far_as(unseen: Sequence[Unseen]) -> str:
+def as_far_as(unseen: Sequence[Unseen]) -> str:
     """`, as far as could be read: 1 file could not be`; empty where nothing is known to be missing."""
     files = {thing.origin.source for thing in unseen if thing.origin}
     others = {thing.what for thing in unseen if not thing.origin}

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.profiles.status import STANDARD_STATUS
 from kubectl_policy.render.document import Line, Span, cells, pad
+from kubectl_policy.render.field_outcomes import beaten_by, displaced, needs_numbers, outcome_words
 from kubectl_policy.render.headline import headline
 from kubectl_policy.render.path_lines import path_lines
-from kubectl_policy.render.scope import scope_of
-from kubectl_policy.render.sections import next_section, problems_section, reported_section, section, unseen_section
-from kubectl_policy.render.settings import INDENT, columns, doubt_lines, row
-from kubectl_policy.render.words import count, flow, node_words, source_spans, source_words
+from kubectl_policy.render.reasons import doubt_lines, merging_words, note_lines
+from kubectl_policy.render.sections import (
+    BLANK,
+    events_section,
+    expected_section,
+    next_section,
+    problems_section,
+    reported_section,
+    section,
+    unseen_section,
+)
+from kubectl_policy.render.settings import INDENT, columns, row
+from kubectl_policy.render.words import count, flow, node_words, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.describe_policy import FieldOutcome, PolicyDescription
+    from kubectl_policy.questions.describe_policy import PolicyDescription
     from kubectl_policy.render.document import Document
     from kubectl_policy.render.view import View
 
@@ -25,11 +36,7 @@ _MOST: Final = 12
 
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
     """The answer about a policy in the order of thought that every command keeps."""
-    numbered = any(
-        scope_of(positions, answer.paths).numbered
-        for field in answer.fields
-        for positions in (field.effective_on, *(where for _, where in field.superseded))
-    )
+    numbered = needs_numbers(answer)
     # Without a subject among them, paths matter here only to say which of them a phrase means.
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered and answer.affected else ()
     described = {attachment.message for attachment in answer.attachments}
@@ -37,9 +44,12 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         Line((Span(headline(answer), "title", prose=True),), 0, 2),
         *section("Targets", _targets(answer)),
         *section("Paths", paths),
-        *section(_fields_title(answer), _fields(answer, view)),
+        *_fields_section(answer, view),
         *section("Affects", _affected(answer, view)),
+        # What any controller may be expected to report by GEP-713 tells nothing about this policy.
+        *(expected_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
         *reported_section(answer.reported),
+        *events_section(answer.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, described),
         *next_section(list(dict.fromkeys(node.object for node in answer.affected)), view),
@@ -49,9 +59,10 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
 def _targets(answer: PolicyDescription) -> Iterator[Line]:
     places = [_target_words(attachment) for attachment in answer.attachments]
     width = max(map(cells, places), default=0)
+    # Of the only target, the headline has just said what is wrong with it.
+    told = len(places) == 1 and answer.attachments[0].state != "attached"
     for attachment, place in zip(answer.attachments, places, strict=True):
-        # The headline has just said of a target that it does not exist.
-        message = f": {attachment.message}" if attachment.message and attachment.state != "target missing" else ""
+        message = f": {attachment.message}" if attachment.message and not told else ""
         yield Line(
             (
                 Span(f"{pad(place, width)}   "),
@@ -67,16 +78,17 @@ def _target_words(attachment: Attachment) -> str:
     return node_words(attachment.target) if attachment.target else declared.field.removeprefix("spec.")
 
 
-def _fields_title(answer: PolicyDescription) -> str:
-    kind = str(answer.policy.group_kind)
-    strategies = ", ".join(strategy.value.lower() for strategy in answer.strategies)
-    return f"{kind} · {strategies}" if strategies and strategies != "none" else kind
+def _fields_section(answer: PolicyDescription, view: View) -> tuple[Line, ...]:
+    body = tuple(_fields(answer, view))
+    merging = merging_words(answer.strategies, answer.profile)
+    rest = Span(f" · {merging}" if merging else "", prose=True)
+    return (BLANK, Line((Span(str(answer.policy.group_kind), "heading"), rest), 0, 2), *body) if body else ()
 
 
 def _fields(answer: PolicyDescription, view: View) -> Iterator[Line]:
     fields = answer.fields
     values = [flow(field.value) for field in fields]
-    outcomes = [_outcome(field, answer) for field in fields]
+    outcomes = [outcome_words(field, answer) for field in fields]
     beaters = [source_words(beater) for field in fields for beater, _ in field.superseded]
     widths = columns([field.field for field in fields], values, [*outcomes, *beaters], view.width)
     for field, value, outcome in zip(fields, values, outcomes, strict=True):
@@ -86,27 +98,12 @@ def _fields(answer: PolicyDescription, view: View) -> Iterator[Line]:
             else (Span(value), Span(outcome, "beaten"))
         )
         yield from row(field.field, filled[0], filled[1:], widths, view)
-        for beater, positions in field.superseded:
-            verb = "conflicts with" if field.rejected else "overridden by" if beater.overrides else "replaced by"
-            where = scope_of(positions, answer.paths).words
-            # That a policy on a route beats another one on that route goes without saying.
-            limited = where and not f"{node_words(beater.target)} only".endswith(where)
-            spans = (
-                Span(verb, "beaten"),
-                *source_spans(beater, " ", "beaten"),
-                Span(f" on {where}" if limited else "", "beaten"),
-            )
+        for spans in beaten_by(field, answer):
             yield Line(spans, widths.third, widths.third + INDENT)
+    for phrase in displaced(answer):
+        yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
     yield from doubt_lines(answer.doubts)
-
-
-def _outcome(field: FieldOutcome, answer: PolicyDescription) -> str:
-    declared_at = {other.source for other in answer.fields}
-    target = f" by way of {node_words(field.source.target)}" if len(declared_at) > 1 else ""
-    if not field.effective_on:
-        return f"in effect nowhere{target}"
-    where = scope_of(field.effective_on, answer.paths).words
-    return f"in effect{' on ' + where if where else ''}{target}"
+    yield from note_lines(answer.profile)
 
 
 def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:

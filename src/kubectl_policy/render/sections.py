@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.escape import visible
+from kubectl_policy.render.words import node_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.questions.events import ReportedEvent
+    from kubectl_policy.questions.policy_status import AncestorStatus
     from kubectl_policy.questions.reported import ReportedCondition
     from kubectl_policy.questions.unseen import Unseen
     from kubectl_policy.render.document import Style
@@ -60,6 +63,37 @@ def _details(condition: ReportedCondition) -> Iterator[Span]:
         yield Span(" [stale: not of the object's present generation]", "warning", prose=True)
 
 
+def expected_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
+    """What the controllers of a policy's kind should report: a line for each place."""
+    return section("Its controllers should report", map(_expected, expected))
+
+
+def _expected(place: AncestorStatus) -> Line:
+    label = f"{node_words(place.ancestor)}: " if place.ancestor else ""
+    spans = [Span(label)] if label else []
+    for number, condition in enumerate(place.conditions):
+        spans.append(Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True))
+        reason = f"{condition.reason}: " if condition.reason != condition.type else ""
+        if condition.type not in {"Accepted", "Enforced"} or condition.status != "True":
+            spans.append(Span(f" ({reason}{condition.message})", prose=True))
+    return Line(tuple(spans), 2, 4)
+
+
+def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
+    """The Events about an object, newest last."""
+    return section("Events", map(_event, events))
+
+
+def _event(event: ReportedEvent) -> Line:
+    words = [word for word in (event.type, event.reason) if word]
+    details = [f"from {event.source}"] if event.source else []
+    details += [f"{event.count} times"] if event.count > 1 else []
+    details += [f"last at {event.last}"] if event.last else []
+    lead = f"{' '.join(words) or 'Event'}{', ' if details else ''}{', '.join(details)}:"
+    style: Style = "warning" if event.type == "Warning" else ""
+    return Line((Span(lead, style, prose=True), Span(f" {event.message}", prose=True)), 2)
+
+
 def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
     """What could not be seen, why, and what would show it."""
     return section("Could not be seen", map(_unseen, unseen))
@@ -85,13 +119,17 @@ def _problem(diagnostic: Diagnostic) -> Line:
 
 
 def next_section(objects: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
-    """At most two commands that lead on, ready to paste; at a terminal only."""
+    """At most two objects to describe next; see `commands_section`."""
+    return commands_section([_describe(ref) for ref in objects[:2]], view)
+
+
+def _describe(ref: ObjectRef) -> tuple[str, ...]:
+    return ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
+
+
+def commands_section(commands: Sequence[Sequence[str]], view: View) -> tuple[Line, ...]:
+    """At most two commands that lead on, with the options of the present one, ready to paste; at a terminal only."""
     if not view.terminal:
         return ()
-    return section("Next", (Line((Span(_command(ref, view), "command"),), 2) for ref in objects[:2]))
-
-
-def _command(ref: ObjectRef, view: View) -> str:
-    namespace = ("-n", ref.namespace) if ref.namespace else ()
-    words = ("describe", f"{ref.kind.lower()}/{ref.name}", *namespace, *view.options)
-    return f"{view.program} {shlex.join(visible(word) for word in words)}"
+    texts = (shlex.join(visible(word) for word in (*command, *view.options)) for command in commands[:2])
+    return section("Next", (Line((Span(f"{view.program} {text}", "command"),), 2) for text in texts))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from kubectl_policy.render.document import Line, Span, cells, cut, pad
-from kubectl_policy.render.words import count, flow, listed, node_words, source_spans, source_words
+from kubectl_policy.render.reasons import basis_lines, merging_words, why_beaten, why_without_effect
+from kubectl_policy.render.words import count, flow, node_words, section_words, source_spans, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.in_force import InForce, Setting
     from kubectl_policy.render.view import View
     from kubectl_policy.resolution import Fate, Source
@@ -19,19 +20,6 @@ INDENT: Final = 2
 GAP: Final = 3
 # Below this a value column is not worth having: the value then takes a line of its own.
 _NARROWEST: Final = 12
-
-_ASSUMPTIONS: Final = {
-    "being a policy": "it is a policy kind, because it has target references",
-    "class": "its policies reach what is below their target",
-}
-_MERGING: Final = {
-    "direct": "of two on one target the older stands and the other is refused",
-    "inherited": "a policy that does not say how it merges gives way to a nearer one as a whole",
-}
-_DOUBTS: Final = {
-    "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
-    "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
-}
 
 
 class Columns(NamedTuple):
@@ -59,9 +47,12 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
     return Columns(field, value, third if beside else 3 * INDENT, beside)
 
 
+_Field = TypeVar("_Field", "Setting", "Fate")
+
+
 def setting_lines(group: InForce, view: View) -> Iterator[Line]:
     """The rows of one policy kind, what it beat without replacing it, then what the answer rests on."""
-    settings = group.settings
+    settings = tuple(_without_keys(group.settings))
     values = [_value(setting) for setting in settings]
     sources = [
         source_words(source)
@@ -75,8 +66,8 @@ def setting_lines(group: InForce, view: View) -> Iterator[Line]:
             yield _beaten(fate, setting.source, group, widths, view)
     if not settings:
         yield Line((Span("sets no field", "aside"), *_by(group)), INDENT)
-    yield from _without_effect(group.beaten, view)
-    yield from _notes(group)
+    yield from _without_effect(group, view)
+    yield from basis_lines(group)
 
 
 def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view: View) -> Iterator[Line]:
@@ -115,66 +106,46 @@ def _beaten(fate: Fate, winner: Source, group: InForce, widths: Columns, view: V
     return Line(spans, widths.third, widths.third + INDENT)
 
 
-def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
-    """Why another value is in force, in plain words, from the fate and from who won."""
-    if fate.state == "rejected":
-        return "conflict: refused"
-    if winner.object == winner.target.object:
-        return f"the {winner.object.kind}'s own field wins"
-    if winner.overrides:
-        return "overridden from above"
-    if winner.target != fate.source.target:
-        return "the nearer policy wins"
-    first_wins = group.same_level == "first-wins"
-    if "age unknown" in group.doubts:
-        return f"the {'first' if first_wins else 'last'} by name wins"
-    return f"the {'older' if first_wins else 'newer'} policy wins"
-
-
-def _without_effect(fates: Iterable[Fate], view: View) -> Iterator[Line]:
-    """The declared fields that nothing stands for, by policy: the whole spec was replaced, or refused."""
-    for (source, state, beaters), together in groupby(
-        fates, lambda fate: (fate.source, fate.state, fate.superseded_by)
-    ):
-        fields = [f"{fate.field} {_shortened(flow(fate.value), view.width // 3, view)}" for fate in together]
-        names = listed([source_words(beater) for beater in beaters]) or "another policy"
-        reason = f"refused, it conflicts with {names}" if state == "rejected" else f"{names} replaces all of it"
+def _without_effect(group: InForce, view: View) -> Iterator[Line]:
+    """The declared fields that nothing stands for, by policy."""
+    together: dict[tuple[Source, str], list[str]] = {}
+    for fate in _without_keys(group.beaten):
+        value = _shortened(flow(fate.value), view.width // 3, view)
+        together.setdefault((fate.source, why_without_effect(fate, group)), []).append(f"{fate.field} {value}")
+    for (source, why), fields in together.items():
+        last = len(fields) - 1
         spans = (
-            Span("without effect: ", "beaten"),
-            Span(", ".join(fields), "beaten"),
+            Span("without effect:", "beaten"),
+            *(Span(f" {field}{',' if place < last else ''}", "beaten") for place, field in enumerate(fields)),
             *source_spans(source, " of ", "beaten"),
-            Span(f" ({reason})", "beaten", prose=True),
+            Span(f" ({why})", "beaten", prose=True),
         )
         yield Line(spans, INDENT, INDENT + 2)
 
 
-def _notes(group: InForce) -> Iterator[Line]:
-    if group.assumed:
-        meanings = {**_ASSUMPTIONS, "merge strategy": _MERGING[group.profile.policy_class]}
-        named = [meanings.get(choice, choice) for choice in group.assumed]
-        text = f"assumed, for want of a profile: {listed(named)}"
-        yield Line((Span(text, "aside", prose=True),), INDENT, INDENT + 2)
-    yield from doubt_lines(group.doubts)
-
-
-def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:
-    """What an answer rests on without knowing it, in plain words."""
-    for doubt in doubts:
-        yield Line((Span(f"in doubt: {_DOUBTS.get(doubt, doubt)}", "aside", prose=True),), INDENT, INDENT + 2)
+def _without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
+    """Fields without those that only repeat the key that a list element is named by, next to others of the element."""
+    for place, field in enumerate(fields):
+        element, _, _ = field.field.rpartition(".")
+        beside = fields[max(place - 1, 0) : place] + fields[place + 1 : place + 2]
+        repeats = element.endswith("]") and element.endswith(f"[{flow(field.value)}]")
+        if not (repeats and any(other.field.startswith(f"{element}.") for other in beside)):
+            yield field
 
 
 def strategy_words(group: InForce) -> str:
-    """The merge strategies in force; empty where none ever merges, which is what the strategy None means."""
-    return ", ".join(strategy.value.lower() for strategy in group.strategies if strategy.value != "None")
+    """How the policies in force merge."""
+    return merging_words(group.strategies, group.profile, merges=len(group.policies) > 1)
 
 
-def place_words(group: InForce) -> str:
+def place_words(group: InForce, subject: NodeRef) -> str:
     """Where a kind takes effect that does not simply reach the end of each path; empty for one that does."""
     if group.passes_down:
         return "takes effect on what is below"
     if group.profile.policy_class == "inherited" and not group.profile.effective_targets:
         return ""
     if len(group.at) == 1:
-        return f"at {node_words(group.at[0])}"
+        (node,) = group.at
+        return f"at {section_words(node) if node.section and node.object == subject.object else node_words(node)}"
     objects = list(dict.fromkeys(node.object for node in group.at))
     return f"at {objects[0]}" if len(objects) == 1 else f"at {count(len(objects), objects[0].kind)}"

@@ -11,6 +11,7 @@ from kubectl_policy.render.path_lines import path_lines
 from kubectl_policy.render.scope import Scope, scope_of
 from kubectl_policy.render.sections import (
     BLANK,
+    events_section,
     next_section,
     problems_section,
     reported_section,
@@ -18,9 +19,10 @@ from kubectl_policy.render.sections import (
     unseen_section,
 )
 from kubectl_policy.render.settings import place_words, setting_lines, strategy_words
-from kubectl_policy.render.words import node_words
+from kubectl_policy.render.words import node_words, section_words
 
 if TYPE_CHECKING:
+    from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe import ObjectDescription
     from kubectl_policy.questions.in_force import InForce
     from kubectl_policy.questions.not_applying import NotApplying
@@ -37,10 +39,11 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *(
             line
             for group, scope in zip(answer.in_force, scopes, strict=True)
-            for line in (BLANK, _heading(group, scope), *setting_lines(group, view))
+            for line in (BLANK, _heading(group, scope, answer.subject), *setting_lines(group, view))
         ),
         *section("Does not apply", map(_not_applying, answer.not_applying)),
         *reported_section(answer.reported),
+        *events_section(answer.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, (found.message for found in answer.not_applying)),
         *next_section(answer.policies, view),
@@ -67,9 +70,13 @@ def _scope(group: InForce, answer: ObjectDescription) -> Scope:
     return Scope("") if at_one_place else scope_of(group.paths, answer.paths)
 
 
-def _heading(group: InForce, scope: Scope) -> Line:
+def _heading(group: InForce, scope: Scope, subject: NodeRef) -> Line:
+    """The kind, how it merges, where it takes effect, and on which paths this is so; no place is named twice."""
     words = ("same on " if scope.words.startswith(("both", "all")) else "") + scope.words
-    parts = [part for part in (strategy_words(group), place_words(group), words) if part]
+    if len(group.at) == 1 and group.at[0].section and not group.passes_down:
+        section = section_words(group.at[0])
+        words = words.replace(f" with {section} only", " only").removeprefix(f"{section} only")
+    parts = [part for part in (strategy_words(group), place_words(group, subject), words) if part]
     rest = "".join(f" · {part}" for part in parts)
     return Line((Span(str(group.kind), "heading"), Span(rest, prose=True)), 0, 2)
 

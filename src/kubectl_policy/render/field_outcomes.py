@@ -1,0 +1,109 @@
+"""What became of one field of a policy, in words: where it is in effect, and what beats it elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.render.document import Span
+from kubectl_policy.render.scope import scope_of
+from kubectl_policy.render.words import listed, node_words, source_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.describe_policy import FieldOutcome, PolicyDescription
+    from kubectl_policy.resolution import Source
+
+
+class _Defeat(NamedTuple):
+    """Who beats a field together, at the positions of some paths; `partly` if a part of it is in effect there."""
+
+    beaters: tuple[Source, ...]
+    partly: bool
+    positions: tuple[int, ...]
+
+
+def needs_numbers(answer: PolicyDescription) -> bool:
+    """Whether the words for some field name paths by their numbers, which have to be shown then."""
+    told = (positions for field in answer.fields for positions in _told(field, answer))
+    return any(scope_of(positions, answer.paths).numbered for positions in told)
+
+
+def _told(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[int, ...]]:
+    yield from (positions for positions in _effective(field, answer) if positions)
+    yield from (defeat.positions for defeat in _defeats(field, answer))
+
+
+def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
+    """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
+    declared_at = {other.source for other in answer.fields}
+    target = f" by way of {node_words(field.source.target)}" if len(declared_at) > 1 else ""
+    if not field.effective_on:
+        return f"in effect nowhere{target}"
+    parts: list[str] = []
+    for how, positions in zip(("", "in part"), _effective(field, answer), strict=True):
+        where = scope_of(positions, answer.paths).words
+        words = " ".join(filter(None, (how, f"on {where}" if where else "")))
+        parts += [words] if positions else []
+    return " ".join(filter(None, ("in effect", ", ".join(parts)))) + target
+
+
+def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
+    """A line of words for each group of policies that beats the field somewhere."""
+    for beaters, partly, positions in _defeats(field, answer):
+        where = scope_of(positions, answer.paths).words
+        # That a policy on a route beats another one on that route goes without saying.
+        limited = where and not any(f"{node_words(beater.target)} only".endswith(where) for beater in beaters)
+        yield (
+            Span(f"{'in part ' if partly else ''}{_verb(field, beaters, answer)}", "beaten"),
+            *(
+                span
+                for place, beater in enumerate(beaters)
+                for span in source_spans(beater, " and " if place else " ", "beaten")
+            ),
+            Span((" together" if len(beaters) > 1 else "") + (f" on {where}" if limited else ""), "beaten"),
+        )
+
+
+def displaced(answer: PolicyDescription) -> Iterator[str]:
+    """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
+    groups: dict[tuple[ObjectRef, ...], list[int]] = {}
+    for position, outcome in enumerate(answer.enforcement.outcomes):
+        if all(part.source.object != answer.policy for part in outcome.contributions):
+            groups.setdefault(tuple(sorted(outcome.policies_in_force())), []).append(position)
+    for policies, positions in groups.items():
+        where = scope_of(positions, answer.paths).words.removesuffix(" only")
+        names = listed([str(ref) for ref in policies])
+        everywhere = len(positions) == len(answer.paths)
+        yield f"{names} applies instead" if everywhere else f"not on {where}, where {names} applies"
+
+
+def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescription) -> str:
+    if field.rejected:
+        alone = answer.profile.same_level == "one-applies" and all(
+            beater.target == field.source.target for beater in beaters
+        )
+        return "refused in favour of" if alone else "conflicts with"
+    return "overridden by" if len(beaters) == 1 and beaters[0].overrides else "replaced by"
+
+
+def _effective(field: FieldOutcome, answer: PolicyDescription) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The positions where all of a field is in effect, and those where a part of it is."""
+    beaten = {
+        position for beater, positions in field.superseded if beater.object != answer.policy for position in positions
+    }
+    wholly = tuple(position for position in field.effective_on if position not in beaten)
+    return wholly, tuple(position for position in field.effective_on if position in beaten)
+
+
+def _defeats(field: FieldOutcome, answer: PolicyDescription) -> tuple[_Defeat, ...]:
+    beaters: dict[int, list[Source]] = {}
+    for beater, positions in field.superseded:
+        for position in positions:
+            beaters.setdefault(position, []).append(beater)
+    partly = _effective(field, answer)[1]
+    groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
+    for position, found in sorted(beaters.items()):
+        groups.setdefault((tuple(found), position in partly), []).append(position)
+    return tuple(_Defeat(*group, tuple(positions)) for group, positions in groups.items())

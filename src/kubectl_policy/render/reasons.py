@@ -1,0 +1,107 @@
+"""Why a declared value is not in force, how policies of a kind merge, and what an answer rests on: in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.render.document import Line, Span
+from kubectl_policy.render.words import listed, source_words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.in_force import InForce
+    from kubectl_policy.resolution import Fate, Source
+
+_INDENT: Final = 2
+_ASSUMPTIONS: Final = {
+    "being a policy": "it is a policy kind, because it has target references",
+    "class": "its policies reach what is below their target",
+}
+_MERGING: Final = {
+    "direct": "of two on one target the older stands and the other is refused",
+    "inherited": "a policy that does not say how it merges gives way to a nearer one as a whole",
+}
+_DOUBTS: Final = {
+    "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
+    "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
+}
+_PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
+
+
+def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
+    """Why another value is in force, in plain words, from the fate and from who won."""
+    if fate.state == "rejected":
+        alone = group.same_level == "one-applies" and winner.target == fate.source.target
+        return f"refused: {_first(group)} applies" if alone else "conflict: refused"
+    if winner.object == winner.target.object:
+        return f"the {winner.object.kind}'s own field wins"
+    if winner.overrides:
+        return "overridden from above"
+    if winner.target != fate.source.target:
+        return "the nearer policy wins"
+    first_wins = group.same_level == "first-wins"
+    if "age unknown" in group.doubts:
+        return f"the {'first' if first_wins else 'last'} by name wins"
+    return f"the {'older' if first_wins else 'newer'} policy wins"
+
+
+def why_without_effect(fate: Fate, group: InForce) -> str:
+    """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused."""
+    names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    if fate.state != "rejected":
+        several = len(fate.superseded_by) > 1
+        return f"all of it is replaced, by {names} together" if several else f"{names} replaces all of it"
+    if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
+        return f"refused: of several on one target {_first(group)} applies, which is {names}"
+    return f"refused, it conflicts with {names}"
+
+
+def _first(group: InForce) -> str:
+    """What the policy is that applies where one alone does."""
+    if group.profile.order_field:
+        return f"the first by {group.profile.order_field} and age"
+    return "the first by name" if "age unknown" in group.doubts else "the oldest"
+
+
+def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProfile, *, merges: bool = True) -> str:
+    """How policies of a kind merge; empty where none ever does, which is what the strategy None means.
+
+    Where the policy itself chooses to merge, also with what; `merges` says whether there is anything to merge with.
+    """
+    words = [strategy.value.lower() for strategy in strategies if strategy is not MergeStrategy.NONE]
+    if profile.chooser == "challenger" and merges and _PATCHING.intersection(strategies):
+        above = "the closest policy above it" if profile.merges_with == "closest" else "the policies above it"
+        words[-1] += f" with {above}" + (f" ({profile.strategy_field})" if profile.strategy_field else "")
+    return ", ".join(words)
+
+
+def basis_lines(group: InForce) -> Iterator[Line]:
+    """What an answer about a policy kind rests on: guesses, doubts, and limits of what is known of the kind."""
+    if group.assumed:
+        meanings = {**_ASSUMPTIONS, "merge strategy": _MERGING[group.profile.policy_class]}
+        named = listed([meanings.get(choice, choice) for choice in group.assumed])
+        why = "because its profile does not say" if group.profile.known_by == "profile" else "for want of a profile"
+        yield _aside(f"assumed, {why}: {named}")
+    yield from doubt_lines(group.doubts)
+    yield from note_lines(group.profile, in_full=bool(group.assumed))
+
+
+def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:
+    """What an answer rests on without knowing it, in plain words."""
+    for doubt in doubts:
+        yield _aside(f"in doubt: {_DOUBTS.get(doubt, doubt)}")
+
+
+def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[Line]:
+    """What no field of a profile can say: where answers may be wrong and, `in_full`, whatever else is to be known."""
+    if profile.approximate:
+        yield _aside(f"not everything about {profile.group_kind.kind} is computed: {profile.notes}")
+    elif profile.notes and in_full:
+        yield _aside(f"note: {profile.notes}")
+
+
+def _aside(text: str) -> Line:
+    return Line((Span(text, "aside", prose=True),), _INDENT, 2 * _INDENT)

@@ -1,0 +1,134 @@
+"""The fixture worlds of implementations, and their answers as plain values: settings, sources, states, conditions."""
+
+from __future__ import annotations
+
+from contextlib import chdir
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy import NodeRef, leaves, load_manifests, plain
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.questions.policy_status import policy_status, target_conditions
+from kubectl_policy.resolution import field_name
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Resource, Snapshot
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition
+
+FIXTURES: Final = Path(__file__).parent.parent / "fixtures"
+# A condition as people compare it: its status, its reason and what it is about.
+Condition: TypeAlias = tuple[str, str, tuple[str, ...]]
+
+
+def manifests(*worlds: str) -> Snapshot:
+    """Everything in some fixture worlds; the files are named from the root of the project."""
+    paths = [path for world in worlds for path in sorted((FIXTURES / world).glob("*.yaml"))]
+    with chdir(FIXTURES.parent):
+        return load_manifests([path.relative_to(FIXTURES.parent) for path in paths])
+
+
+def without(snapshot: Snapshot, *names: str) -> Snapshot:
+    """A snapshot without some objects, given as `Kind namespace/name`; each of them is in it."""
+    assert set(names) <= {str(found.ref) for found in snapshot.resources}
+    return replace(snapshot, resources=tuple(found for found in snapshot.resources if str(found.ref) not in names))
+
+
+def edited(snapshot: Snapshot, name: str, **fields: Json) -> Snapshot:
+    """A snapshot in which fields of one object's spec are others; None takes a field away."""
+    assert name in {str(found.ref) for found in snapshot.resources}
+    return replace(
+        snapshot,
+        resources=tuple(_edited(found, fields) if str(found.ref) == name else found for found in snapshot.resources),
+    )
+
+
+def _edited(resource: Resource, fields: Mapping[str, Json]) -> Resource:
+    spec = {**mapping_at(resource.raw, "spec"), **fields}
+    kept: dict[str, Json] = {key: value for key, value in spec.items() if value is not None}
+    return replace(resource, raw={**resource.raw, "spec": kept})
+
+
+def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:
+    """A snapshot with more objects."""
+    return replace(snapshot, resources=(*snapshot.resources, *resources))
+
+
+def policy_ref(analysis: Analysis, name: str) -> ObjectRef:
+    """The policy that is written `Kind namespace/name`."""
+    (found,) = (policy.ref for policy in analysis.policies if str(policy.ref) == name)
+    return found
+
+
+def places(analysis: Analysis) -> Iterator[NodeRef]:
+    """Every listener and every rule, where policies take effect."""
+    for kind in (GATEWAY, *LISTENER_SETS, *ROUTES):
+        for resource in analysis.index.of_kind(kind):
+            for section in analysis.topology.sections(resource.ref):
+                yield NodeRef(resource.ref, section)
+
+
+def words(path: tuple[NodeRef, ...]) -> str:
+    """A path by the names of its nodes, without Namespaces and the class."""
+    left_out = {"Namespace", "GatewayClass"}
+    return " > ".join(node.section or node.object.name for node in path if node.kind not in left_out)
+
+
+def effective(analysis: Analysis, kind: str) -> dict[str, EffectivePolicy]:
+    """The effective policy of a kind on every path at whose end it takes effect."""
+    found = (effective for node in places(analysis) for effective in analysis.effective(node))
+    return {words(each.path): each for each in found if str(each.kind) == kind and _takes_effect(analysis, each)}
+
+
+def _takes_effect(analysis: Analysis, found: EffectivePolicy) -> bool:
+    """Whether the kind takes effect at the end of the path itself, and not further down alone."""
+    levels = analysis.registry.known(found.kind).effective_targets
+    return any(level.includes(found.target) for level in levels)
+
+
+def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
+    """The effective settings of a kind on every path."""
+    return {path: plain(found.spec) for path, found in effective(analysis, kind).items()}
+
+
+def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
+    """Who set each effective field of a kind on one path."""
+    found = effective(analysis, kind)[path]
+    return {field_name(field): leaf.source.object.qualified_name for field, leaf in leaves(found.spec)}
+
+
+def states(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
+    """What became of every policy, and what beats it."""
+    found = {policy.ref: analysis.enforcement(policy.ref) for policy in analysis.policies}
+    return {str(ref): (outcome.state, [by.qualified_name for by in outcome.by]) for ref, outcome in found.items()}
+
+
+def reported(analysis: Analysis, policy: str) -> dict[str, dict[str, Condition]]:
+    """What would be reported on a policy, by place; the policy's own status is the place without a name."""
+    return {
+        _place(found): _conditions(found.conditions) for found in policy_status(analysis, policy_ref(analysis, policy))
+    }
+
+
+def affected(analysis: Analysis, node: NodeRef) -> dict[str, list[str]]:
+    """The conditions that would be written on a target, with the policies that each names."""
+    return {found.type: [str(related) for related in found.related] for found in target_conditions(analysis, node)}
+
+
+def policy(kind: str, name: str, spec: dict[str, Json], *, namespace: str = "default", age: int = 1) -> Resource:
+    """A policy of a kind, given as `Kind.group`."""
+    short, _, group = kind.partition(".")
+    return build.resource(short, name, spec, group=group, namespace=namespace, age=age)
+
+
+def _place(found: AncestorStatus) -> str:
+    return str(found.ancestor) if found.ancestor else ""
+
+
+def _conditions(conditions: Iterable[PolicyCondition]) -> dict[str, Condition]:
+    return {found.type: (found.status, found.reason, tuple(map(str, found.related))) for found in conditions}

@@ -1,0 +1,385 @@
+"""The answers about the worlds of implementations as a person reads them, and the words for what is theirs alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.fields import mappings_at, text_at, value_at
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.render import data
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.formats import render
+from kubectl_policy.render.headline import headline
+from kubectl_policy.render.view import View
+from tests import build
+from tests.implementations import manifests, policy_ref
+from tests.render.worlds import about, about_policy, colourful
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.render.formats import Answer
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+OURS: Final = "example.com/gateway"
+WIDE: Final = 160
+
+
+def tree(answer: Answer, width: int = 100) -> str:
+    """The answer as text, nothing cut."""
+    return to_text(render(answer, "tree", View(width)), width)
+
+
+ENVOY_GATEWAY: Final = [
+    build.ref("HTTPRoute", "booking", "tickets"),
+    build.ref("HTTPRoute", "programme", "festival"),
+    build.ref("Gateway", "front", "platform"),
+]
+KUADRANT: Final = [
+    build.ref("HTTPRoute", "tours", "visits"),
+    build.ref("HTTPRoute", "letters", "archive"),
+    build.ref("Gateway", "entrance", "platform"),
+]
+
+
+@pytest.mark.parametrize(
+    ("world", "subject"),
+    [*(("envoy-gateway", ref) for ref in ENVOY_GATEWAY), *(("kuadrant", ref) for ref in KUADRANT)],
+    ids=str,
+)
+def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: SnapshotAssertion) -> None:
+    """Which settings are in force on which paths, each with its source and with what it beat."""
+    assert tree(describe(analyze(manifests(world)), NodeRef(subject))) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("world", "name"),
+    [
+        ("envoy-gateway", "BackendTrafficPolicy platform/house"),
+        ("envoy-gateway", "BackendTrafficPolicy tickets/booking"),
+        ("envoy-gateway", "BackendTrafficPolicy tickets/premiere"),
+        ("envoy-gateway", "ClientTrafficPolicy platform/clients"),
+        ("envoy-gateway", "SecurityPolicy platform/login"),
+        ("kuadrant", "AuthPolicy platform/house"),
+        ("kuadrant", "RateLimitPolicy visits/tours"),
+        ("kuadrant", "TLSPolicy platform/certificates"),
+    ],
+)
+def test_the_tree_of_a_policy(world: str, name: str, snapshot: SnapshotAssertion) -> None:
+    """Merged, merged into, refused, replaced on one listener, selecting, enforced in part."""
+    analysis = analyze(manifests(world))
+    assert tree(describe_policy(analysis, policy_ref(analysis, name))) == snapshot
+
+
+def kind(strategy: MergeStrategy | None = None) -> PolicyKindProfile:
+    """An inherited kind of which nothing has to be guessed."""
+    rules = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True)
+    return PolicyKindProfile(
+        COLOR, "inherited", "profile", effective_targets=(rules,), strategy=strategy, stanzas="none"
+    )
+
+
+def analysis_of(profile: PolicyKindProfile, *resources: Resource, complete: bool = False) -> Analysis:
+    """A Gateway with two listeners, a route, its Service, and what is given."""
+    world = (
+        build.gateway_class("public", OURS),
+        build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443)),
+        build.route("r"),
+        build.service(),
+    )
+    return analyze(build.snapshot(*world, *resources, complete=complete), profiles=[profile])
+
+
+def colours(name: str, target: dict[str, Json], *, age: int | None = 1, **spec: Json) -> Resource:
+    """A ColorPolicy."""
+    return build.resource("ColorPolicy", name, {"targetRefs": [target], **spec}, group="example.com", age=age)
+
+
+TO_ROUTE: Final = build.target("r", "HTTPRoute")
+TO_GATEWAY: Final = build.target("g")
+
+
+class TestOneApplies:
+    """Of several policies on one target one alone applies, and the others are refused."""
+
+    def test_the_refused_policy_says_who_came_first(self) -> None:
+        """In its headline and at each field."""
+        profile = replace(kind(), same_level="one-applies")
+        policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
+        answer = about_policy(analysis_of(profile, *policies), "p")
+        assert headline(answer) == (
+            "ColorPolicy default/p → HTTPRoute default/r has no effect: it is refused everywhere, because one policy "
+            "alone applies to a target, and ColorPolicy default/old came first."
+        )
+        text = tree(answer, WIDE)
+        assert "  color   blue   in effect nowhere\n" in text
+        assert "refused in favour of ColorPolicy default/old → HTTPRoute default/r on both paths\n" in text
+
+    def test_a_conflict_elsewhere_is_called_a_conflict(self) -> None:
+        """One that the strategy None refuses because of a policy further up has another reason."""
+        profile = replace(kind(MergeStrategy.NONE), same_level="one-applies")
+        policies = [colours("above", TO_GATEWAY, color="red"), colours("p", TO_ROUTE, age=2, color="blue", size=1)]
+        analysis = analysis_of(profile, *policies)
+        assert "conflicts with ColorPolicy default/above → Gateway default/g" in tree(about_policy(analysis, "p"), WIDE)
+        text = tree(about(analysis, "HTTPRoute", "r"), WIDE)
+        assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (conflict: refused)\n" in text
+        assert (
+            "without effect: size 1 of ColorPolicy default/p → HTTPRoute default/r "
+            "(refused, it conflicts with ColorPolicy default/above → Gateway default/g)\n"
+        ) in text
+
+    @pytest.mark.parametrize(
+        ("ages", "order_field", "expected"),
+        [
+            ((1, 2), "", "the oldest"),
+            ((None, None), "", "the first by name"),
+            ((1, 2), "spec.weight", "the first by spec.weight and age"),
+        ],
+    )
+    def test_the_object_says_which_one_applies(
+        self, ages: tuple[int | None, int | None], order_field: str, expected: str
+    ) -> None:
+        """By age, or by what stands for it; a field that both have and one that the refused one has alone."""
+        profile = replace(kind(), same_level="one-applies", order_field=order_field)
+        policies = [
+            colours("a", TO_ROUTE, age=ages[0], color="red"),
+            colours("b", TO_ROUTE, age=ages[1], color="blue", size=1, shade=2),
+        ]
+        text = " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
+        assert f"instead of blue, ColorPolicy default/b → HTTPRoute default/r (refused: {expected} applies)" in text
+        assert (
+            "without effect: size 1, shade 2 of ColorPolicy default/b → HTTPRoute default/r (refused: of several on "
+            f"one target {expected} applies, which is ColorPolicy default/a → HTTPRoute default/r)"
+        ) in text
+
+
+class TestChoosing:
+    """Policies that say themselves whether they merge."""
+
+    def test_a_policy_that_merges_says_with_what(self) -> None:
+        """By which field it chose; with the closest one, or with all of them."""
+        above = colours("above", TO_GATEWAY, color="red")
+        own = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", size=1)
+        closest = replace(kind(), chooser="challenger", merges_with="closest", strategy_field="spec.merge")
+        analysis = analysis_of(closest, above, own)
+        words = "ColorPolicy.example.com · strategic merge with the closest policy above it (spec.merge)"
+        assert f"{words} · at rule[0] · same on both paths\n" in tree(about(analysis, "HTTPRoute", "r"), WIDE)
+        assert f"\n{words}\n" in tree(about_policy(analysis, "p"))
+        every = replace(kind(MergeStrategy.PATCH_DEFAULTS), chooser="challenger")
+        assert "· patch defaults with the policies above it ·" in tree(
+            about(analysis_of(every, above, own), "HTTPRoute", "r"), WIDE
+        )
+
+    def test_a_policy_with_nothing_above_it_merges_with_nothing(self) -> None:
+        """So nothing is said of what it would merge with."""
+        profile = replace(kind(), chooser="challenger", merges_with="closest", strategy_field="spec.merge")
+        own = colours("p", TO_ROUTE, merge="StrategicMerge", size=1)
+        text = tree(about(analysis_of(profile, own), "HTTPRoute", "r"), WIDE)
+        assert "ColorPolicy.example.com · strategic merge · at rule[0] · same on both paths\n" in text
+
+    def test_elements_of_lists_are_told_apart(self) -> None:
+        """By their keys, without repeating these; an element that has nothing but its key is shown by that."""
+        profile = replace(
+            kind(), chooser="challenger", strategy_field="spec.merge", list_keys={"paints": "name", "strokes": ""}
+        )
+        above = colours("above", TO_GATEWAY, paints=[{"name": "red", "opaque": True}], strokes=[1])
+        own = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "blue"}], strokes=[2])
+        text = tree(about(analysis_of(profile, above, own), "HTTPRoute", "r"), WIDE)
+        rows = [line.split()[:2] for line in text.splitlines() if line.startswith(("  paints", "  strokes"))]
+        assert rows == [
+            ["paints[red].opaque", "true"],
+            ["paints[blue].name", "blue"],
+            ["strokes[0]", "1"],
+            ["strokes[1]", "2"],
+        ]
+
+    def test_a_list_of_which_a_part_is_beaten(self) -> None:
+        """It is one field of its policy, in effect in part where another policy has some of its elements."""
+        profile = replace(kind(), chooser="challenger", strategy_field="spec.merge", list_keys={"paints": "name"})
+        paints: Json = [{"name": "red", "x": 1}, {"name": "blue"}]
+        own = colours("own", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "red", "x": 2}])
+        other = build.route("other")
+        analysis = analysis_of(profile, colours("p", TO_GATEWAY, paints=paints), own, other)
+        text = tree(about_policy(analysis, "p"), WIDE)
+        assert "in effect on HTTPRoute default/other only, in part on HTTPRoute default/r only\n" in text
+        assert "in part replaced by ColorPolicy default/own → HTTPRoute default/r\n" in text
+        alone = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, paints=paints), own), "p"), WIDE)
+        assert "in effect in part on both paths\n" in alone
+
+
+def test_where_all_apply_each_policy_has_its_own_settings() -> None:
+    """Under the names that it gave them, with itself as the source; nothing is said to beat anything."""
+    profile = kind(MergeStrategy.ALL_APPLY)
+    policies = [colours("a", TO_GATEWAY, color="red"), colours("b", TO_ROUTE, color="blue"), colours("c", TO_ROUTE)]
+    analysis = analysis_of(profile, *policies)
+    assert tree(about(analysis, "HTTPRoute", "r"), WIDE).endswith(
+        "ColorPolicy.example.com · all apply · at rule[0] · same on both paths\n"
+        "  color   red    ColorPolicy default/a → Gateway default/g\n"
+        "  color   blue   ColorPolicy default/b → HTTPRoute default/r\n"
+    )
+    assert "  color   red   in effect on both paths\n" in tree(about_policy(analysis, "a"), WIDE)
+    assert "is enforced on both of its paths" in headline(about_policy(analysis, "c"))
+
+
+def test_a_policy_on_anothers_gateway_says_whose_it_is() -> None:
+    """Once, in the headline; below a target that is attached as well, at the target."""
+    profile = replace(kind(), controllers=frozenset({"example.com/ours"}))
+    analysis = analysis_of(profile, colours("p", TO_GATEWAY, color="red"))
+    text = tree(about_policy(analysis, "p"), WIDE)
+    assert text.startswith("ColorPolicy default/p has no effect: ColorPolicy acts on what example.com/ours manages")
+    assert text.count("example.com/ours") == 1
+    assert "  Gateway default/g   not managed\n" in text
+    both = build.policy("p", TO_GATEWAY, build.target("own"), age=1, color="red")
+    own = (build.gateway_class("ours", "example.com/ours"), build.gateway("own", class_name="ours"))
+    text = tree(about_policy(analysis_of(profile, both, *own), "p"), WIDE)
+    assert "  Gateway default/g     not managed: ColorPolicy acts on what" in text
+
+
+def test_a_policy_on_anothers_gateway_is_not_in_doubt() -> None:
+    """What else could not be seen does not change that it has no effect."""
+    profile = replace(kind(), controllers=frozenset({"example.com/ours"}))
+    far = build.route("far", parents=[build.parent("unread", namespace="x")])
+    both = build.policy("p", TO_GATEWAY, build.target("unknown", "GRPCRoute"), age=1, color="red")
+    answer = about_policy(analysis_of(profile, both, far), "p")
+    assert headline(answer).startswith("Whether ColorPolicy default/p has an effect is unknown: ")
+    one = about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), far), "p")
+    assert headline(one).startswith("ColorPolicy default/p has no effect: ")
+
+
+def test_how_a_kind_attaches_may_not_be_computed() -> None:
+    """That is not the same as a target that was not read; what is known in words is said."""
+    profile = replace(kind(), target_fields=(), notes="It selects Pods.")
+    text = tree(about_policy(analysis_of(profile, build.policy("p", age=1, color="red")), "p"))
+    assert text == (
+        "Whether ColorPolicy default/p has an effect is unknown: how it attaches is not computed.\n"
+        "\n"
+        "ColorPolicy.example.com\n"
+        "  note: It selects Pods.\n"
+    )
+
+
+def test_a_section_with_a_policy_of_its_own_is_not_the_whole_objects() -> None:
+    """Of a direct kind nothing is merged there; the answer says which policy applies instead, and where."""
+    profile = PolicyKindProfile(COLOR, "direct", "profile", effective_targets=TestWhatTargetsLack.LISTENERS)
+    own = colours("own", build.target("g", section="https"), age=2, color="blue")
+    text = tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), own), "p"), WIDE)
+    assert (
+        "  color   red   in effect on listener http only\n"
+        "  not on listener https, where ColorPolicy default/own applies\n"
+    ) in text
+    listeners = [
+        build.policy("own", *(build.target("g", section=name) for name in ("http", "https")), age=2, color="b")
+    ]
+    everywhere = about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), *listeners), "p")
+    assert tree(everywhere).endswith("ColorPolicy.example.com\n  ColorPolicy default/own applies instead\n")
+    assert headline(everywhere).endswith("has no effect: it is replaced everywhere, by ColorPolicy default/own.")
+    assert "not on" not in tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red")), "p"), WIDE)
+
+
+def test_several_policies_together_replace_a_field() -> None:
+    """What is in force instead is what both say, and neither of them overrides the field by itself."""
+    profile = replace(kind(), stanzas="plural", fold="bottom-up")
+    on_rule = build.target("r", "HTTPRoute", "rule[0]")
+    policies = [
+        colours("above", TO_GATEWAY, overrides={"strategy": "merge", "size": 1}),
+        colours("p", TO_ROUTE, age=2, color="red"),
+        colours("rule", on_rule, age=3, shade=2),
+    ]
+    analysis = analysis_of(profile, *policies)
+    sources = (
+        "ColorPolicy default/above → Gateway default/g",
+        "ColorPolicy default/rule → HTTPRoute default/r, rule[0]",
+    )
+    together = f"{' and '.join(sources)} together"
+    assert f"replaced by {together} on both paths\n" in tree(about_policy(analysis, "p"), WIDE)
+    text = " ".join(tree(about(analysis, "HTTPRoute", "r"), WIDE).split())
+    assert f"(all of it is replaced, by {together})" in text
+
+
+def test_a_guess_about_a_kind_with_a_profile_is_not_for_want_of_one() -> None:
+    """Its profile does not say; what the profile says in words comes with it."""
+    profile = replace(kind(), assumed=("merge strategy",), notes="It may be cached.")
+    policies = [colours("above", TO_GATEWAY, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
+    text = tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE)
+    assert (
+        "  assumed, because its profile does not say: a policy that does not say how it merges gives way to a nearer "
+        "one as a whole\n"
+        "  note: It may be cached.\n"
+    ) in text
+    sure = replace(profile, assumed=())
+    assert "note" not in tree(about(analysis_of(sure, *policies), "HTTPRoute", "r"), WIDE)
+    doubtful = replace(sure, approximate=True)
+    assert "  not everything about ColorPolicy is computed: It may be cached.\n" in tree(
+        about(analysis_of(doubtful, *policies), "HTTPRoute", "r"), WIDE
+    )
+
+
+class TestWhatTargetsLack:
+    """Enforced policies that nevertheless do nothing, or not all that they should."""
+
+    LISTENERS: Final = (TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True),)
+
+    def test_a_target_without_what_is_needed(self) -> None:
+        """The headline does not leave it at `enforced`; where nothing is known of the status, it says nothing."""
+        profile = PolicyKindProfile(
+            COLOR, "direct", "profile", effective_targets=self.LISTENERS, target_status="status.addresses"
+        )
+        p = colours("p", TO_GATEWAY, color="red")
+        pending = build.resource("Gateway", "g", {"listeners": [build.listener()]}, status={"addresses": []})
+        found = analyze(build.snapshot(pending, p), profiles=[profile])
+        assert headline(about_policy(found, "p")) == (
+            "ColorPolicy default/p → Gateway default/g is enforced on its only path; it affects 1 Gateway, "
+            "but does nothing on Gateway default/g, for want of status.addresses."
+        )
+        unknown = headline(about_policy(analyze(build.snapshot(build.gateway("g"), p), profiles=[profile]), "p"))
+        assert (
+            unknown == "ColorPolicy default/p → Gateway default/g is enforced on its only path; it affects 1 Gateway."
+        )
+
+    def test_listeners_that_share_what_each_needs_for_itself(self) -> None:
+        """Every field is in effect, and still the policy is enforced in part alone."""
+        profile = PolicyKindProfile(
+            COLOR, "direct", "profile", effective_targets=self.LISTENERS, exclusive_field="tls.certificateRefs"
+        )
+        tls: Json = {"certificateRefs": [{"name": "shared"}]}
+        gateway = build.gateway("g", *(build.listener(name, "HTTPS", 443, tls=tls) for name in "ab"))
+        analysis = analyze(build.snapshot(gateway, colours("p", TO_GATEWAY, color="red")), profiles=[profile])
+        text = tree(about_policy(analysis, "p"), WIDE)
+        assert text.startswith(
+            "ColorPolicy default/p → Gateway default/g is enforced in part, because listeners share what each needs "
+            "for itself; it affects 1 Gateway.\n"
+        )
+        assert "Gateway default/g#b uses Secret default/shared like Gateway default/g#a; each needs its own\n" in text
+
+
+class TestExpected:
+    """What the controllers of a kind should report."""
+
+    def test_words_of_its_own_are_shown_with_their_place(self) -> None:
+        """Without a place they are the policy's own; what goes without saying has no reason."""
+        analysis = analyze(manifests("kuadrant"))
+        answer = describe_policy(analysis, policy_ref(analysis, "RateLimitPolicy platform/doors"))
+        assert "Its controllers should report\n  Accepted True, Enforced True\n" in tree(answer, WIDE) + "\n"
+        (place,) = mappings_at(data.document(answer), "expected")
+        assert value_at(place, "place") is None
+        assert [text_at(condition, "type") for condition in mappings_at(place, "conditions")] == [
+            "Accepted",
+            "Enforced",
+        ]
+
+    def test_what_any_controller_may_report_is_left_to_the_document(self) -> None:
+        """The API's own words tell a person nothing about this policy."""
+        answer = about_policy(colourful(), "own")
+        assert "should report" not in tree(answer, WIDE)
+        (place,) = mappings_at(data.document(answer), "expected")
+        assert text_at(place, "place.name") == "g"
+        assert [text_at(condition, "reason") for condition in mappings_at(place, "conditions")] == ["Accepted"]

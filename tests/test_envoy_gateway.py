@@ -1,0 +1,358 @@
+"""Envoy Gateway: the nearest policy replaces the others whole, or merges with the closest one on the Gateway's side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze, plain
+from tests import build
+from tests.implementations import (
+    added,
+    edited,
+    manifests,
+    policy,
+    reported,
+    settings,
+    sources,
+    states,
+    without,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy import Snapshot
+    from kubectl_policy.model import Json
+    from tests.implementations import Condition
+
+GROUP: Final = "gateway.envoyproxy.io"
+TRAFFIC: Final = f"BackendTrafficPolicy.{GROUP}"
+CLIENTS: Final = f"ClientTrafficPolicy.{GROUP}"
+SECURITY: Final = f"SecurityPolicy.{GROUP}"
+PLAIN_SEATS: Final = "front > http > booking > seats"
+PLAIN_CHECKOUT: Final = "front > http > booking > checkout"
+SEATS: Final = "front > https > booking > seats"
+CHECKOUT: Final = "front > https > booking > checkout"
+TITLES: Final = "front > festival > films > programme > titles"
+EVERYBODY: Final[Json] = {"limit": {"requests": 1000, "unit": "Minute"}}
+MEMBER: Final[Json] = {
+    "clientSelectors": [{"headers": [{"name": "x-member", "type": "Distinct"}]}],
+    "limit": {"requests": 10, "unit": "Minute"},
+}
+HOUSE: Final[dict[str, Json]] = {
+    "timeout": {"http": {"requestTimeout": "30s"}},
+    "retry": {"numRetries": 2},
+    "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Brotli", "brotli": {}}],
+    "rateLimit": {"global": {"rules": [EVERYBODY]}},
+}
+
+
+def world(*deleted: str) -> Snapshot:
+    """The cinema, perhaps without some of its policies."""
+    return without(manifests("envoy-gateway"), *deleted)
+
+
+def test_a_route_without_policies_of_its_own_has_those_of_the_gateway() -> None:
+    """Also by way of a ListenerSet; the policy on a listener of the Gateway does not reach that of the ListenerSet."""
+    assert settings(analyze(world()), TRAFFIC)[TITLES] == HOUSE
+
+
+def test_a_rules_policy_replaces_every_other_one() -> None:
+    """Without mergeType nothing of the route's, the listener's or the Gateway's is left, on either listener."""
+    found = settings(analyze(world()), TRAFFIC)
+    assert found[CHECKOUT] == found[PLAIN_CHECKOUT] == {"timeout": {"http": {"requestTimeout": "60s"}}}
+
+
+def test_a_merging_policy_merges_with_the_closest_one_per_listener() -> None:
+    """With the Gateway's on https; with the listener's on http, where nothing of the Gateway's is left."""
+    found = settings(analyze(world()), TRAFFIC)
+    assert set(found) == {PLAIN_SEATS, PLAIN_CHECKOUT, SEATS, CHECKOUT, TITLES}
+    assert found[PLAIN_SEATS] == {
+        "timeout": {"http": {"requestTimeout": "2s"}},
+        "retry": {"numRetries": 0},
+        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Zstd", "zstd": {}}],
+        "rateLimit": {"global": {"rules": [MEMBER]}},
+    }
+    assert found[SEATS] == {
+        "timeout": {"http": {"requestTimeout": "30s"}},
+        "retry": {"numRetries": 0},
+        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Brotli", "brotli": {}}, {"type": "Zstd", "zstd": {}}],
+        "rateLimit": {"global": {"rules": [EVERYBODY, MEMBER]}},
+    }
+
+
+def test_every_merged_field_knows_who_set_it() -> None:
+    """Compressors merge by their type, rate limit rules are appended and each keeps its policy."""
+    found = sources(analyze(world()), TRAFFIC, SEATS)
+    house, booking = "platform/house", "tickets/booking"
+    assert found == {
+        "timeout.http.requestTimeout": house,
+        "retry.numRetries": booking,
+        "compressor.Gzip.type": booking,
+        "compressor.Gzip.gzip": booking,
+        "compressor.Brotli.type": house,
+        "compressor.Brotli.brotli": house,
+        "compressor.Zstd.type": booking,
+        "compressor.Zstd.zstd": booking,
+        'rateLimit.global.rules["platform/house[0]"].limit.requests': house,
+        'rateLimit.global.rules["platform/house[0]"].limit.unit': house,
+        'rateLimit.global.rules["tickets/booking[0]"].clientSelectors': booking,
+        'rateLimit.global.rules["tickets/booking[0]"].limit.requests': booking,
+        'rateLimit.global.rules["tickets/booking[0]"].limit.unit': booking,
+    }
+
+
+def test_json_merge_replaces_lists() -> None:
+    """RFC 7386 knows no keys; the rate limits are the route's alone."""
+    snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", mergeType="JSONMerge")
+    assert settings(analyze(snapshot), TRAFFIC)[SEATS] == {
+        "timeout": {"http": {"requestTimeout": "30s"}},
+        "retry": {"numRetries": 0},
+        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Zstd", "zstd": {}}],
+        "rateLimit": {"global": {"rules": [MEMBER]}},
+    }
+
+
+def test_a_merging_rule_policy_passes_over_the_route() -> None:
+    """A policy on a rule merges with the same ones as one on the route, and not with the route's."""
+    snapshot = edited(world(), "BackendTrafficPolicy tickets/checkout", mergeType="StrategicMerge")
+    found = settings(analyze(snapshot), TRAFFIC)
+    assert found[CHECKOUT] == {**HOUSE, "timeout": {"http": {"requestTimeout": "60s"}}}
+    assert found[PLAIN_CHECKOUT] == {"timeout": {"http": {"requestTimeout": "60s"}}}
+
+
+def test_a_null_cannot_remove_a_field_of_the_gateways_policy() -> None:
+    """It is lost before the merge."""
+    snapshot = edited(world(), "BackendTrafficPolicy tickets/booking", timeout={"http": None}, mergeType="JSONMerge")
+    assert settings(analyze(snapshot), TRAFFIC)[SEATS]["timeout"] == {"http": {"requestTimeout": "30s"}}
+
+
+def test_the_listeners_of_a_listenerset_have_the_policy_of_their_set() -> None:
+    """It replaces the Gateway's there, and on no other listener."""
+    patient: Json = {"timeout": {"http": {"requestReceivedTimeout": "300s"}}}
+    usual: Json = {
+        "timeout": {"http": {"requestReceivedTimeout": "10s"}},
+        "clientIPDetection": {"xForwardedFor": {"numTrustedHops": 1}},
+    }
+    expected = {"front > http": usual, "front > https": usual, "front > festival > films": patient}
+    assert settings(analyze(world()), CLIENTS) == expected
+
+
+def test_a_selected_route_needs_the_grant_of_its_namespace() -> None:
+    """The festival team has granted nothing, so its route is passed over although it has the label."""
+    assert set(settings(analyze(world()), SECURITY)) == {PLAIN_SEATS, PLAIN_CHECKOUT, SEATS, CHECKOUT}
+    assert settings(analyze(world("ReferenceGrant tickets/login")), SECURITY) == {}
+    own = edited(world(), "SecurityPolicy platform/login", targetSelectors=[{"kind": "HTTPRoute", "matchLabels": {}}])
+    assert settings(analyze(own), SECURITY) == {}
+
+
+def test_what_became_of_every_policy() -> None:
+    """One of every fate; the policy on a route that has one already is refused."""
+    assert states(analyze(world())) == {
+        "BackendTrafficPolicy platform/house": (
+            "PartiallyEnforced",
+            ["platform/plain", "tickets/booking", "tickets/checkout"],
+        ),
+        "BackendTrafficPolicy platform/plain": ("PartiallyEnforced", ["tickets/checkout"]),
+        "BackendTrafficPolicy tickets/booking": ("PartiallyEnforced", ["tickets/checkout"]),
+        "BackendTrafficPolicy tickets/checkout": ("Enforced", []),
+        "BackendTrafficPolicy tickets/premiere": ("Conflicted", ["tickets/booking"]),
+        "ClientTrafficPolicy festival/uploads": ("Enforced", []),
+        "ClientTrafficPolicy platform/clients": ("PartiallyEnforced", ["festival/uploads"]),
+        "SecurityPolicy platform/login": ("Enforced", []),
+    }
+
+
+ACCEPTED: Final[Condition] = ("True", "Accepted", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "BackendTrafficPolicy platform/house",
+            {
+                "Gateway platform/front": {
+                    "Accepted": ACCEPTED,
+                    "Merged": ("True", "Merged", ("HTTPRoute tickets/booking",)),
+                    "Overridden": ("True", "Overridden", ("Gateway platform/front#http",)),
+                }
+            },
+        ),
+        (
+            "BackendTrafficPolicy platform/plain",
+            {
+                "Gateway platform/front#http": {
+                    "Accepted": ACCEPTED,
+                    "Merged": ("True", "Merged", ("HTTPRoute tickets/booking",)),
+                }
+            },
+        ),
+        (
+            "BackendTrafficPolicy tickets/booking",
+            {
+                "Gateway platform/front": {
+                    "Accepted": ACCEPTED,
+                    "Overridden": ("True", "Overridden", ("HTTPRoute tickets/booking#checkout",)),
+                },
+                "Gateway platform/front#http": {
+                    "Merged": ("True", "Merged", ("BackendTrafficPolicy platform/plain",)),
+                },
+                "Gateway platform/front#https": {
+                    "Merged": ("True", "Merged", ("BackendTrafficPolicy platform/house",)),
+                },
+            },
+        ),
+        ("BackendTrafficPolicy tickets/checkout", {"Gateway platform/front": {"Accepted": ACCEPTED}}),
+        (
+            "BackendTrafficPolicy tickets/premiere",
+            {"Gateway platform/front": {"Accepted": ("False", "Conflicted", ())}},
+        ),
+        ("ClientTrafficPolicy festival/uploads", {"ListenerSet festival/festival": {"Accepted": ACCEPTED}}),
+        (
+            "ClientTrafficPolicy platform/clients",
+            {
+                "Gateway platform/front": {
+                    "Accepted": ACCEPTED,
+                    "Overridden": ("True", "Overridden", ("ListenerSet festival/festival#films",)),
+                }
+            },
+        ),
+        ("SecurityPolicy platform/login", {"Gateway platform/front": {"Accepted": ACCEPTED}}),
+    ],
+)
+def test_what_would_be_reported(name: str, expected: dict[str, dict[str, Condition]]) -> None:
+    """On parents of routes, and not on routes; Merged per listener; nothing of the route that is passed over."""
+    assert reported(analyze(world()), name) == expected
+
+
+def test_without_the_routes_policy_the_refused_one_applies() -> None:
+    """It does not merge, so it has its rule for itself; the Gateway's is overridden there and merged nowhere."""
+    analysis = analyze(world("BackendTrafficPolicy tickets/booking"))
+    found = settings(analysis, TRAFFIC)
+    assert found[SEATS] == found[PLAIN_SEATS] == {"circuitBreaker": {"maxConnections": 4096}}
+    assert states(analysis)["BackendTrafficPolicy tickets/premiere"] == ("PartiallyEnforced", ["tickets/checkout"])
+    assert reported(analysis, "BackendTrafficPolicy tickets/premiere") == {
+        "Gateway platform/front": {
+            "Accepted": ACCEPTED,
+            "Overridden": ("True", "Overridden", ("HTTPRoute tickets/booking#checkout",)),
+        }
+    }
+    assert reported(analysis, "BackendTrafficPolicy platform/house") == {
+        "Gateway platform/front": {
+            "Accepted": ACCEPTED,
+            "Overridden": ("True", "Overridden", ("Gateway platform/front#http", "HTTPRoute tickets/booking")),
+        }
+    }
+
+
+def test_without_the_rules_policy_the_routes_holds_for_its_rule() -> None:
+    """Merged, as on the other rule; nothing overrides it any more."""
+    analysis = analyze(world("BackendTrafficPolicy tickets/checkout"))
+    found = settings(analysis, TRAFFIC)
+    assert (found[CHECKOUT], found[PLAIN_CHECKOUT]) == (found[SEATS], found[PLAIN_SEATS])
+    assert states(analysis)["BackendTrafficPolicy tickets/booking"] == ("Enforced", [])
+    assert "Overridden" not in reported(analysis, "BackendTrafficPolicy tickets/booking")["Gateway platform/front"]
+
+
+def test_without_the_listeners_policy_the_route_merges_with_the_gateways() -> None:
+    """The next closest one, on both listeners."""
+    found = settings(analyze(world("BackendTrafficPolicy platform/plain")), TRAFFIC)
+    assert found[PLAIN_SEATS] == found[SEATS]
+
+
+def test_without_the_gateways_policy_nothing_is_left_to_merge_with() -> None:
+    """On https the route's stands alone, with no Merged condition there; the ListenerSet's route has none."""
+    analysis = analyze(world("BackendTrafficPolicy platform/house"))
+    found = settings(analysis, TRAFFIC)
+    assert TITLES not in found
+    assert found[SEATS] == {
+        "retry": {"numRetries": 0},
+        "compressor": [{"type": "Gzip", "gzip": {}}, {"type": "Zstd", "zstd": {}}],
+        "rateLimit": {"global": {"rules": [MEMBER]}},
+    }
+    assert set(reported(analysis, "BackendTrafficPolicy tickets/booking")) == {
+        "Gateway platform/front",
+        "Gateway platform/front#http",
+    }
+
+
+def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
+    """The policies are attached to nothing, have no effect and no status, and say why."""
+    analysis = analyze(
+        added(
+            world("GatewayClass envoy"),
+            build.gateway_class("envoy", "example.com/other"),
+        )
+    )
+    assert settings(analysis, TRAFFIC) == settings(analysis, CLIENTS) == settings(analysis, SECURITY) == {}
+    not_managed = {ref: {found.state for found in attached} for ref, attached in analysis.attachments.items()}
+    assert not_managed.pop(next(ref for ref in not_managed if ref.name == "login")) == {"not managed", "not permitted"}
+    assert {state for found in not_managed.values() for state in found} == {"not managed"}
+    assert {state for state, _ in states(analysis).values()} <= {"NoEffect", "NotPermitted"}
+    assert [reported(analysis, str(policy.ref)) for policy in analysis.policies] == [{}] * 8
+    rules = {found.rule for found in analysis.diagnostics}
+    assert rules == {"target-not-managed", "target-not-permitted"}
+
+
+def test_a_section_that_its_target_has_not_is_the_only_target_that_is_reported_missing() -> None:
+    """A Gateway or route that is missing may be another controller's; a listener or rule cannot be."""
+    target = build.target("booking", "HTTPRoute", "seat")
+    missing = build.target("bookings", "HTTPRoute")
+    policies = [
+        build.policy(name, reference, kind="BackendTrafficPolicy", group=GROUP, namespace="tickets", age=1)
+        for name, reference in (("a", target), ("b", missing))
+    ]
+    analysis = analyze(added(world(), *policies))
+    assert reported(analysis, "BackendTrafficPolicy tickets/a") == {
+        "Gateway platform/front": {"Accepted": ("False", "TargetNotFound", ())}
+    }
+    assert reported(analysis, "BackendTrafficPolicy tickets/b") == {}
+
+
+def test_a_tcp_route_takes_what_its_policy_leaves_open_from_those_above() -> None:
+    """Setting by setting, from the nearest one that has it, and not for an HTTPRoute on the same Gateway."""
+    gateway = build.gateway("pipes", build.listener("tcp", "TCP", 5000), class_name="envoy")
+    route = build.route("raw", kind="TCPRoute", parents=[build.parent("pipes")], rules=[build.rule(build.backend())])
+    above = build.policy(
+        "above",
+        build.target("pipes"),
+        kind="BackendTrafficPolicy",
+        group=GROUP,
+        age=1,
+        timeout={"tcp": {"connectTimeout": "5s"}},
+        tcpKeepalive={"probes": 3, "idleTime": "60s"},
+    )
+    own = build.policy(
+        "own",
+        build.target("raw", "TCPRoute"),
+        kind="BackendTrafficPolicy",
+        group=GROUP,
+        age=2,
+        tcpKeepalive={"probes": 9},
+    )
+    analysis = analyze(added(world(), gateway, route, above, own, build.service()))
+    assert settings(analysis, TRAFFIC)["pipes > tcp > raw > rule[0]"] == {
+        "timeout": {"tcp": {"connectTimeout": "5s"}},
+        "tcpKeepalive": {"probes": 9},
+    }
+
+
+def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> None:
+    """None refuses another one; what all say is in force, the smallest number first and a patch without one as 0."""
+    target: dict[str, Json] = {"targetRef": build.target("front")}
+    patches = [
+        policy(f"EnvoyPatchPolicy.{GROUP}", "late", {**target, "priority": 5}, namespace="platform", age=1),
+        policy(f"EnvoyPatchPolicy.{GROUP}", "early", {**target, "priority": -1}, namespace="platform", age=2),
+        policy(f"EnvoyPatchPolicy.{GROUP}", "usual", target, namespace="platform", age=3),
+    ]
+    analysis = analyze(added(world(), *patches))
+    front = build.node("Gateway", "front", namespace="platform")
+    (found,) = (found for found in analysis.effective(front) if found.kind.kind == "EnvoyPatchPolicy")
+    assert plain(found.spec) == {
+        "platform/early": {"priority": -1},
+        "platform/usual": {},
+        "platform/late": {"priority": 5},
+    }
+    assert list(plain(found.spec)) == ["platform/early", "platform/usual", "platform/late"]
+    assert [states(analysis)[str(patch.ref)] for patch in patches] == [("Enforced", [])] * 3

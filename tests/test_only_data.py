@@ -1,0 +1,130 @@
+"""Nothing about an implementation is in code: what is known of its kinds is data, and a user could have written it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+import kubectl_policy
+from kubectl_policy import NodeRef, analyze, load_profiles
+from kubectl_policy.profiles import load
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.describe_policy import describe_policy
+from tests.implementations import affected, manifests, places, reported, settings, states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy import Analysis, PolicyKindProfile
+
+PACKAGE: Final = Path(kubectl_policy.__file__).parent
+DATA: Final = PACKAGE / "profiles" / "data"
+# Each world with the files of profiles that its answers rest on.
+WORLDS: Final = {"envoy-gateway": ["gateway.envoyproxy.io"], "kuadrant": ["kuadrant.io", "extensions.kuadrant.io"]}
+NAMES: Final = re.compile("envoy|kuadrant|authorino|limitador|istio|merge_?type|json_?merge", re.IGNORECASE)
+
+
+def words_of(tree: ast.AST) -> Iterator[str]:
+    """Every name and every text in code; what is said about code is not part of it."""
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+        for field in ("id", "attr", "name", "arg", "module"):
+            name = getattr(node, field, None)
+            if isinstance(name, str):
+                yield name
+
+
+def test_the_words_of_code_are_names_and_texts() -> None:
+    """Of a docstring, or of a comment, nothing; of everything else, everything."""
+    code = '"""Envoy."""\nimport istio\ndef merge_type(kuadrant):  # envoy\n    "Envoy."\n    return x["JSONMerge"]'
+    assert {word for word in words_of(ast.parse(code)) if NAMES.search(word)} == {
+        "istio",
+        "merge_type",
+        "kuadrant",
+        "JSONMerge",
+    }
+
+
+def test_no_module_knows_an_implementation() -> None:
+    """Neither by its name nor by a value that only its policies have."""
+    modules = {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")
+    }
+    assert len(modules) > 100
+    assert [(name, word) for name, tree in modules.items() for word in words_of(tree) if NAMES.search(word)] == []
+
+
+def profiles_of(world: str) -> list[PolicyKindProfile]:
+    """The built-in profiles of a world, read as a user's."""
+    return [profile for group in WORLDS[world] for profile in load_profiles(DATA / f"{group}.yaml")]
+
+
+def answers(analysis: Analysis) -> dict[str, object]:
+    """Everything that is said of a world, but for where it is known from."""
+    described = {str(policy.ref): describe_policy(analysis, policy.ref) for policy in analysis.policies}
+    nodes = [*places(analysis), *{NodeRef(node.object): None for node in places(analysis)}]
+    objects = {str(node): describe(analysis, node) for node in nodes}
+    return {
+        "settings": {
+            kind: settings(analysis, kind) for kind in {str(policy.ref.group_kind) for policy in analysis.policies}
+        },
+        "states": states(analysis),
+        "attachments": analysis.attachments,
+        "reported": {name: reported(analysis, name) for name in described},
+        "affected": {str(node): affected(analysis, node) for node in nodes},
+        "fields": {name: (answer.fields, answer.affected, answer.doubts) for name, answer in described.items()},
+        "in force": {
+            name: [(group.kind, group.paths, group.at, group.settings, group.beaten) for group in answer.in_force]
+            for name, answer in objects.items()
+        },
+        "not applying": {name: answer.not_applying for name, answer in objects.items()},
+        "diagnostics": analysis.diagnostics,
+    }
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_profile_means_the_same_whoever_gives_it(world: str) -> None:
+    """The user's own file, with the content of the built-in one, gives every answer anew."""
+    assert answers(analyze(manifests(world), profiles=profiles_of(world))) == answers(analyze(manifests(world)))
+
+
+@pytest.fixture
+def nothing_built_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterable[None]:
+    """Without any file of built-in profiles."""
+    caches = (load.built_in_profiles, load.built_in_groups)
+    with monkeypatch.context() as patch:
+        patch.setattr(load, "_data", lambda: tmp_path)
+        for cached in caches:
+            cached.cache_clear()
+        yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("nothing_built_in")
+@pytest.mark.parametrize("world", WORLDS)
+def test_without_any_profile_the_kinds_are_guessed(world: str) -> None:
+    """By the shape of their specs, and the answers differ: so it is the profile that they come from."""
+    analysis = analyze(manifests(world))
+    assert {profile.known_by for profile in analysis.registry.policy_kinds} == {"shape"}
+    assert states(analysis) != states(analyze(manifests(world), profiles=profiles_of(world)))
+
+
+@pytest.mark.usefixtures("nothing_built_in")
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_users_profile_is_all_that_is_needed(world: str) -> None:
+    """With nothing built in, what the user gives is what the world's own tests expect."""
+    analysis = analyze(manifests(world), profiles=profiles_of(world))
+    assert {profile.known_by for profile in analysis.registry.policy_kinds} == {"profile"}
+    found = answers(analysis)
+    for cached in (load.built_in_profiles, load.built_in_groups):
+        cached.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(load, "_data", lambda: DATA)
+        assert found == answers(analyze(manifests(world)))
