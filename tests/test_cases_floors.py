@@ -14,7 +14,7 @@ from tests.cases.report import Score, judged, score
 CASES: Final = Path(__file__).parent.parent.parent / "shared" / "cases"
 SUITES: Final = {"gwctl": gwctl, "kuadrant": kuadrant}
 
-# Every fact of these types holds. gwctl's are attachment, references, merging, enforcement, and what a change does.
+# Every fact of these types holds. gwctl's are attachment, references, merging, enforcement, lists, and changes.
 GWCTL_WHOLE: Final = (
     "accepted",
     "attached",
@@ -26,10 +26,13 @@ GWCTL_WHOLE: Final = (
     "delete_changes",
     "delete_no_change",
     "directly_attached",
+    "effective",
     "effective on path",
     "enforced",
     "enforcement",
     "errors",
+    "events",
+    "expect",
     "fixed_issues",
     "gateways",
     "inherited",
@@ -42,35 +45,39 @@ GWCTL_WHOLE: Final = (
     "paths",
     "provenance",
     "referenced_by",
+    "routes",
+    "strategy",
     "unchanged_issues",
     "updated",
     "warn",
 )
+KUADRANT_WHOLE: Final = (
+    "accepted",
+    "lint",
+    "overridden by",
+    "sources",
+    "topology",
+    "whatif accepted",
+    "whatif affected",
+    "whatif effective",
+    "whatif enforced",
+    "whatif enforcement",
+    "whatif message",
+    "whatif overridden by",
+)
 WHOLE: Final = [
     *(("gwctl", type_) for type_ in GWCTL_WHOLE),
-    ("kuadrant", "topology"),
-    ("kuadrant", "sources"),
+    *(("kuadrant", type_) for type_ in KUADRANT_WHOLE),
 ]
-# Of these, the rest needs profiles of other projects' kinds, or a table of objects.
-GWCTL_FLOORS: Final = {"effective": 8, "routes": 2}
+# Of these, the rest is told from Kuadrant's code alone and goes by reported status, or by an ambiguous key.
 KUADRANT_FLOORS: Final = {
-    "accepted": 46,
-    "affected": 32,
-    "effective": 63,
-    "enforced": 39,
-    "enforcement": 11,
-    "message": 14,
-    "overridden by": 5,
-    "whatif accepted": 4,
-    "whatif affected": 12,
-    "whatif effective": 29,
-    "whatif enforced": 11,
-    "whatif enforcement": 1,
-    "whatif overridden by": 1,
-    "whatif message": 1,
+    "affected": 38,
+    "effective": 71,
+    "enforced": 44,
+    "enforcement": 15,
+    "message": 17,
 }
 FLOORS: Final = [
-    *(("gwctl", *floor) for floor in GWCTL_FLOORS.items()),
     *(("kuadrant", *floor) for floor in KUADRANT_FLOORS.items()),
 ]
 

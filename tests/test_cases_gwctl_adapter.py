@@ -35,17 +35,46 @@ def test_gwctl_facts_about_objects_are_compared(tmp_path: Path) -> None:
             "not_gateways": ["Gateway default/g1"],
         },
         {"ask": "blast radius of high", "routes": ["r1"], "backends": ["default/s1"], "paths": ["g1>r1>s1"]},
-        {"ask": "describe HuePolicy default/low", "attached": ["default/r1"], "events": []},
+        {"ask": "describe HuePolicy default/low", "attached": ["default/r1"], "events": [], "colour": "blue"},
         {"ask": "describe gateway default/nowhere", "attached_routes": []},
     ]
     found = gwctl_outcomes(tmp_path, facts)
     assert {fact.rpartition(": ")[2] + "?": one.got for fact, one in found.items() if not one.right} == {
         "attached_gateways?": ["default/g1"],
         "not_gateways?": [],
-        "events?": NOT_ANSWERED,
+        "colour?": NOT_ANSWERED,
         "attached_routes?": "no such object",
     }
-    assert len(found) == 13
+    assert len(found) == 14
+
+
+def test_gwctl_lists_are_compared_row_by_row(tmp_path: Path) -> None:
+    """By name, or by what a fact tells of each row; a row too many is a miss, and so is one too few."""
+    low = {"namespace": "default", "name": "low", "kind": "HuePolicy.example.com", "targets": ["HTTPRoute/default/r1"]}
+    high = {"name": "high", "target": "Gateway g1", "type": "Inherited", "accepted": "Unknown"}
+    route: dict[str, Json] = {"ns": "default", "name": "r1", "hostnames": "None", "parents": 1, "resolved": "Unknown"}
+    facts: Json = [
+        {"ask": "list policies (all)", "expect": [low, high]},
+        {"ask": "list policycrds", "expect": [{"name": "huepolicies.example.com", "scope": "Namespaced"}]},
+        {"ask": "get httproutes -A", "expect": [{**route, "hostnames": 0, "parentRefs": 1, "policies": 1}]},
+        {"ask": "get gateways -o wide -n default", "expect": [{"name": "g1", "policies": 1, "httproutes": 1}]},
+        {"ask": "get gateways -o wide (default/g1)", "routes": 1},
+        {"ask": "get services -o wide", "expect": [{"name": "s1", "referred_by": "default/r1"}]},
+        {"ask": "get services -n far", "expect": []},
+        {"ask": "get gateways -l env=none", "expect": []},
+        {"ask": "get httproutes -A -o wide", "expect": [{**route, "parents": "Gateway default/g1"}]},
+        {"ask": "list policies -A", "expect": [low]},
+        {"ask": "get policies", "expect": ["low"]},
+        {"ask": "get httproutes", "expect": [{**route, "policies": 2}]},
+        {"ask": "get gateways (default/g2)", "routes": 1},
+    ]
+    found = gwctl_outcomes(tmp_path, facts)
+    assert [fact.rpartition(": ")[0] for fact, one in found.items() if not one.right] == [
+        "list policies -A",
+        "get policies",
+        "get httproutes",
+        "get gateways (default/g2)",
+    ]
 
 
 def test_gwctl_facts_about_merging_are_compared(tmp_path: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.build import crd
 from tests.cases import kuadrant
+from tests.cases.kuadrant_model import profiles_of
 from tests.cases.report import NOT_ANSWERED
-from tests.cases.sample import case
+from tests.cases.sample import OF_KUADRANT, case
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,42 +97,54 @@ def test_kuadrant_sources_are_a_fact_of_their_own(tmp_path: Path) -> None:
     assert [outcome.right for outcome in found if outcome.type == "sources"] == [True, False]
 
 
+def _rights_of_kuadrant(folder: Path, expect: Json) -> dict[str, bool]:
+    """Whether each fact of a case with a kind of Kuadrant's holds."""
+    found = kuadrant.judge(case(folder, {"expect": expect}, manifests=OF_KUADRANT))
+    return {f"{outcome.type}: {outcome.fact}": outcome.right for outcome in found}
+
+
 def test_kuadrant_conditions_are_compared(tmp_path: Path) -> None:
     """Status with reason, the message, the state and what overrides are a fact each."""
-    accepted: Json = {"status": "True", "reason": "Accepted", "message": "HuePolicy has been accepted"}
+    accepted: Json = {"status": "True", "reason": "Accepted", "message": "AuthPolicy has been accepted"}
     overridden: Json = {
         "status": "False",
         "reason": "Overridden",
-        "message": "HuePolicy is overridden by [default/low]",
+        "message": "AuthPolicy is overridden by [default/low]",
     }
     high: Json = {
-        "policy": "HuePolicy/default/high",
+        "policy": "AuthPolicy/default/high",
         "accepted": accepted,
         "enforced": overridden,
         "enforcement": "Overridden",
         "overriddenBy": ["default/low"],
     }
     low: Json = {
-        "policy": "HuePolicy/default/low",
+        "policy": "AuthPolicy/default/low",
         "accepted": "absent",
-        "enforced": {"status": "True", "message": "HuePolicy has created 3 records"},
+        "enforced": {"status": "True", "message": "AuthPolicy has created 3 records"},
         "overriddenBy": ["default/high"],
         "colour": "blue",
     }
-    found = kuadrant_rights(tmp_path, {"policies": [high, low]})
+    found = _rights_of_kuadrant(tmp_path, {"policies": [high, low]})
     assert found == {
-        "accepted: accepted of HuePolicy/default/high": True,
-        "message: accepted of HuePolicy/default/high": True,
-        "enforced: enforced of HuePolicy/default/high": True,
-        "message: enforced of HuePolicy/default/high": True,
-        "enforcement: enforcement of HuePolicy/default/high": True,
-        "overridden by: what overrides HuePolicy/default/high": True,
-        "accepted: accepted of HuePolicy/default/low": False,
-        "enforced: enforced of HuePolicy/default/low": True,
-        "message: enforced of HuePolicy/default/low": False,
-        "overridden by: what overrides HuePolicy/default/low": False,
-        "colour: colour of HuePolicy/default/low": False,
+        "accepted: accepted of AuthPolicy/default/high": True,
+        "message: accepted of AuthPolicy/default/high": True,
+        "enforced: enforced of AuthPolicy/default/high": True,
+        "message: enforced of AuthPolicy/default/high": True,
+        "enforcement: enforcement of AuthPolicy/default/high": True,
+        "overridden by: what overrides AuthPolicy/default/high": True,
+        "accepted: accepted of AuthPolicy/default/low": False,
+        "enforced: enforced of AuthPolicy/default/low": True,
+        "message: enforced of AuthPolicy/default/low": False,
+        "overridden by: what overrides AuthPolicy/default/low": False,
+        "colour: colour of AuthPolicy/default/low": False,
     }
+
+
+def test_kuadrant_conditions_that_a_kind_does_not_report_are_absent(tmp_path: Path) -> None:
+    """By the API's own words a policy is accepted, and nothing is said of enforcement."""
+    policy: Json = {"policy": "HuePolicy/default/high", "accepted": {"status": "True"}, "enforced": "absent"}
+    assert list(kuadrant_rights(tmp_path, {"policies": [policy]}).values()) == [True, True]
 
 
 def test_a_kuadrant_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
@@ -143,27 +158,63 @@ def test_a_kuadrant_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
 def test_kuadrant_affected_objects_are_compared(tmp_path: Path) -> None:
     """By the policies named, those that must not be there, and none at all."""
     facts: list[dict[str, Json]] = [
+        {"object": "HTTPRoute/default/r1", "policies": ["default/low", "default/high"]},
         {"object": "HTTPRoute/default/r1", "policies": ["default/low"], "notPolicies": ["default/high"]},
-        {"object": "HTTPRoute/default/r1", "policies": ["default/high"]},
+        {"object": "HTTPRoute/default/r1", "policies": ["default/x"]},
         {"object": "HTTPRoute/default/r1", "absent": True},
         {"object": "GatewayClass/public-class", "absent": True},
         {"object": "HTTPRoute/default/x", "absent": True},
     ]
-    affected: list[Json] = [{"condition": "example.com/HuePolicyAffected", **fact} for fact in facts]
-    found = kuadrant.judge(case(tmp_path, {"expect": {"affected": affected}}))
-    assert [outcome.right for outcome in found] == [True, False, False, True, False]
+    affected: list[Json] = [{"condition": "kuadrant.io/AuthPolicyAffected", **fact} for fact in facts]
+    found = kuadrant.judge(case(tmp_path, {"expect": {"affected": affected}}, manifests=OF_KUADRANT))
+    assert [outcome.right for outcome in found] == [True, False, False, False, True, False]
 
 
 def test_a_kuadrant_change_is_a_world_of_its_own(tmp_path: Path) -> None:
     """Facts of a changed world have types of their own, and what cannot be answered is a miss."""
     change: Json = {"delete": ["HuePolicy/default/low"]}
-    after: Json = {
-        "affected": [
-            {"object": "HTTPRoute/default/r1", "condition": "x/HuePolicyAffected", "policies": ["default/high"]}
-        ]
-    }
+    after: Json = {"policies": [{"policy": "HuePolicy/default/high", "enforcement": "Enforced"}]}
     found = list(
         kuadrant.judge(case(tmp_path, {"expect": {"whatif": [{"change": change, "expect": after}], "lint": [{}]}}))
     )
-    assert [(one.type, one.right) for one in found] == [("lint", False), ("whatif affected", True)]
+    assert [(one.type, one.right) for one in found] == [("lint", False), ("whatif enforcement", True)]
     assert found[0].got == NOT_ANSWERED
+
+
+def test_what_kuadrant_says_of_validity_is_compared(tmp_path: Path) -> None:
+    """Whether a policy is taken, and the message if not; a finding of another sort is not answered."""
+    rule: Json = {"rule": "self.hue.shade < 2", "message": "too dark"}
+    spec: Json = {"x-kubernetes-preserve-unknown-fields": True, "x-kubernetes-validations": [rule]}
+    definition = crd("HuePolicy", schema={"type": "object", "properties": {"spec": spec}}, version="v1")
+    (tmp_path / "hue.json").write_text(json.dumps(definition.raw), "utf-8")
+    facts: list[Json] = [
+        {"policy": "HuePolicy/default/low", "valid": False, "message": "too dark"},
+        {"policy": "HuePolicy/default/low", "valid": True, "message": "too bright"},
+        {"policy": "HuePolicy/default/high", "valid": True},
+        {"policy": "HuePolicy/default/x", "valid": True},
+        {"policy": "HuePolicy/default/high", "message": "shared"},
+    ]
+    found = list(kuadrant.judge(case(tmp_path, {"crds": "../hue.json", "expect": {"lint": facts}})))
+    assert [one.right for one in found] == [True, True, False, False, True, False, False]
+    assert found[-1].got == NOT_ANSWERED
+
+
+def test_a_kind_that_a_case_makes_up_is_what_the_case_says() -> None:
+    """Named elements of a list, or of a map field by field; without rules there is nothing to go by."""
+    by_id: dict[str, Json] = {
+        "kind": "HuePolicy",
+        "group": "g.io",
+        "class": "inherited",
+        "rules": "<stanza>.rules (list, key = id)",
+    }
+    by_field: dict[str, Json] = {
+        "kind": "HuePolicy",
+        "rules": "<stanza>.rules (map)",
+        "merge": "JSON merge patch: under or over",
+    }
+    (listed,), (mapped,) = profiles_of(by_id), profiles_of(by_field)
+    assert (listed.group_kind.group, listed.policy_class, listed.strategy) == ("g.io", "inherited", "Atomic defaults")
+    assert set(listed.whole_fields) == {"rules[id]"}
+    assert set(mapped.whole_fields) == {"rules.*"}
+    assert mapped.strategy == "Patch defaults"
+    assert profiles_of({"kind": "HuePolicy", "rules": "somewhere"}) == ()

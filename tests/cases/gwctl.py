@@ -11,18 +11,20 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import analyze
+from kubectl_policy import Settings, analyze
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from tests.cases.gwctl_answers import ANSWERS, ENFORCEMENT, OF_THE_WORLD, ON_PATH
+from tests.cases.gwctl_answers import ANSWERS, ENFORCEMENT, LISTS, OF_THE_WORLD, ON_PATH
 from tests.cases.gwctl_question import Question
 from tests.cases.report import NOT_ANSWERED, Outcome, main
 from tests.cases.worlds import read, world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from kubectl_policy import Analysis
     from kubectl_policy.model import Json
+    from tests.cases.gwctl_question import Answer
 
 MARKER: Final = "expected.yaml"
 # A question, a remark, and what only an older version of the tool said.
@@ -34,8 +36,8 @@ def judge(folder: Path) -> Iterator[Outcome]:
     expected = read(folder / MARKER)
     case = text_at(expected, "case", folder.name)
     manifests, change = folder / "manifests.yaml", folder / "change.yaml"
-    before = analyze(world([manifests]))
-    after = analyze(world([manifests, change])) if change.exists() else before
+    before = _analysis([manifests])
+    after = _analysis([manifests, change]) if change.exists() else before
     question = partial(Question, before, after)
     corrections = dict(mapping_at(expected, "correct_answer"))
     for fact in mappings_at(expected, "facts"):
@@ -44,16 +46,26 @@ def judge(folder: Path) -> Iterator[Outcome]:
     yield from _outcomes(case, question("errors"), corrections)
 
 
+def _analysis(paths: Sequence[Path]) -> Analysis:
+    """The analysis of a world in which every implementation is that of its GatewayClass: gwctl tells none apart."""
+    snapshot = world(paths)
+    classes = [resource for resource in snapshot.resources if resource.ref.kind == "GatewayClass"]
+    names = {name for profile in analyze(snapshot).registry.policy_kinds for name in profile.settings}
+    controller = text_at(classes[0].raw, "spec.controllerName") if classes else ""
+    return analyze(snapshot, settings=Settings(values=dict.fromkeys(names, controller)))
+
+
 def _outcomes(case: str, question: Question, facts: Mapping[str, Json]) -> Iterator[Outcome]:
     for key, expected in facts.items():
         if key in _NO_FACTS:
             continue
         type_ = ON_PATH if ">" in key else ENFORCEMENT if question.ask == ENFORCEMENT else key
-        answer = None if question.is_listing else ANSWERS.get(type_)
+        lists: Mapping[str, Answer] = LISTS if question.is_listing else {}
+        answer = lists.get(type_) or ANSWERS.get(type_)
         asked = f"{question.ask}: {key}"
         if answer is None:
             yield Outcome(case, type_, asked, expected, NOT_ANSWERED)
-        elif question.subject is None and type_ not in OF_THE_WORLD:
+        elif question.subject is None and type_ not in {*OF_THE_WORLD, *lists}:
             yield Outcome(case, type_, asked, expected, "no such object")
         else:
             wanted, got = answer(question, key, expected)

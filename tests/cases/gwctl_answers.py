@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests.cases import gwctl_blast as blast
 from tests.cases import gwctl_effective as effective
+from tests.cases import gwctl_lists as lists
 from tests.cases import gwctl_objects as objects
 from tests.cases import gwctl_problems as problems
 from tests.cases.gwctl_objects import names
@@ -36,6 +37,11 @@ OF_THE_WORLD: Final = frozenset(
 ON_PATH: Final = "effective on path"
 
 
+# To questions for a list; every other question is for what is known of one object, or of the world.
+LISTS: Final[Mapping[str, Answer]] = {
+    "expect": lists.listed,
+    "routes": lists.route_count,
+}
 ANSWERS: Final[Mapping[str, Answer]] = {
     "accepted": blast.reported,
     "attached": names(objects.targets),
@@ -52,6 +58,7 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "enforced": blast.reported,
     ENFORCEMENT: blast.enforcement,
     "errors": problems.errors,
+    "events": lists.events,
     "fixed_issues": problems.fixed_problems,
     "gateways": names(objects.parent_gateways),
     "inherited": objects.inherited_policies,

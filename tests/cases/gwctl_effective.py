@@ -63,10 +63,16 @@ def _of_leaves(
 
 
 def strategy(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """A sentence that opens with the name of the strategy by which the policies are merged."""
+    """A sentence that says by which strategy the policies are merged, by its name or by the stanza's words for it."""
     found = _effective_of(question.before, question.paths, question.policy_kind)
     used = [part.strategy.value for one in found for part in one.contributions[:1]]
-    return expected, expected if any(str(expected).startswith(name) for name in used) else used
+    return expected, expected if used and all(_says(str(expected), name) for name in used) else used
+
+
+def _says(sentence: str, strategy: str) -> bool:
+    """Whether a sentence has the words of a strategy; a stanza that merges is one that patches."""
+    words = sentence.lower().replace("strategy: merge", "patch")
+    return all(word in words for word in strategy.lower().split())
 
 
 def effective_on_path(question: Question, key: str, expected: Json) -> tuple[object, object]:

@@ -35,7 +35,7 @@ class Question:
     @property
     def is_listing(self) -> bool:
         """Whether the question asks for a table of objects rather than for what is known of one."""
-        return self.ask.startswith("get ")
+        return self.ask.startswith(("get ", "list "))
 
     @cached_property
     def subject(self) -> ObjectRef | None:

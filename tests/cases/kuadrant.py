@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import analyze, leaves
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.questions.policy_status import policy_status, target_conditions
+from tests.cases.kuadrant_model import profiles_of
 from tests.cases.kuadrant_names import follows, name_of, section_kind
 from tests.cases.kuadrant_rules import rules_of
 from tests.cases.report import NOT_ANSWERED, Outcome, main
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 MARKER: Final = "expected.yaml"
 # The other project's words for a state of enforcement, where ours is another one.
 _STATES: Final = {"NoRoutes": "NoEffect", "Unknown": "NoEffect"}
-_REFUSED: Final = ("TargetNotFound", "Conflicted", "Invalid", "NotPermitted")
+# Words that say what a sentence is about; the shorter ones, and Gateways, are in every other one.
+_WORDS: Final = re.compile(r"\b(?!gateway)[a-z]{6,}\b")
 _NAMED_IN_MESSAGE: Final = re.compile(r"[a-z0-9.-]+/[a-z0-9.-]*[a-z0-9]|(?<=target )[a-z0-9.-]+(?= was not found)")
 
 
@@ -39,11 +42,11 @@ def judge(folder: File) -> Iterator[Outcome]:
     definitions = folder / text_at(expected, "crds", "crds")
     paths = [folder / "manifests.yaml", *([definitions] if definitions.exists() else [])]
     expect = mapping_at(expected, "expect")
-    case = text_at(expected, "case", folder.name)
-    yield from _World(case, analyze(world(paths))).outcomes(expect)
+    case, profiles = text_at(expected, "case", folder.name), profiles_of(mapping_at(expected, "model"))
+    yield from _World(case, analyze(world(paths), profiles=profiles)).outcomes(expect)
     for change in mappings_at(expect, "whatif"):
         applied, deleted = items_at(change, "change.apply"), strings_at(change, "change.delete")
-        changed = analyze(world(paths, applied=applied, deleted=deleted))
+        changed = analyze(world(paths, applied=applied, deleted=deleted), profiles=profiles)
         yield from _World(case, changed, "whatif ").outcomes(mapping_at(change, "expect"))
 
 
@@ -70,6 +73,7 @@ class _World:
             "policies": lambda: self._each(self._policy, mappings_at(expect, "policies")),
             "effective": lambda: self._each(self._effective, mappings_at(expect, "effective")),
             "affected": lambda: self._each(self._affected, mappings_at(expect, "affected")),
+            "lint": lambda: self._each(self._lint, mappings_at(expect, "lint")),
         }
         for key in expect:
             if key in answers:
@@ -123,7 +127,7 @@ class _World:
         found = self.analysis.enforcement(policy) if policy else None
         for key, wanted in expected.items():
             if key in {"accepted", "enforced"}:
-                got = _condition(key, found) if found else "no such policy"
+                got = _condition(self.analysis, key, found) if found else "no such policy"
                 yield from self._conditions(f"{key} of {name}", wanted, got, found)
             elif key == "enforcement":
                 state = found.state if found else "no such policy"
@@ -144,7 +148,6 @@ class _World:
             yield self._outcome(type_, fact, wanted, got)
             return
         short = {key: text_at(asked, key) for key in ("status", "reason") if key in asked}
-        short |= {key: _STATES.get(reason, reason) for key, reason in short.items() if key == "reason"}
         answer = {key: got[key] for key in short}
         yield self._outcome(type_, fact, short, answer)
         message = text_at(asked, "message")
@@ -154,9 +157,18 @@ class _World:
         if named and found:
             ours = self._named_by(found)
             yield self._outcome("message", fact, named, sorted(name for name in named if name in ours))
+        elif ":" in message and found:
+            # What follows the first colon is why nothing comes of it: a problem of the policy, about the same thing.
+            yield self._outcome("message", fact, message, message if self._explained(message, found) else NOT_ANSWERED)
         else:
             restated = re.fullmatch(rf"\w+ has been (successfully )?{answer.get('reason', '')}", message, re.IGNORECASE)
             yield self._outcome("message", fact, message, message if restated else NOT_ANSWERED)
+
+    def _explained(self, message: str, found: Enforcement) -> bool:
+        """Whether some problem of the policy speaks of what a message gives as its last reason."""
+        reason = set(_WORDS.findall(message.rpartition(":")[2].lower()))
+        problems = (problem.message.lower() for problem in self.analysis.problems_of(found.policy))
+        return any(reason & set(_WORDS.findall(problem)) for problem in problems)
 
     def _named_by(self, found: Enforcement) -> set[str]:
         """The names of what the answer on a policy names: what beats it, and its targets."""
@@ -186,6 +198,24 @@ class _World:
         end = self.nodes.get(wanted[-1]) if wanted else None
         return [path for path in self.analysis.topology.paths(end) if follows(path, wanted)] if end else []
 
+    def _lint(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
+        """Whether an API server takes a policy, and what it says if not; or what else is wrong, with which objects."""
+        name, message = text_at(expected, "policy"), text_at(expected, "message")
+        policy = self.policies.get(name)
+        found = self.analysis.problems_of(policy) if policy else ()
+        said = [problem.message for problem in found if problem.rule == "schema"]
+        if "valid" not in expected:
+            objects = [self.nodes.get(one) for one in strings_at(expected, "objects")]
+            rest = [problem.message for problem in found if problem.rule != "schema"]
+            holds = any(all(str(node) in one for node in objects) for one in rest)
+            told = dict(expected) if holds else rest
+            yield self._outcome("lint", name, dict(expected), told if objects else NOT_ANSWERED)
+            return
+        yield self._outcome("lint", name, expected["valid"], not said if policy else "no such policy")
+        if message:
+            got = message if any(message in one for one in said) else said
+            yield self._outcome("lint", f"message on {name}", message, got)
+
     def _affected(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
         name, condition = text_at(expected, "object"), text_at(expected, "condition")
         fact = f"{condition} of {name}"
@@ -193,21 +223,22 @@ class _World:
         if node is None:
             yield self._outcome("affected", fact, dict(expected), "no such node")
             return
-        kind = condition.rpartition("/")[2].removesuffix("Affected")
-        got = sorted(ref.qualified_name for ref in self.analysis.affected_by(node) if ref.kind == kind)
+        found = (found for found in target_conditions(self.analysis, node) if found.type == condition)
+        got = sorted(node.object.qualified_name for condition in found for node in condition.related)
         wanted, unwanted = strings_at(expected, "policies"), strings_at(expected, "notPolicies")
         holds = not got if expected.get("absent") else set(wanted) <= set(got) and not set(unwanted) & set(got)
         asked = {key: value for key, value in expected.items() if key not in {"object", "condition"}}
         yield self._outcome("affected", fact, asked, asked if holds else got)
 
 
-def _condition(type_: str, found: Enforcement) -> Mapping[str, str] | str:
-    """The condition that our answer on a policy amounts to; "absent" where it makes no sense."""
-    refused = found.state in _REFUSED
-    if type_ == "accepted":
-        return {"status": str(not refused), "reason": found.state if refused else "Accepted"}
-    enforced = found.state in {"Enforced", "PartiallyEnforced"}
-    return "absent" if refused else {"status": str(enforced), "reason": "Enforced" if enforced else found.state}
+def _condition(analysis: Analysis, type_: str, found: Enforcement) -> Mapping[str, str] | str:
+    """What would be reported on a policy; "absent" if nothing is."""
+    reported = {
+        condition.type.lower(): {"status": condition.status, "reason": condition.reason}
+        for place in policy_status(analysis, found.policy)
+        for condition in place.conditions
+    }
+    return reported.get(type_, "absent")
 
 
 def _on_path(analysis: Analysis, path: Path, kind: str) -> EffectivePolicy | None:

@@ -30,12 +30,20 @@ def rules_of(
             sources = sorted({leaf.source.object.qualified_name for _, leaf in present})
             found[key] = {"source": ", ".join(sources)}
             if "spec" in rule:
-                found[key]["spec"] = next(iter(plain(part).values()))
+                found[key]["spec"] = _unnamed(next(iter(plain(part).values())), key.rpartition(".")[2], rule["spec"])
     for field, leaf in leaves(spec) if exact else ():
         dotted = ".".join(field)
         if not leaf.removed and not any(key == _WHOLE or f"{dotted}.".startswith(f"{key}.") for key in asked):
             found[dotted] = {"source": leaf.source.object.qualified_name, "spec": leaf.value}
     return found
+
+
+def _unnamed(value: Json, name: str, asked: Json) -> Json:
+    """A list element `{id: name, field: value}` is asked for by its one value."""
+    if isinstance(value, dict) and not isinstance(asked, dict):
+        rest = [field for field in value.values() if field != name]
+        return rest[0] if len(rest) == 1 else value
+    return value
 
 
 def _part(spec: Traced, key: str) -> Traced:

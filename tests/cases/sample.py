@@ -67,10 +67,21 @@ spec:
 """
 
 
-def case(folder: Path, expected: Json, name: str = "made-here") -> Path:
-    """A folder of one case with the world above."""
+# The same world with a kind of Kuadrant's, which reports in words of its own.
+OF_KUADRANT: Final = (
+    MANIFESTS.replace("example.com/v1", "kuadrant.io/v1")
+    .replace("group: example.com", "group: kuadrant.io")
+    .replace("huepolicies.example.com", "authpolicies.kuadrant.io")
+    .replace("huepolicies", "authpolicies")
+    .replace("HuePolicy", "AuthPolicy")
+    .replace("hue: {", "rules: {")
+)
+
+
+def case(folder: Path, expected: Json, name: str = "made-here", manifests: str = MANIFESTS) -> Path:
+    """A folder of one case with one of the worlds above."""
     made = folder / name
     made.mkdir()
-    (made / "manifests.yaml").write_text(MANIFESTS, "utf-8")
+    (made / "manifests.yaml").write_text(manifests, "utf-8")
     (made / "expected.yaml").write_text(json.dumps(expected), "utf-8")
     return made
