@@ -7,14 +7,17 @@ import io
 import re
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.profiles.load import schema
-from kubectl_policy.render.data import API_VERSION
+from kubectl_policy.render.data_parts import API_VERSION
 from kubectl_policy.render.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -147,15 +150,30 @@ def test_every_field_of_a_profile_is_documented() -> None:
 
 def test_every_allowed_value_of_a_profile_is_documented() -> None:
     """A reader chooses from the whole list."""
-    kind = schema()["$defs"]["kind"]["properties"]
-    values = {value for field in kind.values() for value in field.get("enum", ())}
-    fields = section(ROOT / "docs" / "profiles.md", "The fields")
+    values = {value for part in parts_of(schema()) for value in part.get("enum", ())}
+    fields = section(ROOT / "docs" / "profiles.md", "The fields").replace('`"', "`").replace('"`', "`")
     assert [value for value in sorted(values) if f"`{value}`" not in fields] == []
+
+
+def test_every_field_within_a_field_of_a_profile_is_documented() -> None:
+    """Also those of conditions, levels and the like."""
+    names = {name for part in parts_of(schema()) for name in part.get("properties", {})}
+    fields = section(ROOT / "docs" / "profiles.md", "The fields")
+    assert [name for name in sorted(names) if not re.search(rf"`(\w+\.)?{name}\b", fields)] == []
+
+
+def parts_of(part: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a part of a schema)
+    """A schema and every schema within it."""
+    if isinstance(part, dict):
+        found = cast("dict[str, Any]", part)
+        yield found
+        for child in found.values():
+            yield from parts_of(child)
 
 
 def test_the_profile_in_the_documentation_is_the_one_that_it_uses() -> None:
     """What a reader copies is what the answer below it was given with."""
-    (example,) = (content for language, content in blocks(ROOT / "docs" / "profiles.md") if language == "yaml")
+    example = next(content for language, content in blocks(ROOT / "docs" / "profiles.md") if language == "yaml")
     used = text_of(ROOT / "fixtures" / "profiles" / "limits.example.net.yaml")
     assert used.partition("\n")[2] == example
 
@@ -163,7 +181,7 @@ def test_the_profile_in_the_documentation_is_the_one_that_it_uses() -> None:
 def options_of(help_text: str) -> set[str]:
     """The options that a help text lists, each with its short form."""
     entries = re.findall(r"^  (-.*?)(?:  .*)?$", help_text.partition("\nOptions:\n")[2], re.MULTILINE)
-    return {option for entry in entries for option in re.findall(r"(?<!\S)--?[a-z]+", entry)}
+    return {option for entry in entries for option in re.findall(r"(?<!\S)--?[a-zA-Z]+(?:-[a-z]+)*", entry)}
 
 
 def test_every_command_and_option_is_documented() -> None:
