@@ -268,10 +268,10 @@ def test_an_ancestor_is_named_in_full() -> None:
         [
             AncestorStatus(None, (resolved,)),
             AncestorStatus(node("GatewayClass", "c"), (resolved, *quiet)),
-            AncestorStatus(node("Gateway", "g", "http"), (), 80),
+            AncestorStatus(node("Gateway", "g", "http"), ()),
         ],
     )
-    assert list(said) == [{"ref": "GatewayClass/-/c", "resolvedRefs": RESOLVED}, {"ref": "Gateway/default/g#http:80"}]
+    assert list(said) == [{"ref": "GatewayClass/-/c", "resolvedRefs": RESOLVED}, {"ref": "Gateway/default/g#http"}]
 
 
 def test_a_world_that_cannot_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

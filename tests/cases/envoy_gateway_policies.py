@@ -35,7 +35,7 @@ def ancestors(policy: ObjectRef, statuses: Iterable[AncestorStatus]) -> Iterator
     """The entries of `status.ancestors`; what would be written into the policy's own conditions is left out."""
     for status in statuses:
         if status.ancestor:
-            name = reference(status.ancestor.object, status.ancestor.section, status.port)
+            name = reference(status.ancestor.object, status.ancestor.section)
             yield {"ref": name, **_conditions(policy, status.conditions)}
 
 

@@ -51,6 +51,10 @@ def test_which_strategies_override_and_which_default() -> None:
         MergeStrategy.PATCH_DEFAULTS,
         MergeStrategy.STRATEGIC_MERGE,
     ]
+    assert [strategy for strategy in MergeStrategy if strategy.patches_above] == [
+        MergeStrategy.PATCH_DEFAULTS,
+        MergeStrategy.STRATEGIC_MERGE,
+    ]
 
 
 def test_a_level_is_objects_or_sections() -> None:

@@ -58,6 +58,11 @@ class MergeStrategy(StrEnum):
             MergeStrategy.STRATEGIC_MERGE,
         }
 
+    @property
+    def patches_above(self) -> bool:
+        """Whether a challenger that chooses it patches what is above it instead of replacing it."""
+        return self in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE}
+
     @classmethod
     def named(cls, name: str) -> MergeStrategy | None:
         """The strategy that a person means by `name` (`AtomicDefaults`, `patch-overrides`); None if there is none."""

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology.references import ParentRef
-
-_PATCHING = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
 
 
 class Merge(NamedTuple):
@@ -138,7 +135,7 @@ class Scopes:
         return tuple(
             merge
             for policy in self._analysis.index.of_kind(self._profile.group_kind)
-            if stanzas_of(policy.raw, self._profile)[0].strategy in _PATCHING
+            if stanzas_of(policy.raw, self._profile)[0].strategy.patches_above
             for merge in self._merges_by(policy)
         )
 

@@ -41,7 +41,6 @@ class AncestorStatus:
 
     ancestor: NodeRef | None
     conditions: tuple[PolicyCondition, ...]
-    port: int | None = None
 
 
 class PolicyStatuses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.profiles.profile import MergeStrategy
 from kubectl_policy.resolution.traced import Source, patched
@@ -95,12 +95,12 @@ def lay_over(contributions: Sequence[Contribution], profile: PolicyKindProfile) 
     that the kind does not merge with are passed over (Envoy Gateway, `mergeType`: api/v1alpha1/shared_types.go).
     """
     *above, nearest = contributions
-    if above and nearest.empty and nearest.strategy not in _PATCHING:
+    if above and nearest.empty and not nearest.strategy.patches_above:
         return lay_over(above, profile)
     layer = _layer(nearest)
     levels = profile.merge_parents
     parents = [part for part in above if not levels or any(level.includes(part.source.target) for level in levels)]
-    if nearest.strategy not in _PATCHING or not parents:
+    if not nearest.strategy.patches_above or not parents:
         return layer
     closest = profile.merges_with == "closest"
     base = _layer(parents[-1]) if closest else lay_over(parents, profile)
@@ -115,6 +115,3 @@ def _step_down(above: Merged, below: Merged) -> Merged:
     merged = merge(above, below)
     strategy = above.strategy if above.strategy is MergeStrategy.NONE else below.strategy
     return Merged(merged.specs, strategy, merged.members, merged.rejected, merged.empty)
-
-
-_PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
