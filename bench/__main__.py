@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import sys
 import sysconfig
@@ -92,6 +93,14 @@ def _write_world(folder: Path, size: int) -> str:
     return str(path)
 
 
+def _write_profiles(folder: Path, count: int) -> str:
+    """Profiles of kinds that no world has, as JSON, which is YAML as well."""
+    kind = {"class": "inherited", "strategy": "Patch defaults", "evidence": ["the documentation of the kind"]}
+    path = folder / "profiles.yaml"
+    path.write_text(json.dumps({"group": "absent.example.io", "kinds": {f"Kind{n}": kind for n in range(count)}}))
+    return str(path)
+
+
 def _comparisons(folder: Path) -> tuple[Comparison, ...]:
     small, large = _write_world(folder, 30), _write_world(folder, 10_000)
     bare = (PYTHON, "-c", "pass")
@@ -99,6 +108,17 @@ def _comparisons(folder: Path) -> tuple[Comparison, ...]:
     return (
         Comparison("--help", (COMMAND, "--help"), "bare python", bare, 8, 20),
         Comparison("describe, 30 objects", (*describe, small), "bare python", bare, 12, 20),
+        Comparison(
+            "with 10 absent profiles",
+            (*describe, small, "--profiles", _write_profiles(folder, 10)),
+            "without",
+            (*describe, small),
+            1.1,
+            20,
+        ),
+        Comparison(
+            "get policies, 10,000", (COMMAND, "get", "policies", "-A", "--offline", large), "bare python", bare, 400, 3
+        ),
         Comparison(
             "describe, 10,000 objects",
             (*describe, large),
