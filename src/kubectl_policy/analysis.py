@@ -10,6 +10,7 @@ from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model.index import Index
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
+from kubectl_policy.profiles.registry import short_names_in
 from kubectl_policy.resolution import (
     Contention,
     EffectivePolicy,
@@ -36,7 +37,8 @@ def analyze(
     Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
     states, analyse both.
     """
-    return Analysis(snapshot, Index(snapshot), tuple(profiles), settings or Settings())
+    known = tuple(profiles)
+    return Analysis(snapshot, Index(snapshot, short_names_in(known)), known, settings or Settings())
 
 
 class Analysis:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile
+from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry, registry
-from tests.build import crd, gateway, index, policy, resource, route, service, target
+from kubectl_policy.profiles.registry import short_names_in
+from kubectl_policy.questions.find import find
+from tests.build import crd, gateway, index, policy, resource, route, service, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -207,3 +210,15 @@ def test_built_in_profiles_are_read_only_for_groups_that_occur(monkeypatch: pyte
     known = Registry(index(policy("p", target("g")), gateway()))
     assert known.policy_kinds == known.policy_kinds
     assert asked == ["example.com"]
+
+
+def test_short_names_are_known_without_a_definition() -> None:
+    """The user's profile counts before the built-in one, and of two of the user's the later one."""
+    kind = GroupKind("gateway.networking.k8s.io", "BackendTLSPolicy")
+    own = PolicyKindProfile(kind, "direct", "profile", short_names=("mine",))
+    assert short_names_in([])(GroupKind("example.com", "ColorPolicy")) == ()
+    assert short_names_in([])(kind) == ("btlspolicy",)
+    assert short_names_in([replace(own, short_names=()), own])(kind) == ("mine",)
+    color = PolicyKindProfile(COLOR, "direct", "profile", short_names=("col",))
+    found = resource("ColorPolicy", "p", {}, group=COLOR.group)
+    assert find(analyze(snapshot(found), profiles=[color]).index, "col", "p", "default") == found.ref

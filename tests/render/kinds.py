@@ -21,7 +21,7 @@ FULL: Final = everything(Origin("f.yaml", 3))
 def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: ANN401 (any field of the answer)
     """The answer about a kind with that profile."""
     kind = profile.group_kind
-    names = KindNames(kind, f"{kind.kind.lower()}s")
+    names = KindNames(kind, f"{kind.kind.lower()}s", profile.short_names)
     return replace(Explanation(profile, names, profile.origin, 0, (), ()), **changes)
 
 

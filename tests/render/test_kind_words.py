@@ -50,7 +50,7 @@ def test_every_field_of_a_profile_is_said(field: str) -> None:
 
 def test_every_field_about_the_kind_is_in_the_table() -> None:
     """But for what the headings and the last parts of the answer say."""
-    elsewhere = {"group_kind", "known_by", "evidence", "notes", "approximate", "origin", "assumed"}
+    elsewhere = {"group_kind", "known_by", "short_names", "evidence", "notes", "approximate", "origin", "assumed"}
     rows = {field for saying in SAYINGS for field in saying.fields}
     assert rows == {field.name for field in fields(PolicyKindProfile)} - elsewhere
 

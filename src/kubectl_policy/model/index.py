@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.resource import Resource
@@ -20,12 +20,20 @@ if TYPE_CHECKING:
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
 
 
+def _no_names(_: GroupKind) -> tuple[str, ...]:
+    return ()
+
+
 class Index:
     """The objects of one snapshot; immutable as far as anybody can tell (what it computes, it computes once)."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        """Index by name; of two objects with one name the later one counts, as for `kubectl apply`."""
+    def __init__(self, snapshot: Snapshot, short_names: Callable[[GroupKind], tuple[str, ...]] = _no_names) -> None:
+        """Index by name; of two objects with one name the later one counts, as for `kubectl apply`.
+
+        `short_names` looks up those of kinds whose definition is not in the snapshot.
+        """
         self.snapshot = snapshot
+        self.short_names = short_names
         self._objects = {resource.ref: resource for resource in snapshot.resources}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}

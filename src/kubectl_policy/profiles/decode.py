@@ -43,6 +43,7 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         group_kind,
         fields["class"],
         "profile",
+        short_names=tuple(fields.get("shortNames", ())),
         target_fields=tuple(fields.get("targetFields", TARGET_FIELDS)) if references else (),
         references_alone=attachment != "partly",
         target_group=fields.get("targetGroup", ""),

@@ -108,6 +108,8 @@ class Setting(NamedTuple):
 class PolicyKindProfile:
     """The choices that a policy kind makes; the defaults are SEMANTICS' and GEP-713's.
 
+    `short_names` are those by which kubectl knows the kind (`btp`), for where its definition was not read.
+
     Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` it is not
     known how the kind attaches, and nothing is claimed about what it affects; unless it attaches by `references_alone`,
     that holds of a policy without references. `target_group` is the group of a reference that names none.
@@ -143,6 +145,7 @@ class PolicyKindProfile:
     group_kind: GroupKind
     policy_class: PolicyClass
     known_by: KnownBy
+    short_names: tuple[str, ...] = ()
     target_fields: tuple[str, ...] = TARGET_FIELDS
     references_alone: bool = True
     target_group: str = ""

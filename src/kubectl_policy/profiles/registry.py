@@ -11,7 +11,7 @@ from kubectl_policy.profiles.infer import by_label, by_shape
 from kubectl_policy.profiles.load import built_in_profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
@@ -35,6 +35,18 @@ _NOT_POLICIES = frozenset(
         )
     }
 )
+
+
+def short_names_in(profiles: Iterable[PolicyKindProfile]) -> Callable[[GroupKind], tuple[str, ...]]:
+    """Looks up the short names of a kind: in the profiles, later ones first, then in the built-in ones."""
+    own = {profile.group_kind: profile.short_names for profile in profiles}
+
+    def look_up(kind: GroupKind) -> tuple[str, ...]:
+        built_in = None if kind in own else built_in_profiles(kind.group).get(kind)
+        return built_in.short_names if built_in else own.get(kind, ())
+
+    return look_up
+
 
 _NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 

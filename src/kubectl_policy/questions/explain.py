@@ -68,7 +68,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     origins = (profile.origin, definition, *(policy.origin for policy in policies[:1]))
     return Explanation(
         profile,
-        analysis.index.kinds.get(kind) or _guessed(kind),
+        analysis.index.kinds.get(kind) or _guessed(analysis, kind),
         next(filter(None, origins), None),
         len(policies),
         tuple(sorted(Counter(_targets(analysis, profile)).items())),
@@ -103,11 +103,11 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
     """The kinds of that name that have a profile. Without a group in the name, every built-in profile is read."""
     rest = type_name.lower().partition(".")[2]
     groups = (rest, rest.partition(".")[2]) if rest else built_in_groups()
-    return (kind for kind in analysis.registry.profiled(groups) if is_called(_guessed(kind), type_name))
+    return (kind for kind in analysis.registry.profiled(groups) if is_called(_guessed(analysis, kind), type_name))
 
 
-def _guessed(kind: GroupKind) -> KindNames:
-    return KindNames(kind, plural(kind.kind.lower()))
+def _guessed(analysis: Analysis, kind: GroupKind) -> KindNames:
+    return KindNames(kind, plural(kind.kind.lower()), analysis.index.short_names(kind))
 
 
 def _hint(analysis: Analysis, type_name: str) -> str:

@@ -66,7 +66,7 @@ def _all_kinds(index: Index) -> Iterable[KindNames]:
     yield from index.kinds.values()
     for kind in index.group_kinds:
         if kind not in index.kinds:
-            yield KindNames(kind, plural(kind.kind.lower()))
+            yield KindNames(kind, plural(kind.kind.lower()), index.short_names(kind))
 
 
 def plural(singular: str) -> str:
