@@ -1,44 +1,23 @@
 """An independent reading of the semantics: brute force over a small world, as naive as the definitions are.
 
-It enumerates every path, keeps specs as flat dictionaries of leaf paths, and computes each answer from scratch. It
-shares no code with what it judges but the names of things.
+It enumerates every path and computes each answer from scratch; how policies merge is in `oracle_merging`. It shares no
+code with what it judges but the names of things.
 """
 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from kubectl_policy.model import Json
     from tests.property.world import Gateway, Kind, Policy, Rule, World
 
 GATEWAY_API = "gateway.networking.k8s.io"
 Path: TypeAlias = tuple[NodeRef, ...]
-Field: TypeAlias = tuple[str, ...]
-Who: TypeAlias = tuple[ObjectRef, NodeRef, bool]
-Flat: TypeAlias = "dict[Field, tuple[Json, Who]]"
-
-
-class Part(NamedTuple):
-    """What one stanza of a policy declares at one node."""
-
-    who: Who
-    strategy: str
-    spec: Flat
-
-
-class Outcome(NamedTuple):
-    """The effective spec at the end of a path; a removed field has the value None."""
-
-    spec: Flat
-    parts: list[Part]
-    members: set[Who]
-    rejected: set[Who]
 
 
 def obj(group: str, kind: str, namespace: str, name: str) -> NodeRef:
@@ -58,7 +37,7 @@ def _at(node: NodeRef, section: str) -> NodeRef:
 def sections(world: World) -> dict[NodeRef, list[str]]:
     """Every object of the world with the names of its sections."""
     found: dict[NodeRef, list[str]] = {namespace_node(name): [] for name in world.namespaces}
-    found |= {obj(GATEWAY_API, "GatewayClass", "", name): [] for name in world.classes}
+    found |= {obj(GATEWAY_API, "GatewayClass", "", name): [] for name, _ in world.classes}
     for gateway in world.gateways:
         found[obj(GATEWAY_API, "Gateway", gateway.namespace, gateway.name)] = [name for name, _ in gateway.listeners]
     for route in world.routes:
@@ -75,7 +54,7 @@ def full_paths(world: World) -> set[Path]:
     taken = {head for found in heads.values() for head in found}
     whole = {head for head in _listeners(world) if head not in taken}
     used_classes = {gateway.gateway_class for gateway in world.gateways}
-    whole |= {(obj(GATEWAY_API, "GatewayClass", "", name),) for name in world.classes if name not in used_classes}
+    whole |= {(obj(GATEWAY_API, "GatewayClass", "", name),) for name, _ in world.classes if name not in used_classes}
     for route in world.routes:
         node = obj(GATEWAY_API, "HTTPRoute", route.namespace, route.name)
         for number, rule in enumerate(route.rules):
@@ -162,139 +141,40 @@ def attached(world: World, policy: Policy) -> tuple[list[NodeRef], set[str]]:
     """The targets that a policy attaches to, and why it fails to attach to the others."""
     there: list[NodeRef] = []
     failures, known = set[str](), sections(world)
+    kind = next(one for one in world.kinds if one.name == policy.kind)
     for target in policy.targets:
         home, abroad = policy.namespace, target.object.namespace
         if abroad and abroad != home and (home, abroad) not in world.grants:
             failures.add("NotPermitted")
-        elif target.section not in ("", *known.get(NodeRef(target.object), ())) or NodeRef(target.object) not in known:
+        elif NodeRef(target.object) not in known:
+            failures.add("TargetNotFound")
+        elif not acts_on(world, kind, NodeRef(target.object)):
+            failures.add("NoEffect")
+        elif target.section not in ("", *known[NodeRef(target.object)]):
             failures.add("TargetNotFound")
         else:
             there.append(target)
     return there, failures
 
 
-def flatten(spec: Mapping[str, Json], whole: frozenset[str], above: Field = ()) -> dict[Field, Json]:
-    """The leaves of a spec: all that is no map, empty maps, and the maps that are replaced whole."""
-    flat: dict[Field, Json] = {}
-    for key, value in spec.items():
-        field = (*above, key)
-        if isinstance(value, dict) and value and ".".join(field) not in whole:
-            flat |= flatten(value, whole, field)
-        else:
-            flat[field] = value
-    return flat
-
-
-def _covers(above: Field, below: Field) -> bool:
-    return above != below and below[: len(above)] == above
-
-
-def patch(target: Flat, change: Flat) -> Flat:
-    """RFC 7386, leaf by leaf; a removal stays, as a leaf that is None."""
-    result = dict(target)
-    for field, leaf in change.items():
-        if leaf[0] == {} and any(_covers(field, other) for other in target):
-            continue  # an empty map changes nothing in a map
-        result = {other: kept for other, kept in result.items() if not (_covers(field, other) or _covers(other, field))}
-        result[field] = leaf
-    return result
-
-
-class Merged(NamedTuple):
-    """Parts of a path as one; those of `order` take part, each patching what the ones before it amount to."""
-
-    order: list[Flat]
-    strategy: str
-    members: set[Who]
-    rejected: set[Who]
-
-    @property
-    def spec(self) -> Flat:
-        """What the parts amount to."""
-        result = self.order[0]
-        for change in self.order[1:]:
-            result = patch(result, change)
-        return result
-
-
-def _merge(established: Merged, challenger: Merged) -> Merged:
-    rejected = established.rejected | challenger.rejected
-    both = established.members | challenger.members
-    table = {
-        "None": (established.order, established.members, rejected | challenger.members),
-        "Atomic defaults": (challenger.order, challenger.members, rejected),
-        "Atomic overrides": (established.order, established.members, rejected),
-        "Patch defaults": (established.order + challenger.order, both, rejected),
-        "Patch overrides": (challenger.order + established.order, both, rejected),
+def acts_on(world: World, kind: Kind, node: NodeRef) -> bool:
+    """Whether a kind's controllers manage an object; of a route, one of its parents, attached there or not."""
+    ours = {name for name, controller in world.classes if controller in kind.controllers}
+    gateways = {
+        obj(GATEWAY_API, "Gateway", gateway.namespace, gateway.name)
+        for gateway in world.gateways
+        if gateway.gateway_class in ours
     }
-    order, members, refused = table[established.strategy]
-    return Merged(order, established.strategy, members, refused)
+    if not kind.controllers or node.kind in {"Namespace", "Service"}:
+        return True
+    if node.kind == "GatewayClass":
+        return node.object.name in ours
+    if node.kind == "Gateway":
+        return NodeRef(node.object) in gateways
+    route = next(one for one in world.routes if (one.namespace, one.name) == (node.object.namespace, node.object.name))
+    return any(obj(GATEWAY_API, "Gateway", *parent[:2]) in gateways for parent in route.parents)
 
 
-def fold(parts: list[Part], direction: str) -> Merged:
-    """All parts of a path as one, the two most specific first or the two least specific first."""
-    layers = [Merged([part.spec], part.strategy, {part.who}, set()) for part in parts]
-    if direction == "bottom-up":
-        while len(layers) > 1:
-            layers[-2:] = [_merge(layers[-2], layers[-1])]
-    while len(layers) > 1:
-        merged = _merge(layers[0], layers[1])
-        keeps = "None" if layers[0].strategy == "None" else layers[1].strategy
-        layers[:2] = [merged._replace(strategy=keeps)]
-    return layers[0]
-
-
-def parts_on(world: World, kind: Kind, node: NodeRef) -> list[Part]:
-    """What the policies of a kind at one node declare, in the order in which they are folded."""
-    policies = [one for one in world.policies if one.kind == kind.name and node in one.targets]
-    policies = [one for one in policies if node in attached(world, one)[0]]
-    policies.sort(key=lambda one: (one.created is None, one.created or 0, f"{one.namespace}/{one.name}"))
-    parts: list[Part] = []
-    for policy in policies:
-        for strategy, spec in policy.parts:
-            who = (policy.ref, node, strategy.endswith("overrides"))
-            flat = {field: (value, who) for field, value in flatten(spec, kind.whole).items()}
-            parts.append(Part(who, strategy, flat))
-    if kind.same_level == "newest-challenges" or (kind.same_level is None and kind.style != "singular"):
-        return parts
-    defaults = [part for part in parts if part.strategy.endswith("defaults")]
-    return [part for part in parts if part not in defaults] + defaults[::-1]
-
-
-def parts_at_end(world: World, kind: Kind, path: Path) -> list[Part]:
-    """What counts at the end of a path, least specific first."""
-    if kind.direct:
-        return parts_on(world, kind, path[-1]) or parts_on(world, kind, NodeRef(path[-1].object))
-    once = [node for place, node in enumerate(path) if node not in path[:place]]
-    return [part for node in once for part in parts_on(world, kind, node)]
-
-
-def own_value(world: World, node: NodeRef, field: str) -> Json:
-    """A setting of a route itself."""
-    for route in world.routes:
-        if obj(GATEWAY_API, "HTTPRoute", route.namespace, route.name).object == node.object:
-            return route.own.get(field.removeprefix("spec.own."))
-    return None
-
-
-def effective(world: World, kind: Kind, path: Path) -> Outcome | None:
-    """The effective policy of a kind at the end of a path; None where no policy contributes."""
-    parts = parts_at_end(world, kind, path)
-    if not parts:
-        return None
-    merged = fold(parts, kind.fold or "bottom-up")
-    spec = dict(merged.spec)
-    for policy_field, object_field in kind.object_fields.items():
-        field, value = tuple(policy_field.split(".")), own_value(world, path[-1], object_field)
-        meets = [other for other in spec if other == field or _covers(field, other) or _covers(other, field)]
-        if value in (None, "", [], {}) or any(spec[other][1][2] for other in meets):
-            continue
-        spec = {other: leaf for other, leaf in spec.items() if other not in meets}
-        spec[field] = (value, (path[-1].object, path[-1], False))
-    return Outcome(spec, parts, merged.members, merged.rejected)
-
-
-def direction_matters(world: World, kind: Kind, path: Path) -> bool:
-    """Whether the two directions of folding differ in what they make effective or refuse."""
-    up, down = (fold(parts_at_end(world, kind, path), direction) for direction in ("bottom-up", "top-down"))
-    return (up.spec, up.rejected) != (down.spec, down.rejected)
+def is_ours(world: World, kind: Kind, path: Path) -> bool:
+    """Whether the Gateway of a path, if it has one, is managed by the kind's controllers."""
+    return all(acts_on(world, kind, node) for node in path if node.kind == "Gateway")

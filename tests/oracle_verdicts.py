@@ -6,13 +6,16 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from tests import oracle
+from tests import oracle, oracle_merging
+from tests.oracle_specs import adds_nothing, covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import Json, ObjectRef
-    from tests.oracle import Field, Outcome, Path, Who
+    from tests.oracle import Path
+    from tests.oracle_merging import Outcome
+    from tests.oracle_specs import Field, Flat, Who
     from tests.property.world import Kind, Policy, World
 
 
@@ -29,23 +32,35 @@ class Fate(NamedTuple):
 def fates(outcome: Outcome) -> list[Fate]:
     """The fate of every field that a part declares."""
     found: list[Fate] = []
+    spec = {named(field): leaf for field, leaf in outcome.spec.items()}
+    winners = tuple(one.who for one in outcome.parts if one.who in outcome.members)
     for part in outcome.parts:
         for field, (value, who) in part.spec.items():
-            winners = tuple(one.who for one in outcome.parts if one.who in outcome.members)
+            name = named(field)
             if who in outcome.rejected:
-                found.append(Fate(field, value, who, "rejected", winners))
+                found.append(Fate(name, value, who, "rejected", outcome.kept_out.get(who, winners)))
                 continue
-            above = [leaf for other, leaf in outcome.spec.items() if other == field[: len(other)]]
-            below = [
-                leaf for other, leaf in outcome.spec.items() if len(other) > len(field) and other[: len(field)] == field
-            ]
+            above = [leaf for other, leaf in spec.items() if other == name[: len(other)]]
             by: tuple[Who, ...]
             if above:
                 effective, by = above[0][1] == who, (above[0][1],)
             else:
-                effective, by = bool(below) and value == {}, tuple(sorted({leaf[1] for leaf in below})) or winners
-            found.append(Fate(field, value, who, "effective" if effective else "superseded", () if effective else by))
+                effective = adds_nothing(value, field, outcome.spec)
+                by = _instead(name, spec) or winners
+            found.append(Fate(name, value, who, "effective" if effective else "superseded", () if effective else by))
     return found
+
+
+def _instead(field: Field, spec: Flat) -> tuple[Who, ...]:
+    """Who set what is in the closest map around a field, if there is any but the whole spec."""
+    maps = (field[:length] for length in range(len(field), 0, -1))
+    around = ({leaf[1] for other, leaf in spec.items() if covers(place, other)} for place in maps)
+    return tuple(sorted(next((found for found in around if found), ())))
+
+
+def named(field: Field) -> Field:
+    """A field as the engine calls it: an element of a list by its name alone."""
+    return tuple(key[1:-1] if key.startswith("[") else key for key in field)
 
 
 def in_force(outcome: Outcome) -> set[ObjectRef]:
@@ -59,7 +74,7 @@ def affected_by(world: World, node: NodeRef) -> set[ObjectRef]:
     """The policies with at least one effective field at a node, on any path that traffic comes down."""
     found: set[ObjectRef] = set()
     for path, kind in product(oracle.paths_to(world, node), world.kinds):
-        outcome = oracle.effective(world, kind, path)
+        outcome = oracle_merging.effective(world, kind, path)
         if outcome and oracle.carries_traffic(path) and not is_below(kind, path):
             found |= in_force(outcome)
     return found
@@ -76,10 +91,11 @@ def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
     kind = next(one for one in world.kinds if one.name == policy.kind)
     targets, failures = oracle.attached(world, policy)
     if not targets:
-        return next((state for state in ("TargetNotFound", "NotPermitted") if state in failures), "Invalid"), set()
+        states = ("TargetNotFound", "NotPermitted", "NoEffect")
+        return next((state for state in states if state in failures), "Invalid"), set()
     paths = {path for target in targets for path in _paths(world, kind, target)}
     carrying = [path for path in paths if oracle.carries_traffic(path)]
-    outcomes = [outcome for path in carrying if (outcome := oracle.effective(world, kind, path))]
+    outcomes = [outcome for path in carrying if (outcome := oracle_merging.effective(world, kind, path))]
     if not outcomes:
         return "NoEffect", set()
     everywhere, somewhere, refused = True, False, True

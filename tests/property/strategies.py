@@ -6,28 +6,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 
-from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model import NodeRef
 from tests.oracle import GATEWAY_API, full_paths, obj, sections
-from tests.property.world import STRATEGIES, Gateway, Kind, Policy, Route, Rule, Service, World
+from tests.property.kinds import kinds
+from tests.property.world import OURS, STRATEGIES, Gateway, Policy, Route, Rule, Service, World
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json
-    from tests.property.world import Style
+    from tests.property.world import Kind
 
     _Named = TypeVar("_Named", Gateway, Route, Service)
 
 NAMESPACES = ("ns", "other")
-_HTTP_ROUTE, _SERVICE = GroupKind(GATEWAY_API, "HTTPRoute"), GroupKind("", "Service")
-_LEVELS = (
-    (),
-    ((_SERVICE, False),),
-    ((_SERVICE, True), (_SERVICE, False)),
-    ((_HTTP_ROUTE, False),),
-    ((_HTTP_ROUTE, True),),
-    ((GroupKind(GATEWAY_API, "Gateway"), True),),
-)
 _MISSING = (obj(GATEWAY_API, "Gateway", "ns", "ghost"), NodeRef(obj("", "Service", "ns", "s0").object, "ghost"))
 
 namespaces = st.sampled_from(("ns", "ns", "ns", "other"))
@@ -36,9 +28,29 @@ INNER: tuple[Json, ...] = (1, 2, "x", None, {}, {"d": 1}, {"d": None})
 values: st.SearchStrategy[Json] = st.one_of(
     scalars,
     st.lists(st.integers(0, 2), max_size=2),
-    st.dictionaries(st.sampled_from("xyz"), st.sampled_from(INNER), max_size=2),
+    st.dictionaries(st.sampled_from("xyzl"), st.sampled_from((*INNER, [{"name": "x"}])), max_size=2),
 )
-specs: st.SearchStrategy[Mapping[str, Json]] = st.dictionaries(st.sampled_from("abm"), values, max_size=3)
+# Lists of elements with names, and what may stand there instead: other lists, the same names twice, no list at all.
+LISTS: tuple[Json, ...] = (
+    [{"name": "x", "v": 1}],
+    [{"name": "x", "v": 2}, {"name": "y"}],
+    [{"name": "y", "v": {"d": 1}}, {"name": "z"}],
+    [],
+    [],
+    [{"name": "x"}, {"name": "x"}],
+    [{"name": "x"}, {"v": 1}],
+    [1],
+    {"x": 1},
+    {},
+    None,
+)
+# What a kind is about (see `Kind`): never removed and never nothing, so that with it a spec is not empty.
+ABOUT: tuple[Json, ...] = (1, {"x": 1}, {"x": 2, "y": 1})
+specs: st.SearchStrategy[Mapping[str, Json]] = st.tuples(
+    st.dictionaries(st.sampled_from("abm"), values, max_size=3),
+    st.dictionaries(st.just("l"), st.sampled_from(LISTS), max_size=1),
+    st.dictionaries(st.just("e"), st.sampled_from(ABOUT), max_size=1),
+).map(lambda fields: {**fields[0], **fields[1], **fields[2]})
 
 listeners = st.lists(
     st.tuples(st.sampled_from(("l0", "l1")), st.sampled_from(("All", "All", "Same"))),
@@ -47,21 +59,14 @@ listeners = st.lists(
     unique_by=lambda listener: listener[0],
 ).map(tuple)
 gateways = st.builds(
-    Gateway, namespaces, st.sampled_from(("g0", "g1")), st.sampled_from(("public", "unread")), listeners
+    Gateway,
+    namespaces,
+    st.sampled_from(("g0", "g1")),
+    st.sampled_from(("public", "public", "theirs", "unread")),
+    listeners,
 )
 services = st.builds(
     Service, namespaces, st.sampled_from(("s0", "s1")), st.sampled_from(((("http", 80),), (("", 80), ("admin", 81))))
-)
-kinds = st.builds(
-    Kind,
-    st.just(""),
-    st.sampled_from((False, False, True)),
-    st.sampled_from(("bare", "bare", "plural", "singular")),
-    st.sampled_from((None, None, "bottom-up", "top-down")),
-    st.sampled_from((None, None, "newest-challenges", "first-wins")),
-    st.sampled_from(_LEVELS),
-    st.sampled_from(({}, {}, {"a": "spec.own.a", "m.x": "spec.own.x"})),
-    st.sampled_from((frozenset[str](), frozenset({"m"}))),
 )
 
 
@@ -78,13 +83,13 @@ def worlds(draw: st.DrawFn) -> World:
     found_kinds = tuple(
         kind._replace(name=name)
         for kind, name in zip(
-            draw(st.lists(kinds, min_size=1, max_size=2 if draw(st.booleans()) else 1)), "KL", strict=False
+            draw(st.lists(kinds(), min_size=1, max_size=2 if draw(st.booleans()) else 1)), "KL", strict=False
         )
     )
     found_gateways, found_services = draw(_some(gateways)), draw(_some(services))
     bare = World(
         NAMESPACES,
-        ("public",),
+        (("public", OURS), ("theirs", "example.org/theirs")),
         found_gateways,
         draw(_some(_routes(found_gateways, found_services))),
         found_services,
@@ -94,8 +99,8 @@ def worlds(draw: st.DrawFn) -> World:
     )
     nodes = [NodeRef(node.object, name) for node, names in sections(bare).items() for name in ("", *names)]
     spine = max(full_paths(bare), key=lambda path: (len(path), path))
-    targets = (*spine, *spine, *spine, *nodes, *_MISSING)
-    policies = draw(st.lists(_policies(found_kinds, targets), min_size=2, max_size=6))
+    targets = (*spine * 4, *nodes, *_MISSING)
+    policies = draw(st.lists(_policies(found_kinds, targets), min_size=3, max_size=6))
     return bare._replace(
         policies=tuple(policy._replace(name=name) for policy, name in zip(policies, "fedcba", strict=False))
     )
@@ -130,14 +135,23 @@ def _policies(draw: st.DrawFn, known: tuple[Kind, ...], nodes: tuple[NodeRef, ..
     at_home = next((target.object.namespace for target in targets if target.object.namespace), "ns")
     namespace = draw(st.sampled_from((at_home, at_home, "other")))
     return Policy(
-        kind.name, namespace, "", draw(st.sampled_from((None, 1, 1, 2))), tuple(targets), draw(_parts(kind.style))
+        kind.name,
+        namespace,
+        "",
+        draw(st.sampled_from((None, 1, 1, 2))),
+        tuple(targets),
+        draw(_parts(kind)),
+        draw(st.sampled_from((None, 0, 1, -1))) if kind.ordered else None,
     )
 
 
-def _parts(style: Style) -> st.SearchStrategy[tuple[tuple[str, Mapping[str, Json]], ...]]:
-    if style == "bare":
-        return st.tuples(st.tuples(st.sampled_from(STRATEGIES), specs))
-    ways = ("Patch",) if style == "singular" else ("Patch", "Atomic")
+def _parts(kind: Kind) -> st.SearchStrategy[tuple[tuple[str, Mapping[str, Json]], ...]]:
+    if kind.style in {"apart", "keyed"}:
+        return st.tuples(st.tuples(st.just("All apply" if kind.style == "apart" else "Strategic merge"), specs))
+    if kind.style == "bare":
+        patches = ("Patch defaults",) * 4 if kind.chooser == "challenger" else ()
+        return st.tuples(st.tuples(st.sampled_from((*STRATEGIES, *patches)), specs))
+    ways = ("Patch",) if kind.style == "singular" else ("Patch", "Atomic")
     overrides = st.tuples(st.sampled_from([f"{way} overrides" for way in ways]), specs)
     defaults = st.tuples(st.sampled_from([f"{way} defaults" for way in ways]), specs)
     return st.one_of(st.tuples(defaults), st.tuples(overrides), st.tuples(overrides, defaults))

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_policy import analyze, leaves
 from kubectl_policy.resolution import field_name
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.precedence import refused
+from tests.property.choices import PLACES, contributions, merging_profiles
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
+from tests.resolution.outcomes import PATH
 
 if TYPE_CHECKING:
-    from kubectl_policy import EffectivePolicy
+    from kubectl_policy import EffectivePolicy, PolicyKindProfile
+    from kubectl_policy.profiles.profile import SameLevel
     from tests.property.world import World
 
 
@@ -25,6 +31,22 @@ def test_every_declared_field_has_a_fate(world: World) -> None:
             _check(effective)
 
 
+@given(data=st.data(), profile=merging_profiles(), one_applies=st.booleans())
+def test_whatever_a_kind_chooses(data: st.DataObject, profile: PolicyKindProfile, *, one_applies: bool) -> None:
+    """Also each element of a list that merges by keys, and each field of a policy that another one keeps out."""
+    parts = data.draw(contributions(profile))
+    on_nodes = [[part for part in parts if part.source.target == place] for place in PLACES]
+    same_level: SameLevel = "one-applies" if one_applies else "newest-challenges"
+    out = frozenset(one for on_node in on_nodes for one in refused(on_node, same_level))
+    effective = resolve(PATH, profile, parts, {}, out)
+    _check(effective)
+    for fate in effective.fates():
+        if fate.source in out:
+            (winner,) = fate.superseded_by
+            assert (fate.state, winner.target) == ("rejected", fate.source.target)
+    assert not effective.members & (effective.rejected | out)
+
+
 def _check(effective: EffectivePolicy) -> None:
     declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
     in_force = {field_name(field): leaf for field, leaf in leaves(effective.spec)}
@@ -35,7 +57,7 @@ def _check(effective: EffectivePolicy) -> None:
     for fate in fates:
         if fate.state == "effective":
             assert fate.superseded_by == ()
-            assert fate.value == {} or in_force[fate.field].source == fate.source
+            assert fate.value in ({}, []) or in_force[fate.field].source == fate.source
         else:
             assert fate.superseded_by
             assert fate.source not in fate.superseded_by

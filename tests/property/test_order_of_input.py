@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy import analyze
+from kubectl_policy import MergeStrategy, analyze
 from tests.property.answers import answers
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from random import Random
 
     from tests.property.world import World
 
+_BY_KEYS: Final[Mapping[str, Any]] = {
+    "strategy": MergeStrategy.STRATEGIC_MERGE,
+    "strategy_field": "",
+    "stanzas": "none",
+    "list_keys": {"l": "name", "a": "", "b": ""},
+}
 
-@given(world=worlds(), random=st.randoms(use_true_random=False))
-def test_any_order_gives_the_same_answers(world: World, random: Random) -> None:
-    """Everything that can be asked, in the same order, with the same diagnostics."""
+
+@given(world=worlds(), by_keys=st.booleans(), random=st.randoms(use_true_random=False))
+def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_keys: bool) -> None:
+    """Everything that can be asked, in the same order, with the same diagnostics; also where lists merge by keys."""
     snapshot, profiles = snapshot_of(world), profiles_of(world)
+    if by_keys:
+        profiles = tuple(replace(profile, **_BY_KEYS) for profile in profiles)
     resources = list(snapshot.resources)
     random.shuffle(resources)
     shuffled = replace(snapshot, resources=tuple(resources))

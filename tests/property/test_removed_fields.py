@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, leaves
 from kubectl_policy.resolution.strategies import fold
-from kubectl_policy.resolution.traced import patched, trace
+from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.rfc7386 import PATCHES, SPECS
+from tests.property.strategic import KEYS, documents
 from tests.resolution.specs import declares, source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.model import Json
     from kubectl_policy.profiles.profile import Fold
+    from kubectl_policy.resolution.traced import Field
 
 DIRECTIONS: Final[tuple[Fold, ...]] = ("bottom-up", "top-down")
 
 
-@given(above=SPECS, below=PATCHES, lowest=SPECS)
+WAYS = st.sampled_from((MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE))
+SETTINGS = st.one_of(SPECS, documents(nulls=False))
+CHANGES = st.one_of(PATCHES, documents(nulls=True))
+
+
+@given(above=SETTINGS, below=CHANGES, lowest=SETTINGS, strategy=WAYS)
 def test_what_is_removed_below_does_not_come_back_from_above(
-    above: dict[str, Json], below: dict[str, Json], lowest: dict[str, Json]
+    above: dict[str, Json], below: dict[str, Json], lowest: dict[str, Json], strategy: MergeStrategy
 ) -> None:
-    """Neither the field nor anything in it, whatever a third policy sets there."""
-    parts = [
-        declares(name, spec, MergeStrategy.PATCH_DEFAULTS)
-        for name, spec in (("above", above), ("below", below), ("lowest", lowest))
+    """Neither the field nor anything in it, whatever a third policy sets there; also inside elements of lists."""
+    keys: Mapping[Field, str] = KEYS if strategy is MergeStrategy.STRATEGIC_MERGE else {}
+    declared = [
+        declares(name, spec, strategy) for name, spec in (("above", above), ("below", below), ("lowest", lowest))
     ]
-    removed = {field for field, leaf in leaves(trace(below, source("below"))) if leaf.removed}
+    parts = [replace(part, spec=keyed(part.spec, keys)) for part in declared]
+    removed = {field for field, leaf in leaves(parts[1].spec) if leaf.removed}
     for direction in DIRECTIONS:
         for field, leaf in leaves(fold(parts, direction).spec):
             inside = {field[:length] for length in range(1, len(field) + 1)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -13,10 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
+    from kubectl_policy.profiles.profile import Chooser, Fold, MergesWith, Nulls, SameLevel, Sections, Stanzas
 
 POLICIES = "example.com"
+OURS = "example.com/gateway"
 STRATEGIES = ("None", "Atomic defaults", "Atomic overrides", "Patch defaults", "Patch overrides")
-Style: TypeAlias = Literal["bare", "plural", "singular"]
+# `apart`: all policies apply, each with settings of its own; `keyed`: they merge strategically, lists by `LIST_KEYS`.
+Style: TypeAlias = Literal["bare", "plural", "singular", "apart", "keyed"]
+LIST_KEYS: Final[Mapping[str, str]] = {"l": "name", "b": ""}
+_FIXED: Final[Mapping[Style, MergeStrategy]] = {
+    "apart": MergeStrategy.ALL_APPLY,
+    "keyed": MergeStrategy.STRATEGIC_MERGE,
+}
+_STANZAS: Final[Mapping[Style, Stanzas]] = {
+    "bare": "none",
+    "plural": "plural",
+    "singular": "singular",
+    "apart": "none",
+    "keyed": "none",
+}
+Levels: TypeAlias = "tuple[tuple[GroupKind, bool], ...]"
 
 
 class Gateway(NamedTuple):
@@ -54,16 +70,27 @@ class Service(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A policy kind. `levels` are (kind of object, whether its sections) at which it takes effect."""
+    """A policy kind. `levels` are (kind of object, whether its sections) at which it takes effect.
+
+    `ordered` policies have numbers. A policy of a kind that is `about` a field is empty without it.
+    """
 
     name: str
     direct: bool
     style: Style
-    fold: Literal["bottom-up", "top-down"] | None = None
-    same_level: Literal["newest-challenges", "first-wins"] | None = None
-    levels: tuple[tuple[GroupKind, bool], ...] = ()
+    fold: Fold | None = None
+    same_level: SameLevel | None = None
+    levels: Levels = ()
     object_fields: Mapping[str, str] = {}
     whole: frozenset[str] = frozenset()
+    chooser: Chooser = "established"
+    merges_with: MergesWith = "every"
+    merge_parents: Levels = ()
+    sections: Sections | None = None
+    controllers: frozenset[str] = frozenset()
+    nulls: Nulls = "remove"
+    ordered: bool = False
+    about: str = ""
 
 
 class Policy(NamedTuple):
@@ -75,6 +102,7 @@ class Policy(NamedTuple):
     created: int | None
     targets: tuple[NodeRef, ...]
     parts: tuple[tuple[str, Mapping[str, Json]], ...]
+    number: int | None = None
 
     @property
     def ref(self) -> ObjectRef:
@@ -83,10 +111,13 @@ class Policy(NamedTuple):
 
 
 class World(NamedTuple):
-    """Everything that there is. A grant (from, to) lets policies and routes of one namespace refer into another."""
+    """Everything that there is: a class is a name and a controller.
+
+    A grant (from, to) lets policies and routes of one namespace refer into another.
+    """
 
     namespaces: tuple[str, ...]
-    classes: tuple[str, ...]
+    classes: tuple[tuple[str, str], ...]
     gateways: tuple[Gateway, ...]
     routes: tuple[Route, ...]
     services: tuple[Service, ...]
@@ -102,13 +133,23 @@ def profiles_of(world: World) -> tuple[PolicyKindProfile, ...]:
             GroupKind(POLICIES, kind.name),
             "direct" if kind.direct else "inherited",
             "profile",
-            strategy_field="spec.mode",
-            stanzas="none" if kind.style == "bare" else kind.style,
+            strategy=_FIXED.get(kind.style),
+            strategy_field="" if kind.style in _FIXED else "spec.mode",
+            list_keys=LIST_KEYS if kind.style == "keyed" else {},
+            stanzas=_STANZAS[kind.style],
             fold=kind.fold,
             same_level=kind.same_level,
             effective_targets=tuple(TargetLevel(*level) for level in kind.levels),
             object_fields=kind.object_fields,
             whole_fields=kind.whole,
+            chooser=kind.chooser,
+            merges_with=kind.merges_with,
+            merge_parents=tuple(TargetLevel(*level) for level in kind.merge_parents),
+            sections=kind.sections,
+            controllers=kind.controllers,
+            nulls=kind.nulls,
+            order_field="priority" if kind.ordered else "",
+            empty_without=kind.about,
         )
         for kind in world.kinds
     )
@@ -122,8 +163,8 @@ def snapshot_of(world: World) -> Snapshot:
 def _objects(world: World) -> Iterator[Resource]:
     for name in world.namespaces:
         yield build.namespace(name)
-    for name in world.classes:
-        yield build.gateway_class(name)
+    for name, controller in world.classes:
+        yield build.gateway_class(name, controller)
     for gateway in world.gateways:
         listeners = [
             build.listener(name, port=80 + number, allowedRoutes=build.allow(source))
@@ -178,11 +219,19 @@ def _policy(world: World, policy: Policy) -> Resource:
     for strategy, part in policy.parts:
         spec |= _part(strategy, part, style)
     return build.resource(
-        policy.kind, policy.name, spec, group=POLICIES, namespace=policy.namespace, age=policy.created
+        policy.kind,
+        policy.name,
+        spec,
+        group=POLICIES,
+        namespace=policy.namespace,
+        age=policy.created,
+        priority=policy.number,
     )
 
 
 def _part(strategy: str, part: Mapping[str, Json], style: Style) -> dict[str, Json]:
+    if style in _FIXED:
+        return dict(part)
     if style == "bare":
         return {**part, "mode": MergeStrategy(strategy).name.replace("_", "-").lower()}
     stanza = ("override" if strategy.endswith("overrides") else "default") + ("s" if style == "plural" else "")

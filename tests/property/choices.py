@@ -1,0 +1,57 @@
+"""Random profiles with every choice that merging depends on, and contributions of policies along a path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from hypothesis import strategies as st
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
+from kubectl_policy.model import GroupKind
+from kubectl_policy.resolution.contributions import contribution_of
+from kubectl_policy.resolution.spec_proper import Stanza
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from tests.build import node
+from tests.property.rfc7386 import PATCHES
+from tests.property.strategic import KEYS, documents
+from tests.resolution.specs import source
+
+if TYPE_CHECKING:
+    from kubectl_policy.resolution import Contribution
+
+PLACES: Final = (node("Gateway", "g"), node("Gateway", "g", "http"), node("HTTPRoute", "r"))
+_WHOLE: Final = st.frozensets(st.sampled_from(("a", "*", "b.*", "deep.other", "named[name]", "deep.named[name]")))
+_LEVELS: Final = st.sampled_from(
+    ((), (TargetLevel(GATEWAY),), (TargetLevel(GATEWAY, section=True), TargetLevel(HTTP_ROUTE)))
+)
+
+
+def merging_profiles() -> st.SearchStrategy[PolicyKindProfile]:
+    """Profiles of a kind `ColorPolicy`."""
+    return st.builds(
+        PolicyKindProfile,
+        st.just(GroupKind("example.com", "ColorPolicy")),
+        st.just("inherited"),
+        st.just("profile"),
+        whole_fields=_WHOLE,
+        list_keys=st.sampled_from(({}, {".".join(field): key for field, key in KEYS.items()})),
+        nulls=st.sampled_from(("remove", "ignore")),
+        empty_without=st.sampled_from(("", "", "a", "named")),
+        chooser=st.sampled_from(("established", "challenger")),
+        merges_with=st.sampled_from(("every", "closest")),
+        merge_parents=_LEVELS,
+        fold=st.sampled_from((None, "bottom-up", "top-down")),
+    )
+
+
+@st.composite
+def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribution, ...]:
+    """What a few policies bring to a path, least specific first, each at one of its places."""
+    places = sorted(draw(st.lists(st.sampled_from(range(len(PLACES))), min_size=1, max_size=4)))
+    specs = st.one_of(PATCHES, documents(nulls=True))
+    found: list[Contribution] = []
+    for number, place in enumerate(places):
+        strategy = draw(st.sampled_from(MergeStrategy))
+        who = source(f"p{number}", overrides=strategy.overrides)._replace(target=PLACES[place])
+        found.append(contribution_of(who, Stanza("spec", strategy, draw(specs)), profile))
+    return tuple(found)
