@@ -26,6 +26,11 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
     [
         ({"approximate": True}, "approximate", "means nothing without notes"),
         ({"strategyValues": {}}, "strategyValues", "means nothing without strategyField"),
+        (
+            {"strategyField": "spec.mode", "strategyValues": {"deep": "Strategic merge"}, "chooser": "challenger"},
+            "strategyValues",
+            "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
+        ),
         ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
         ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
         ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),

@@ -36,6 +36,15 @@ def _chosen_by_challengers(fields: Fields) -> bool:
     return any(part.get("chooser") == "challenger" for part in (fields, *fields.get("variants", ())))
 
 
+def _merges_strategically_alone(fields: Fields) -> bool:
+    """Whether Strategic merge, where one of several strategies means it, only ever merges a policy with one other.
+
+    Which lists are told apart by keys is then the choice of the one policy that merges.
+    """
+    one_pair = fields.get("chooser") == "challenger" and fields.get("mergesWith") == "closest"
+    return one_pair or "Strategic merge" not in fields["strategyValues"].values()
+
+
 def _has_references(fields: Fields) -> bool:
     return fields.get("attachment") != "none"
 
@@ -43,6 +52,11 @@ def _has_references(fields: Fields) -> bool:
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
     ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
+    (
+        "strategyValues",
+        _merges_strategically_alone,
+        "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
+    ),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *((name, _has_references, "means nothing with attachment: none") for name in _OF_REFERENCES),
 )

@@ -131,8 +131,8 @@ class PolicyKindProfile:
     nobody has said. `whole_fields` are fields that come whole from one policy although they are maps or part of one:
     `limits.*` is every entry of a map, `rules[name]` every element of a list, known by its `name`. `list_keys` are the
     keys by which "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field.
-    `empty_without` is the field without which a spec counts as empty, so that it beats nothing. `variants` are the
-    profiles that hold instead at effective targets of some kinds.
+    `empty_without` is the field without which a spec counts as empty, so that it replaces none further up. `variants`
+    are the profiles that hold instead at effective targets of some kinds.
 
     Reporting. `status` is how the kind's controllers report, `status_by` how those do that report otherwise, by name.
 

@@ -146,8 +146,8 @@ def nulls_words(profile: PolicyKindProfile) -> str:
 
 
 def empty_words(profile: PolicyKindProfile) -> str:
-    """Which policy beats nothing."""
-    return f"a policy without {profile.empty_without} beats nothing" if profile.empty_without else ""
+    """Which policy replaces none further up."""
+    return f"a policy without {profile.empty_without} replaces none further up" if profile.empty_without else ""
 
 
 def own_words(profile: PolicyKindProfile) -> str:

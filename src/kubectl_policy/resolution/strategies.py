@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Contribution:
     """What one policy, attached at one node of a path, brings to the effective policy there.
 
-    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one beats nothing.
+    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one replaces none
+    further up.
     """
 
     source: Source
