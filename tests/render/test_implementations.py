@@ -299,10 +299,10 @@ def test_several_policies_together_replace_a_field() -> None:
         "ColorPolicy default/above → Gateway default/g",
         "ColorPolicy default/rule → HTTPRoute default/r, rule[0]",
     )
-    together = f"{' and '.join(sources)} together"
-    assert f"replaced by {together} on both paths\n" in tree(about_policy(analysis, "p"), WIDE)
+    both = " and ".join(sources)
+    assert f"gives way to {both} on both paths\n" in tree(about_policy(analysis, "p"), WIDE)
     text = " ".join(tree(about(analysis, "HTTPRoute", "r"), WIDE).split())
-    assert f"(all of it is replaced, by {together})" in text
+    assert f"(all of it gives way to {both})" in text
 
 
 def test_a_guess_about_a_kind_with_a_profile_is_not_for_want_of_one() -> None:

@@ -62,7 +62,7 @@ def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[
                 for place, beater in enumerate(beaters)
                 for span in source_spans(beater, " and " if place else " ", "beaten")
             ),
-            Span((" together" if len(beaters) > 1 else "") + (f" on {where}" if limited else ""), "beaten"),
+            Span(f" on {where}" if limited else "", "beaten"),
         )
 
 
@@ -85,7 +85,10 @@ def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescri
             beater.target == field.source.target for beater in beaters
         )
         return "refused in favour of" if alone else "conflicts with"
-    return "overridden by" if len(beaters) == 1 and beaters[0].overrides else "replaced by"
+    # Where several are in force instead, not each of them has replaced it.
+    if len(beaters) > 1:
+        return "gives way to"
+    return "overridden by" if beaters[0].overrides else "replaced by"
 
 
 def _effective(field: FieldOutcome, answer: PolicyDescription) -> tuple[tuple[int, ...], tuple[int, ...]]:

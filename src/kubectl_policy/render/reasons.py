@@ -53,7 +53,7 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
     names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
     if fate.state != "rejected":
         several = len(fate.superseded_by) > 1
-        return f"all of it is replaced, by {names} together" if several else f"{names} replaces all of it"
+        return f"all of it gives way to {names}" if several else f"{names} replaces all of it"
     if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
         return f"refused: of several on one target {_first(group)} applies, which is {names}"
     return f"refused, it conflicts with {names}"
