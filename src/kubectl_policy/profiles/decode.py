@@ -49,6 +49,7 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         target_group=fields.get("targetGroup", ""),
         declared_targets=_kinds(fields.get("declaredTargets", ())),
         effective_targets=_levels(fields.get("effectiveTargets", ())),
+        hostnames=fields.get("hostnames", "overlap"),
         virtual_targets=_kinds(fields.get("virtualTargets", ())),
         cross_namespace=fields.get("crossNamespace"),
         grant_required=fields.get("grantRequired", True),

@@ -20,6 +20,7 @@ SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
 Sections: TypeAlias = Literal["refine", "replace"]
+Hostnames: TypeAlias = Literal["overlap", "inside"]
 Nulls: TypeAlias = Literal["remove", "ignore"]
 Stanzas: TypeAlias = Literal["plural", "singular", "none"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
@@ -122,7 +123,8 @@ class PolicyKindProfile:
 
     Effect. `effective_targets` are the levels at which the kind changes behaviour (empty: the target itself for a
     direct kind, the end of each path for an inherited one). A policy on a section refines what the one on the whole
-    object says, or replaces it (`sections`).
+    object says, or replaces it (`sections`). For a kind that wants `hostnames` "inside", only paths count on which a
+    hostname of the route lies within the listener's; for Gateway API itself they need only overlap.
 
     Merging. `strategy` is None where each policy chooses by a stanza or by `strategy_field`, whose values mean
     `strategy_values`. `chooser` is the policy of two whose strategy decides, `merges_with` how much of what is above it
@@ -151,6 +153,7 @@ class PolicyKindProfile:
     target_group: str = ""
     declared_targets: frozenset[GroupKind] = frozenset()
     effective_targets: tuple[TargetLevel, ...] = ()
+    hostnames: Hostnames = "overlap"
     virtual_targets: frozenset[GroupKind] = frozenset()
     cross_namespace: bool | None = None
     grant_required: bool = True

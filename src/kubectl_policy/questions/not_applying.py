@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.topology import too_wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
     found = [
         *_refused_parents(analysis, subject),
         *_direct_above(analysis, subject, paths),
+        *_too_wide(analysis, paths),
         *_failed_attachments(analysis, subject),
     ]
     return tuple(dict.fromkeys(found))
@@ -68,6 +70,18 @@ def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
             if analysis.registry.known(kind).policy_class == "direct":
                 message = f"{kind.kind} is a direct policy: it applies to its target alone, not to what is below it"
                 yield NotApplying(policy.ref, node, message)
+
+
+def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+    """The policies on paths that their kinds do not heed, because of the route's hostnames."""
+    for path in paths:
+        why = too_wide(analysis.topology, path)
+        for node in path if why else ():
+            for policy in analysis.resolver.policies_at(node):
+                kind = policy.ref.group_kind
+                if analysis.registry.known(kind).hostnames == "inside":
+                    message = f"{kind.kind} counts only for hostnames inside the listener's, and {why}"
+                    yield NotApplying(policy.ref, node, message)
 
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:

@@ -125,6 +125,15 @@ def effect_words(profile: PolicyKindProfile) -> str:
     return "at its target" if profile.policy_class == "direct" else "where each path ends, at a Service for example"
 
 
+def hostnames_words(profile: PolicyKindProfile) -> str:
+    """Which hostnames a route must have for its paths to count."""
+    return (
+        "a path counts only if a hostname of the route is inside the listener's"
+        if profile.hostnames == "inside"
+        else ""
+    )
+
+
 def sections_words(profile: PolicyKindProfile) -> str:
     """How a policy on a part of an object relates to the one on the whole of it."""
     relation = profile.sections or ("replace" if profile.policy_class == "direct" else "")

@@ -9,6 +9,7 @@ from kubectl_policy.resolution.effective import EffectivePolicy, resolve
 from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, refused, same_level_of
 from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.resolution.traced import Source
+from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Resolver:
     def effective_of(self, kind: GroupKind, path: Path) -> EffectivePolicy | None:
         """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there."""
         profile = self._registry.profile_of(kind)
-        if profile is None or not controlled(self._topology, path, profile.controllers):
+        if profile is None or not self._counts(path, profile):
             return None
         profile = profile.at(path[-1].object.group_kind)
         found = [self._on(node, profile) for node in self._contributing(path, profile)]
@@ -79,6 +80,12 @@ class Resolver:
         effective = self._resolved(path, profile, contributions, refused)
         undated = any(on_node.age_unknown for on_node in found)
         return effective.doubting("age unknown") if undated else effective
+
+    def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
+        """Whether the controllers of a kind act on a path and heed it."""
+        if profile.hostnames == "inside" and too_wide(self._topology, path):
+            return False
+        return controlled(self._topology, path, profile.controllers)
 
     def _contributing(self, path: Path, profile: PolicyKindProfile) -> Iterator[NodeRef]:
         """The nodes whose policies count at the end of a path, each once, at its first place.

@@ -1,6 +1,6 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
-from kubectl_policy.topology.attached_hostnames import attached_hostnames
+from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
 from kubectl_policy.topology.backend_tls import backend_tls_conditions
 from kubectl_policy.topology.gateway_status import (
     attached_listener_sets,
@@ -39,4 +39,5 @@ __all__ = [
     "shape_problems",
     "shape_problems_of",
     "supported_kinds",
+    "too_wide",
 ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.paths import Path
 
 
 def attached_hostnames(topology: Topology, listener: NodeRef, route: ObjectRef) -> tuple[str, ...]:
@@ -31,6 +32,24 @@ def attached_hostnames(topology: Topology, listener: NodeRef, route: ObjectRef) 
         return ()
     names = {name for name in _common(topology, found, route) if not _is_taken(topology, found, name)}
     return tuple(sorted(name or "*" for name in names))
+
+
+def too_wide(topology: Topology, path: Path) -> str:
+    """Why none of the route's hostnames on a path is inside the listener's, in words; empty if one is.
+
+    Without hostnames a route takes those of the listener, and without a hostname a listener has every one inside.
+    """
+    place = next((place for place, node in enumerate(path) if node.object.group_kind in WITH_HOSTNAMES), 0)
+    above = next((node for node in reversed(path[:place]) if node.section), None)
+    listeners = topology.relations.listeners(above.object) if above else ()
+    listener = next((found for found in listeners if found.node == above), None)
+    route = path[place].object
+    hostnames = strings_at(topology.index.raw(route), "spec.hostnames")
+    if listener is None or not hostnames or any(covers(listener.hostname, hostname) for hostname in hostnames):
+        return ""
+    verb = "is" if len(hostnames) == 1 else "are"
+    where = f"listener {listener.node.section} of {listener.node.object}"
+    return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {where}"
 
 
 def _common(topology: Topology, listener: Listener, route: ObjectRef) -> Iterator[str]:
