@@ -88,7 +88,7 @@ def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescri
     # Where several are in force instead, not each of them has replaced it.
     if len(beaters) > 1:
         return "gives way to"
-    return "overridden by" if beaters[0].overrides else "replaced by"
+    return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 
 
 def _effective(field: FieldOutcome, answer: PolicyDescription) -> tuple[tuple[int, ...], tuple[int, ...]]:
