@@ -264,7 +264,7 @@ def test_targets_are_affected_by_what_is_attached_above_them() -> None:
         "Coloured",
         "True",
         "By",
-        "affected by ColorPolicy default/a, ColorPolicy default/b",
+        "attached here or above: ColorPolicy default/a, ColorPolicy default/b",
         (build.node("ColorPolicy", "a", group="example.com"), build.node("ColorPolicy", "b", group="example.com")),
     )
     assert [each.related for each in target_conditions(analysis, GATEWAY)] == [found.related[:1]]

@@ -383,3 +383,16 @@ class TestExpected:
         (place,) = mappings_at(data.document(answer), "expected")
         assert text_at(place, "place.name") == "g"
         assert [text_at(condition, "reason") for condition in mappings_at(place, "conditions")] == ["Accepted"]
+
+    def test_conditions_on_an_object_are_shown_as_well(self) -> None:
+        """Only of kinds that report on what they are about."""
+        analysis = analyze(manifests("kuadrant"))
+        answer = describe(analysis, NodeRef(build.ref("HTTPRoute", "letters", "archive")))
+        first, *_ = answer.expected
+        assert (first.type, first.status) == ("kuadrant.io/AuthPolicyAffected", "True")
+        assert (
+            "Controllers of policies should report\n  kuadrant.io/AuthPolicyAffected True (Accepted: attached"
+            in tree(answer, WIDE)
+        )
+        assert text_at(mappings_at(data.document(answer), "expected")[0], "type") == first.type
+        assert about(colourful(), "HTTPRoute", "r").expected == ()

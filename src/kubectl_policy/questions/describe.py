@@ -11,6 +11,7 @@ from kubectl_policy.questions.effects import paths_through
 from kubectl_policy.questions.events import ReportedEvent, reported_events
 from kubectl_policy.questions.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.not_applying import NotApplying, not_applying
+from kubectl_policy.questions.policy_status import PolicyCondition, target_conditions
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.unseen import Unseen, unseen_for
 
@@ -27,6 +28,7 @@ class ObjectDescription:
     `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position.
     `policies` have at least one effective field somewhere on them; `attached` are attached to the subject itself or
     one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
+    `expected` is what the controllers of policy kinds should report on the subject, `reported` what its status says.
     """
 
     subject: NodeRef
@@ -37,6 +39,7 @@ class ObjectDescription:
     attached: tuple[ObjectRef, ...]
     in_force: tuple[InForce, ...]
     not_applying: tuple[NotApplying, ...]
+    expected: tuple[PolicyCondition, ...]
     reported: tuple[ReportedCondition, ...]
     events: tuple[ReportedEvent, ...]
     unseen: tuple[Unseen, ...]
@@ -63,6 +66,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         tuple(sorted(attached)),
         group_entries(analysis, entries),
         not_applying(analysis, subject, paths),
+        tuple(target_conditions(analysis, subject)),
         reported_conditions(resource.raw) if resource else (),
         reported_events(analysis.index, subject.object),
         unseen_for(analysis, subject, paths),

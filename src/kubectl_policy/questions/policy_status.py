@@ -207,4 +207,4 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
         if words:
             refs = sorted(policies)
             related = tuple(NodeRef(ref) for ref in refs)
-            yield PolicyCondition(*words, f"affected by {', '.join(map(str, refs))}", related)
+            yield PolicyCondition(*words, f"attached here or above: {', '.join(map(str, refs))}", related)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe_policy import FieldOutcome
     from kubectl_policy.questions.in_force import InForce, Setting
     from kubectl_policy.questions.not_applying import NotApplying
-    from kubectl_policy.questions.policy_status import AncestorStatus
+    from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition
     from kubectl_policy.resolution import Fate
     from kubectl_policy.topology import Path
 
@@ -59,6 +59,7 @@ def _object(answer: ObjectDescription) -> dict[str, Json]:
         "carriesTraffic": answer.carries_traffic,
         "inForce": [_in_force(group, answer.paths) for group in answer.in_force],
         "notApplying": [_not_applying(found) for found in answer.not_applying],
+        "expected": [_condition(condition) for condition in answer.expected],
         "reported": [condition_data(condition) for condition in answer.reported],
         "events": [event_data(event) for event in answer.events],
         "unseen": [unseen_data(thing) for thing in answer.unseen],
@@ -95,16 +96,17 @@ def _policy(answer: PolicyDescription) -> dict[str, Json]:
 def _expected(place: AncestorStatus) -> dict[str, Json]:
     return {
         "place": node_data(place.ancestor) if place.ancestor else None,
-        "conditions": [
-            {
-                "type": condition.type,
-                "status": condition.status,
-                "reason": condition.reason,
-                "message": condition.message,
-                "related": [node_data(node) for node in condition.related],
-            }
-            for condition in place.conditions
-        ],
+        "conditions": [_condition(condition) for condition in place.conditions],
+    }
+
+
+def _condition(condition: PolicyCondition) -> dict[str, Json]:
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "related": [node_data(node) for node in condition.related],
     }
 
 

@@ -13,7 +13,7 @@ from kubectl_policy.render.reasons import doubt_lines, merging_words, note_lines
 from kubectl_policy.render.sections import (
     BLANK,
     events_section,
-    expected_section,
+    expected_places_section,
     next_section,
     problems_section,
     reported_section,
@@ -47,7 +47,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *_fields_section(answer, view),
         *section("Affects", _affected(answer, view)),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
-        *(expected_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
+        *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
         *reported_section(answer.reported),
         *events_section(answer.events),
         *unseen_section(answer.unseen),

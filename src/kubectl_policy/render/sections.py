@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.events import ReportedEvent
-    from kubectl_policy.questions.policy_status import AncestorStatus
+    from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.reported import ReportedCondition
     from kubectl_policy.questions.unseen import Unseen
     from kubectl_policy.render.document import Style
@@ -63,20 +63,28 @@ def _details(condition: ReportedCondition) -> Iterator[Span]:
         yield Span(" [stale: not of the object's present generation]", "warning", prose=True)
 
 
-def expected_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
-    """What the controllers of a policy's kind should report: a line for each place."""
+def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
+    """What the controllers of policy kinds should report on an object that is no policy."""
+    return section("Controllers of policies should report", (Line(tuple(_conditions([one])), 2, 4) for one in expected))
+
+
+def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
+    """What the controllers of a policy's kind should report on it: a line for each place."""
     return section("Its controllers should report", map(_expected, expected))
 
 
 def _expected(place: AncestorStatus) -> Line:
-    label = f"{node_words(place.ancestor)}: " if place.ancestor else ""
-    spans = [Span(label)] if label else []
-    for number, condition in enumerate(place.conditions):
-        spans.append(Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True))
+    label = [Span(f"{node_words(place.ancestor)}: ")] if place.ancestor else []
+    return Line((*label, *_conditions(place.conditions)), 2, 4)
+
+
+def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
+    for number, condition in enumerate(conditions):
+        yield Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
         reason = f"{condition.reason}: " if condition.reason != condition.type else ""
+        # That all is well needs no reason.
         if condition.type not in {"Accepted", "Enforced"} or condition.status != "True":
-            spans.append(Span(f" ({reason}{condition.message})", prose=True))
-    return Line(tuple(spans), 2, 4)
+            yield Span(f" ({reason}{condition.message})", prose=True)
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:

@@ -12,6 +12,7 @@ from kubectl_policy.render.scope import Scope, scope_of
 from kubectl_policy.render.sections import (
     BLANK,
     events_section,
+    expected_section,
     next_section,
     problems_section,
     reported_section,
@@ -42,6 +43,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
             for line in (BLANK, _heading(group, scope, answer.subject), *setting_lines(group, view))
         ),
         *section("Does not apply", map(_not_applying, answer.not_applying)),
+        *expected_section(answer.expected),
         *reported_section(answer.reported),
         *events_section(answer.events),
         *unseen_section(answer.unseen),
