@@ -166,7 +166,7 @@ def test_conditions_are_its_own(
 
 def test_the_objects_that_it_affects_say_so(analysis: Analysis) -> None:
     """With the name of the kind in the condition, and the policies above."""
-    (found,) = target_conditions(analysis, NodeRef(ROUTE, "orders"))
+    (found,) = target_conditions(analysis, NodeRef(ROUTE))
     assert (found.type, found.status, found.reason) == ("larder.example.dev/AllowancePolicyApplies", "True", "Served")
     assert [node.object.name for node in found.related] == ["door", "house", "menu"]
 

@@ -23,7 +23,7 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles.profile import SameLevel
     from kubectl_policy.profiles.status import Event
 
@@ -280,3 +280,12 @@ def test_what_a_status_says_does_not_matter(status: Json) -> None:
     spec: Json = {"targetRefs": [build.target("g")]}
     p = build.resource("ColorPolicy", "p", spec, group="example.com", age=1, status=status)
     assert report(kind(), p) == {"": {"Seen": "True Fine", "Works": "True All"}}
+
+
+@pytest.mark.parametrize("place", [build.node("HTTPRoute", "r", "rule[0]"), build.node("Service", "s", group="")])
+def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
+    """A rule has no status, and that of a Service says nothing of what is before it."""
+    world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
+    analysis = analyze(build.snapshot(*world, colours("a", build.target("g"))), profiles=[kind()])
+    assert list(target_conditions(analysis, ROUTE))
+    assert list(target_conditions(analysis, place)) == []

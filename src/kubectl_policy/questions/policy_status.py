@@ -197,13 +197,17 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     """What the controllers of policies would report on an object or section that these are about, kind by kind.
 
     A policy counts that is attached to the node or above it on one of its paths, whether or not something beats it.
+    Gateways, listeners and routes have such a place in their status; rules, ports and what is behind them have none.
     """
+    kind = node.object.group_kind
+    if kind not in (GATEWAY, *LISTENER_SETS) and (node.section or kind not in ROUTES):
+        return
     above = {parent for path in analysis.topology.paths(node) for parent in path}
     found: dict[GroupKind, set[ObjectRef]] = {}
     for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
         found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
-    for kind, policies in sorted(found.items()):
-        words = analysis.registry.known(kind).status.conditions.get("affected")
+    for policy_kind, policies in sorted(found.items()):
+        words = analysis.registry.known(policy_kind).status.conditions.get("affected")
         if words:
             refs = sorted(policies)
             related = tuple(NodeRef(ref) for ref in refs)
