@@ -84,6 +84,11 @@ def test_listeners_that_share_what_each_needs_for_itself() -> None:
             related=(build.ref("Gateway", "g"), build.ref("Gateway", "g")),
         )
     ]
+    undated = build.policy("older", build.target("g", section="a"), kind="KeyPolicy")
+    (found,) = problems(profile, gateway, undated, build.policy("p", build.target("g", section="b"), kind="KeyPolicy"))
+    assert (
+        "KeyPolicy default/older came first, by name because creationTimestamp is missing; each needs" in found.message
+    )
     messages = [found.message for found in problems(profile, gateway, ON_GATEWAY)]
     assert messages == [
         f"KeyPolicy default/p: Gateway default/g#{one} uses Secret default/key like Gateway default/g#{other}; "

@@ -123,7 +123,9 @@ class Analysis:
             return ()
         kind = policy.group_kind
         if kind not in self._contentions:
-            every = (self._enforcement_alone(other.ref) for other in by_age(self.index.of_kind(kind)))
+            every = (
+                self._enforcement_alone(other.ref) for other in by_age(self.index.of_kind(kind), profile.order_field)
+            )
             self._contentions[kind] = tuple(contentions(every, profile.exclusive_field, self.topology))
         return tuple(contention for contention in self._contentions[kind] if contention.policy == policy)
 

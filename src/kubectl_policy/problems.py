@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
+from kubectl_policy.resolution import age_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.validation import Validation
@@ -106,8 +107,12 @@ class Problems:
                 yield Diagnostic("target-status-missing", severity, message, policy.ref, field, origin, related)
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
+        order_field = self._registry.known(policy.ref.group_kind).order_field
         for found in self._contentions(policy.ref):
-            by = "" if found.holder == policy.ref else f", for which {found.holder} came first"
+            holder = self._topology.index.get(found.holder)
+            undated = holder and age_unknown((holder, policy), order_field)
+            guess = ", by name because creationTimestamp is missing" if undated else ""
+            by = "" if found.holder == policy.ref else f", for which {found.holder} came first{guess}"
             message = f"{policy.ref}: {found.section} uses {found.entry} like {found.other}{by}; each needs its own"
             related = (found.section.object, found.other.object)
             yield Diagnostic("target-contended", "error", message, policy.ref, origin=policy.origin, related=related)

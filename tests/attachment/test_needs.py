@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.needs import missing_need
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.attachment.needs import missing_need, unread_needs
+from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.profiles.profile import Needed
-from tests.build import crd, gateway, index, policy, resource, target
+from kubectl_policy.questions.unseen import unseen_for, unseen_for_policy
+from tests.build import crd, gateway, index, policy, resource, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,3 +104,29 @@ def test_a_policy_that_misses_something_is_attached_to_nothing() -> None:
         "Store default/a, which spec.store names, does not exist",
     )
     assert other.state == "target missing"
+
+
+def test_what_is_needed_and_was_not_read_is_told() -> None:
+    """With the field that names it; what exists, is known to be missing or is not named at all is not unread."""
+    found = policy("p", store={"name": "a"})
+    assert [*unread_needs(index(found), found, NEEDY)] == [(store("a").ref, "spec.store")]
+    assert [*unread_needs(index(found, store("a")), found, NEEDY)] == []
+    assert [*unread_needs(index(found, complete=True), found, NEEDY)] == []
+    nameless = policy("p")
+    assert [*unread_needs(index(nameless), nameless, NEEDY)] == []
+
+
+def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
+    """That about the policy and those about what it targets; a policy that is attached to nothing is no matter."""
+    on_gateway = policy("p", target("g"), age=1, store={"name": "a"})
+    unread = ("Store default/a", "spec.store of ColorPolicy default/p names it, and without it that policy is invalid")
+    for complete, expected in ((False, [unread]), (True, [])):
+        analysis = analyze(snapshot(gateway("g"), on_gateway, complete=complete), profiles=[NEEDY])
+        about = unseen_for_policy(analysis, analysis.enforcement(on_gateway.ref))
+        assert [(thing.what, thing.reason) for thing in about if thing.what.startswith("Store")] == expected
+        subject = NodeRef(gateway("g").ref)
+        beside = unseen_for(analysis, subject, analysis.topology.paths(subject))
+        assert [(thing.what, thing.reason) for thing in beside if thing.what.startswith("Store")] == expected
+    on_ghost = policy("p", target("ghost"), age=1, store={"name": "a"})
+    analysis = analyze(snapshot(gateway("g"), on_ghost), profiles=[NEEDY])
+    assert unseen_for_policy(analysis, analysis.enforcement(on_ghost.ref)) == ()

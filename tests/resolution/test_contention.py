@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -145,3 +146,14 @@ def test_an_object_without_listeners_shares_nothing() -> None:
     profile = PolicyKindProfile(KIND, "direct", "profile", exclusive_field="ports")
     service = build.service("s", 1)
     assert found(world(service, keys("p", build.target("s", "Service", group="")), profile=profile)) == []
+
+
+def test_a_number_that_orders_policies_orders_contentions_too() -> None:
+    """Age only decides between equal numbers."""
+    gateway = build.gateway("g", https("a", "one"), https("b", "one"))
+    profile = replace(PROFILE, order_field="spec.weight")
+    older = build.policy("older", build.target("g", section="a"), kind="KeyPolicy", age=1, weight=2)
+    first = build.policy("p", build.target("g", section="b"), kind="KeyPolicy", age=2, weight=1)
+    analysis = world(gateway, older, first, profile=profile)
+    assert found(analysis) == []
+    assert found(analysis, "older") == [("a", "Secret default/one", "b", "p")]

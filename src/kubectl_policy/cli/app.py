@@ -23,9 +23,9 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(describe)
-app.command()(explain)
-app.command()(get)
+_COMMANDS = (describe, explain, get)
+for _command in _COMMANDS:
+    app.command()(_command)
 
 
 @app.callback(invoke_without_command=True)
@@ -51,6 +51,6 @@ def invoke(arguments: Sequence[str], program: str) -> int:
         code = command.main(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
         message = error.format_message().rstrip(".")
-        named = "".join(f" {word}" for word in arguments[:1] if word in {"describe", "explain", "get"})
+        named = "".join(f" {word}" for word in arguments[:1] if word in [command.__name__ for command in _COMMANDS])
         raise UsageError(message[:1].lower() + message[1:], f"{program}{named} --help lists what there is") from error
     return code if isinstance(code, int) else 0

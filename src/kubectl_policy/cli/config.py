@@ -102,8 +102,8 @@ def _config() -> Document | None:
 
 
 def _named_in(document: Document, folder: Path) -> Iterator[PolicyKindProfile]:
-    from kubectl_policy import load_profiles  # noqa: PLC0415 (see _configured)
-    from kubectl_policy.errors import ProfileError  # noqa: PLC0415 (see _configured)
+    from kubectl_policy import load_profiles  # noqa: PLC0415 (see known)
+    from kubectl_policy.errors import ProfileError  # noqa: PLC0415 (see known)
 
     paths = cast("dict[str, Any]", document.value).get("profiles", ())
     for position, path in enumerate(cast("list[str]", paths)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
     """What the answer about a subject and its paths could not see, each once."""
     paths = tuple(paths)
     objects = _objects_on(paths, subject.object)
-    targeting = (found for obj in objects for found in analysis.attachments_to(obj))
+    targeting = [found for obj in objects for found in analysis.attachments_to(obj)]
     kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
     found = [
         *gaps(analysis),
         *_unknown_parents(analysis, objects),
         *_unknown_targets(targeting),
+        *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
     ]
     return tuple(dict.fromkeys(found))
@@ -56,6 +58,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     found = [
         *gaps(analysis),
         *_unknown_targets(attachments),
+        *_unknown_needs(analysis, attachments),
         *_unknown_parents(analysis, routes),
         *_unknown_controllers(analysis, [(policy.group_kind, path) for path in paths]),
         *_below_targets(analysis, enforcement),
@@ -72,6 +75,15 @@ def _unknown_targets(attachments: Iterable[Attachment]) -> Iterator[Unseen]:
         if attachment.state == "target unknown":
             what = str(attachment.target.object) if attachment.target else f"what {attachment.policy} selects"
             yield Unseen(what, f"{attachment.policy} targets it, and {attachment.message}", _ADD)
+
+
+def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+    for attachment in attachments:
+        policy = analysis.index.get(attachment.policy) if attachment.state == "attached" else None
+        profile = analysis.registry.known(attachment.policy.group_kind)
+        for needed in unread_needs(analysis.index, policy, profile) if policy else ():
+            reason = f"{needed.field} of {attachment.policy} names it, and without it that policy is invalid"
+            yield Unseen(str(needed.ref), reason, _ADD)
 
 
 def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
