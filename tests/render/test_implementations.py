@@ -143,6 +143,7 @@ class TestOneApplies:
             ((1, 2), "", "the oldest"),
             ((None, None), "", "the first by name"),
             ((1, 2), "spec.weight", "the first by spec.weight and age"),
+            ((None, None), "spec.weight", "the first by spec.weight and name"),
         ],
     )
     def test_the_object_says_which_one_applies(

@@ -375,19 +375,22 @@ def test_a_direct_kind_on_several_sections_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("same_level", "ages", "expected"),
+    ("same_level", "ages", "order_field", "expected"),
     [
-        ("newest-challenges", (1, 2), "the newer policy wins"),
-        ("first-wins", (1, 2), "the older policy wins"),
-        ("newest-challenges", (None, None), "the last by name wins"),
-        ("first-wins", (None, None), "the first by name wins"),
+        ("newest-challenges", (1, 2), "", "the newer policy wins"),
+        ("first-wins", (1, 2), "", "the older policy wins"),
+        ("newest-challenges", (None, None), "", "the last by name wins"),
+        ("first-wins", (None, None), "", "the first by name wins"),
+        ("newest-challenges", (1, 2), "spec.weight", "the last by spec.weight and age wins"),
+        ("first-wins", (None, None), "spec.weight", "the first by spec.weight and name wins"),
     ],
 )
 def test_of_two_on_one_target_age_decides_where_it_is_known(
-    same_level: SameLevel, ages: tuple[int | None, int | None], expected: str
+    same_level: SameLevel, ages: tuple[int | None, int | None], order_field: str, expected: str
 ) -> None:
-    """Else the name does, and the reason must not claim otherwise."""
-    profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", same_level=same_level)
+    """Else the name does, or a number before either, and the reason must not claim otherwise."""
+    kind = GroupKind("example.com", "ColorPolicy")
+    profile = PolicyKindProfile(kind, "inherited", "profile", same_level=same_level, order_field=order_field)
     policies = [
         build.policy(name, build.target("r", "HTTPRoute"), age=age, color=name)
         for name, age in zip("ab", ages, strict=True)

@@ -43,8 +43,8 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
     if winner.target != fate.source.target:
         return "the nearer policy wins"
     first_wins = group.same_level == "first-wins"
-    if "age unknown" in group.doubts:
-        return f"the {'first' if first_wins else 'last'} by name wins"
+    if group.profile.order_field or "age unknown" in group.doubts:
+        return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
     return f"the {'older' if first_wins else 'newer'} policy wins"
 
 
@@ -61,9 +61,14 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
 
 def _first(group: InForce) -> str:
     """What the policy is that applies where one alone does."""
-    if group.profile.order_field:
-        return f"the first by {group.profile.order_field} and age"
-    return "the first by name" if "age unknown" in group.doubts else "the oldest"
+    undecided = group.profile.order_field or "age unknown" in group.doubts
+    return f"the first by {_order(group)}" if undecided else "the oldest"
+
+
+def _order(group: InForce) -> str:
+    """What the order of policies on one target goes by."""
+    age = "name" if "age unknown" in group.doubts else "age"
+    return f"{group.profile.order_field} and {age}" if group.profile.order_field else age
 
 
 def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProfile, *, merges: bool = True) -> str:
