@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Snapshot
+from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kinds import GATEWAY_API, SERVICE, KindNames
 from tests.build import crd, gateway, index, namespace, ref, resource, service, snapshot
 
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")
@@ -111,3 +112,27 @@ def test_what_was_read_stays_at_hand() -> None:
     """The snapshot itself is part of the index."""
     read = snapshot(gateway())
     assert Index(read).snapshot is read
+
+
+class TestDefinitions:
+    """What CustomResourceDefinitions say of kinds, by kind."""
+
+    def test_one_that_names_no_kind_defines_nothing(self) -> None:
+        """Nor does what is no definition."""
+        nameless = resource("CustomResourceDefinition", "x", {"names": 1}, group="apiextensions.k8s.io", namespace="")
+        assert index(nameless, service()).definitions == {}
+
+    def test_the_later_one_of_a_kind_counts(self) -> None:
+        """In the order of their names, as for the defaults."""
+        one = crd("Widget")
+        spec = mapping_at(one.raw, "spec")
+        other = resource("CustomResourceDefinition", "zz", spec, group="apiextensions.k8s.io", namespace="")
+        assert index(other, one).definitions == {GroupKind("example.com", "Widget"): other}
+
+    def test_the_names_of_a_kind_are_guessed_without_one(self) -> None:
+        """With its short names, if somebody knows them; a definition or what is built in beats a guess."""
+        widget, policy = GroupKind("example.com", "Widget"), GroupKind("example.com", "ColorPolicy")
+        found = Index(snapshot(crd("ColorPolicy")), lambda kind: ("w",) if kind == widget else ())
+        assert found.names_of(widget) == KindNames(widget, "widgets", ("w",))
+        assert found.names_of(policy).plural == "colorpolicys"
+        assert found.names_of(SERVICE).short_names == ("svc",)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kubectl_policy.cli.inputs import (
+    Color,
     Complete,
     ControllerSettings,
     Namespace,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.render.formats import Answer
 
 Output = Literal["tree", "table", "wide", "yaml", "json", "name"]
-Color = Literal["auto", "always", "never"]
 
 
 def describe(  # noqa: PLR0913 (every option of the command is a parameter)
@@ -43,7 +43,7 @@ def describe(  # noqa: PLR0913 (every option of the command is a parameter)
     profiles: Profiles = None,
     setting: ControllerSettings = None,
     complete: Complete = False,
-    color: Annotated[Color, typer.Option(help="Colour the tree.")] = "auto",
+    color: Color = "auto",
 ) -> None:
     """Show what affects an object, or what a policy affects.
 
@@ -115,9 +115,8 @@ def _show(answer: "Answer", output: Output, color: Color, called: tuple[str, ...
     from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.render.formats import render  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.render.headline import headline  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.view import View  # noqa: PLC0415 (see inputs.read)
 
-    view = View(terminal.width(), terminal.is_terminal(), terminal.takes_unicode(), called[0], called[1:])
+    view = terminal.view(*called)
     shown: Document = render(answer, output, view)
     terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
     if output in {"table", "wide", "name"} and (answer.unseen or not shown):

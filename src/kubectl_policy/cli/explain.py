@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.describe import Color
-from kubectl_policy.cli.inputs import ControllerSettings, Offline, Profiles, mention_the_rest, repeated
+from kubectl_policy.cli.inputs import Color, ControllerSettings, Offline, Profiles, mention_the_rest, repeated
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def explain(  # noqa: PLR0913 (every option of the command is a parameter)
         bool, typer.Option("--draft-profile", help="Write a profile of the kind, to correct and use with --profiles.")
     ] = False,
     output: Annotated[ExplainOutput, typer.Option("--output", "-o", help="Output format.")] = "tree",
-    color: Annotated[Color, typer.Option(help="Colour the tree.")] = "auto",
+    color: Color = "auto",
 ) -> None:
     """Say what a policy kind is: what its policies target and change, how two of them combine, and who says so.
 
@@ -78,9 +77,8 @@ def _show(answer: "Explanation", output: ExplainOutput, color: Color, called: tu
     from kubectl_policy.render.explain import explanation_tree  # noqa: PLC0415 (see _answer)
     from kubectl_policy.render.explain_data import explanation_document  # noqa: PLC0415 (see _answer)
     from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see _answer)
-    from kubectl_policy.render.view import View  # noqa: PLC0415 (see _answer)
 
-    view = View(terminal.width(), terminal.is_terminal(), terminal.takes_unicode(), called[0], called[1:])
+    view = terminal.view(*called)
     match output:
         case "json":
             terminal.write(as_json(explanation_document(answer)) + "\n")

@@ -1,6 +1,6 @@
 """What every command that reads manifests takes, reads, and says about what was wrong with reading them."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -38,6 +38,8 @@ ControllerSettings: TypeAlias = Annotated[
 Complete: TypeAlias = Annotated[
     bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
 ]
+
+Color: TypeAlias = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour the tree.")]
 
 
 def read(

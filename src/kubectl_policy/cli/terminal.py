@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.render.document import lay_out, to_text
 from kubectl_policy.render.escape import visible
-from kubectl_policy.render.view import DEFAULT_WIDTH
+from kubectl_policy.render.view import DEFAULT_WIDTH, View
 
 if TYPE_CHECKING:
     from kubectl_policy.render.document import Document
@@ -51,6 +51,11 @@ def width() -> int:
         with suppress(OSError):
             return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
     return DEFAULT_WIDTH
+
+
+def view(program: str, *options: str) -> View:
+    """What an answer has to be laid out for, and how the program was called."""
+    return View(width(), is_terminal(), takes_unicode(), program, options)
 
 
 def wants_colour(choice: str) -> bool:

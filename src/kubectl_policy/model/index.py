@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds
+from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds, names_in_crd, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
@@ -57,6 +57,17 @@ class Index:
     def kinds(self) -> dict[GroupKind, KindNames]:
         """The names of every kind that is built in or defined by a CustomResourceDefinition in the snapshot."""
         return known_kinds(self.of_kind(CRD))
+
+    def names_of(self, group_kind: GroupKind) -> KindNames:
+        """The names of a kind; guessed, as Kubernetes' code generators make them, of one that nothing is known of."""
+        guessed = KindNames(group_kind, plural(group_kind.kind.lower()), self.short_names(group_kind))
+        return self.kinds.get(group_kind) or guessed
+
+    @cached_property
+    def definitions(self) -> dict[GroupKind, Resource]:
+        """The CustomResourceDefinitions by what they define; of two of one kind the later one counts."""
+        found = ((names_in_crd(definition), definition) for definition in self.of_kind(CRD))
+        return {names.group_kind: definition for names, definition in found if names}
 
     @cached_property
     def defaults(self) -> Defaults:

@@ -131,6 +131,15 @@ BUILT_IN: Final[tuple[KindNames, ...]] = (
 )
 
 
+def plural(singular: str) -> str:
+    """The plural that Kubernetes' code generators make of a kind: gateways, policies, gatewayclasses."""
+    if singular.endswith(("s", "x", "ch", "sh")):
+        return singular + "es"
+    if singular.endswith("y") and singular[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
+        return singular[:-1] + "ies"
+    return singular + "s"
+
+
 def names_in_crd(resource: Resource) -> KindNames | None:
     """The names that a CustomResourceDefinition gives to its kind; None if the definition names no kind."""
     kind = text_at(resource.raw, "spec.names.kind")
@@ -138,7 +147,7 @@ def names_in_crd(resource: Resource) -> KindNames | None:
         return None
     return KindNames(
         GroupKind(text_at(resource.raw, "spec.group"), kind),
-        text_at(resource.raw, "spec.names.plural") or kind.lower() + "s",
+        text_at(resource.raw, "spec.names.plural") or plural(kind.lower()),
         tuple(strings_at(resource.raw, "spec.names.shortNames")),
         text_at(resource.raw, "spec.scope", "Namespaced") != "Cluster",
     )

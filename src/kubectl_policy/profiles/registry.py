@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE, names_in_crd
+from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.infer import by_label, by_shape
 from kubectl_policy.profiles.load import built_in_profiles
@@ -13,7 +13,6 @@ from kubectl_policy.profiles.load import built_in_profiles
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.profile import PolicyKindProfile
 
@@ -99,13 +98,6 @@ class Registry:
         if built_in:
             return built_in
         schema = self._index.defaults.schema_of(group_kind)
-        return by_label(group_kind, self._definition(group_kind), schema) or by_shape(
+        return by_label(group_kind, self._index.definitions.get(group_kind), schema) or by_shape(
             group_kind, self._index.of_kind(group_kind), schema
         )
-
-    def _definition(self, group_kind: GroupKind) -> Resource | None:
-        for definition in self._index.of_kind(CRD):
-            names = names_in_crd(definition)
-            if names and names.group_kind == group_kind:
-                return definition
-        return None

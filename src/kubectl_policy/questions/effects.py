@@ -8,7 +8,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES
-from kubectl_policy.topology.relations import HIERARCHY
+from kubectl_policy.topology.relations import depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,5 +77,4 @@ def _on(policy: ObjectRef, profile: PolicyKindProfile, effective: EffectivePolic
 
 
 def _from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
-    kind = node.object.group_kind
-    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY), node
+    return depth_of(node.object.group_kind), node

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import CRD, KindNames, names_in_crd
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
-from kubectl_policy.questions.find import did_you_mean, is_called, kinds_named, plural
+from kubectl_policy.questions.find import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.unseen import Unseen, gaps
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Origin
+    from kubectl_policy.model.kinds import KindNames
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
 # guess that answers speak of (`assumed`) or as what holds wherever nothing else is said (`default`).
@@ -64,11 +64,11 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     kind = _meant(analysis, type_name)
     profile = analysis.registry.known(kind)
     policies = analysis.index.of_kind(kind)
-    definition = _definitions(analysis).get(kind)
-    origins = (profile.origin, definition, *(policy.origin for policy in policies[:1]))
+    definition = analysis.index.definitions.get(kind)
+    origins = (profile.origin, *(found.origin for found in (definition, *policies[:1]) if found))
     return Explanation(
         profile,
-        analysis.index.kinds.get(kind) or _guessed(analysis, kind),
+        analysis.index.names_of(kind),
         next(filter(None, origins), None),
         len(policies),
         tuple(sorted(Counter(_targets(analysis, profile)).items())),
@@ -80,7 +80,7 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
     """The policy kind that is meant: one that occurs, before those that only a profile knows."""
     index, registry = analysis.index, analysis.registry
     named = kinds_named(index, type_name)
-    occurring = {*index.group_kinds, *_definitions(analysis)}
+    occurring = {*index.group_kinds, *index.definitions}
     for candidates in (occurring.intersection(named), {*named, *_profiled(analysis, type_name)}):
         found = sorted(kind for kind in candidates if registry.profile_of(kind))
         if len(found) > 1:
@@ -94,20 +94,11 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
     raise NotFoundError(f'there is no policy kind "{type_name}"', _hint(analysis, type_name))
 
 
-def _definitions(analysis: Analysis) -> dict[GroupKind, Origin]:
-    found = ((names_in_crd(definition), definition.origin) for definition in analysis.index.of_kind(CRD))
-    return {names.group_kind: origin for names, origin in found if names}
-
-
 def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
     """The kinds of that name that have a profile. Without a group in the name, every built-in profile is read."""
     rest = type_name.lower().partition(".")[2]
     groups = (rest, rest.partition(".")[2]) if rest else built_in_groups()
-    return (kind for kind in analysis.registry.profiled(groups) if is_called(_guessed(analysis, kind), type_name))
-
-
-def _guessed(analysis: Analysis, kind: GroupKind) -> KindNames:
-    return KindNames(kind, plural(kind.kind.lower()), analysis.index.short_names(kind))
+    return (kind for kind in analysis.registry.profiled(groups) if is_called(analysis.index.names_of(kind), type_name))
 
 
 def _hint(analysis: Analysis, type_name: str) -> str:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.kinds import KindNames
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kubectl_policy.model.index import Index
+    from kubectl_policy.model.kinds import KindNames
 
 
 def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
@@ -66,16 +66,7 @@ def _all_kinds(index: Index) -> Iterable[KindNames]:
     yield from index.kinds.values()
     for kind in index.group_kinds:
         if kind not in index.kinds:
-            yield KindNames(kind, plural(kind.kind.lower()), index.short_names(kind))
-
-
-def plural(singular: str) -> str:
-    """The plural that Kubernetes' code generators make of a kind: gateways, policies, gatewayclasses."""
-    if singular.endswith(("s", "x", "ch", "sh")):
-        return singular + "es"
-    if singular.endswith("y") and singular[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
-        return singular[:-1] + "ies"
-    return singular + "s"
+            yield index.names_of(kind)
 
 
 def not_found(objects: Iterable[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:

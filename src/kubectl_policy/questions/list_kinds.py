@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.kinds import CRD, KindNames, names_in_crd
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.questions.find import kinds_named, not_found, plural
+from kubectl_policy.questions.find import kinds_named, not_found
 from kubectl_policy.questions.listing import Listing, ListType, Selection
 from kubectl_policy.questions.unseen import Unseen, gaps
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import PolicyKindProfile
 
 
@@ -56,11 +57,7 @@ def list_kinds(analysis: Analysis, type_: ListType, selection: Selection) -> Lis
 
     Raises `NotFoundError` if there is no policy kind of a name that is asked for.
     """
-    definitions = {
-        names.group_kind: definition
-        for definition in analysis.index.of_kind(CRD)
-        if (names := names_in_crd(definition))
-    }
+    definitions = analysis.index.definitions
     present = [profile.group_kind for profile in analysis.registry.policy_kinds]
     rows = [_row(analysis, kind, definitions.get(kind)) for kind in dict.fromkeys([*present, *definitions])]
     known = [row for row in rows if row]
@@ -75,7 +72,7 @@ def _row(analysis: Analysis, kind: GroupKind, definition: Resource | None) -> Ki
     profile = analysis.registry.profile_of(kind)
     if profile is None:
         return None
-    names = analysis.index.kinds.get(kind) or KindNames(kind, plural(kind.kind.lower()))
+    names = analysis.index.names_of(kind)
     policies = tuple(policy.ref for policy in analysis.index.of_kind(kind))
     complete = not any(gap.kind in {"", kind.kind} for gap in analysis.snapshot.gaps)
     return KindRow(names, profile, definition, policies, complete)

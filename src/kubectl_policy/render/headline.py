@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.describe_policy import PolicyDescription
-from kubectl_policy.questions.find import plural
 from kubectl_policy.render.words import count, kind_counts, listed, node_words, of_all
 
 if TYPE_CHECKING:

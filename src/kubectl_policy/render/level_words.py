@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.render.words import section_noun
-from kubectl_policy.topology.relations import HIERARCHY
+from kubectl_policy.topology.relations import depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,4 +53,4 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
 
 
 def _from_the_root(kind: GroupKind) -> tuple[int, GroupKind]:
-    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY), kind
+    return depth_of(kind), kind

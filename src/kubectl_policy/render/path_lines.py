@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.questions.find import plural
+from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.document import Line, Span, cells, pad
 from kubectl_policy.render.words import count, section_words
 from kubectl_policy.topology.references import WITH_PORTS

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.questions.find import plural
+from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.words import section_noun, section_words
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.find import plural
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.document import Span
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 from kubectl_policy.topology.relations import WITH_LISTENERS

@@ -40,6 +40,11 @@ _Key = TypeVar("_Key", NodeRef, ObjectRef, str)
 HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
 
 
+def depth_of(kind: GroupKind) -> int:
+    """How far down the hierarchy a kind stands, from 0 at the root; kinds that are not of it come after all others."""
+    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY)
+
+
 class Relations:
     """The relations of a snapshot.
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import Diagnostic, GroupKind
+from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.kinds import CRD
 from kubectl_policy.validation.finding import Finding, unchecked
 from kubectl_policy.validation.soundness import is_sound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.validation.admission import Admission
 
@@ -51,17 +49,10 @@ class Validation:
         """What admits objects of a version; None if no definition that was read serves it."""
         key = (kind, version)
         if key not in self._admissions:
-            found = _served(self._definitions.get(kind, {}), version)
+            definition = self._index.definitions.get(kind)
+            found = _served(definition.raw, version) if definition else None
             self._admissions[key] = _admission_of(found) if found else None
         return self._admissions[key]
-
-    @cached_property
-    def _definitions(self) -> dict[GroupKind, Mapping[str, Json]]:
-        """The definitions by what they define; of two of one kind the later one counts, as for the defaults."""
-        return {
-            GroupKind(text_at(crd.raw, "spec.group"), text_at(crd.raw, "spec.names.kind")): crd.raw
-            for crd in self._index.of_kind(CRD)
-        }
 
 
 def _served(definition: Mapping[str, Json], version: str) -> Mapping[str, Json] | None:
