@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import integer_at
 from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.traced import Source
 
-_AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
-
 
 def by_age(policies: Iterable[Resource], order_field: str = "") -> list[Resource]:
     """Policies with the first created first, then by `{namespace}/{name}`; those without a date come last.
@@ -26,11 +23,7 @@ def by_age(policies: Iterable[Resource], order_field: str = "") -> list[Resource
     order by "{namespace}/{name}". Where the kind has a number that orders its policies, that comes first; without it a
     policy has 0.
     """
-
-    def place(policy: Resource) -> tuple[int, datetime, str]:
-        return _number(policy, order_field), policy.created or _AFTER_ALL, policy.ref.qualified_name
-
-    return sorted(policies, key=place)
+    return sorted(policies, key=lambda policy: (_number(policy, order_field), policy.seniority))
 
 
 def age_unknown(policies: Iterable[Resource], order_field: str = "") -> bool:

@@ -67,7 +67,7 @@ def _accepted(
         if presence == "missing" or lacks:
             return Condition("Accepted", "False", "TargetNotFound", f"{target} does not exist")
     for other in topology.index.of_kind(BACKEND_TLS_POLICY):
-        if _precedence(other) < _precedence(policy):
+        if other.seniority < policy.seniority:
             shared = [target for target in _targets(topology, other.ref) if target in targets]
             if shared:
                 return Condition("Accepted", "False", "Conflicted", f"{shared[0]} has {other.ref} already")
@@ -79,11 +79,6 @@ def _accepted(
     if known is not None and known != "System":
         return Condition("Accepted", "False", "Invalid", "spec.validation.wellKnownCACertificates is not System")
     return Condition("Accepted", "True", "Accepted")
-
-
-def _precedence(policy: Resource) -> tuple[bool, float, str]:
-    created = policy.created
-    return created is None, created.timestamp() if created else 0.0, policy.ref.qualified_name
 
 
 def _resolved(faults: tuple[Fault | None, ...]) -> Condition:

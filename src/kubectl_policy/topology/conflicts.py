@@ -40,15 +40,11 @@ def listener_sets_by_gateway(index: Index) -> Mapping[ObjectRef, tuple[ObjectRef
             if gateway:
                 found.setdefault(gateway, []).append(resource)
     return {
-        gateway: tuple(resource.ref for resource in sorted(resources, key=_precedence))
+        gateway: tuple(
+            resource.ref for resource in sorted(resources, key=lambda found: (found.seniority, found.ref.kind))
+        )
         for gateway, resources in found.items()
     }
-
-
-def _precedence(resource: Resource) -> tuple[bool, float, str, str]:
-    created = resource.created
-    age = created.timestamp() if created else 0.0
-    return created is None, age, resource.ref.qualified_name, resource.ref.kind
 
 
 def admits(index: Index, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
