@@ -63,7 +63,12 @@ FIELDS: Final[Mapping[str, Any]] = {
         "placement": "policy",
         "narrowedBy": "targets",
         "conditions": {
-            "accepted": {"type": "Ready", "status": "True", "reason": "Programmed"},
+            "accepted": {
+                "type": "Ready",
+                "status": "True",
+                "reason": "Programmed",
+                "also": [{"type": "Seen", "status": "True", "reason": "Yes"}],
+            },
             "targetMissing": {"type": "{kind}Ready", "status": "False", "reason": "Nowhere"},
         },
     },
@@ -121,8 +126,8 @@ def profile(origin: Origin) -> PolicyKindProfile:
             "policy",
             "targets",
             {
-                "accepted": ConditionWords("Ready", "True", "Programmed"),
-                "target missing": ConditionWords("RetryPolicyReady", "False", "Nowhere"),
+                "accepted": (ConditionWords("Ready", "True", "Programmed"), ConditionWords("Seen", "True", "Yes")),
+                "target missing": (ConditionWords("RetryPolicyReady", "False", "Nowhere"),),
             },
         ),
         status_by={"example.com/other": StatusProfile("parents")},

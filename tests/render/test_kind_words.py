@@ -223,12 +223,17 @@ class TestReports:
     def test_a_condition_for_several_events(self) -> None:
         """Is said once."""
         same = ConditionWords("Accepted", "False", "No")
-        narrowed = ConditionWords("Narrow", "True", "Yes")
-        conditions: dict[Event, ConditionWords] = {"invalid": same, "conflicted": same, "narrowed": narrowed}
+        narrowed, also = ConditionWords("Narrow", "True", "Yes"), ConditionWords("Whole", "False", "No")
+        conditions: dict[Event, tuple[ConditionWords, ...]] = {
+            "invalid": (same,),
+            "conflicted": (same,),
+            "narrowed": (narrowed, also),
+        }
         profile = blank(status=StatusProfile("policy", conditions=conditions))
         assert said(profile, "conditions")[1:] == [
             "Accepted False (No) if it is invalid or another policy has its target already",
             "Narrow True (Yes) if policies further down have targets of their own",
+            "Whole False (No) if policies further down have targets of their own",
         ]
         narrower = replace(profile, status=replace(profile.status, narrowed_by="targets"))
         assert said(narrower, "conditions")[2] == "Narrow True (Yes) if policies further down take effect instead"

@@ -113,11 +113,15 @@ def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
     narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
     if "conditions" not in fields:
         return StatusProfile(placement, narrowed_by)
-    conditions: dict[Event, ConditionWords] = {
-        _event(name): ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
-        for name, words in fields["conditions"].items()
+    conditions: dict[Event, tuple[ConditionWords, ...]] = {
+        _event(name): tuple(_words(group_kind, words) for words in (said, *said.get("also", ())))
+        for name, said in fields["conditions"].items()
     }
     return StatusProfile(placement, narrowed_by, MappingProxyType(conditions))
+
+
+def _words(group_kind: GroupKind, words: Mapping[str, str]) -> ConditionWords:
+    return ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
 
 
 def _event(name: str) -> Event:

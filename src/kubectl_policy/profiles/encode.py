@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import Json
+    from kubectl_policy.profiles.status import ConditionWords
 
 # What is about the profile and not about the kind; and what the schema of a definition says, which no file can.
 _NOT_WRITTEN: Final = frozenset(
@@ -88,9 +89,13 @@ def _status(status: StatusProfile) -> dict[str, Json]:
         written["narrowedBy"] = status.narrowed_by
     if status.conditions != STANDARD_STATUS.conditions:
         written["conditions"] = {
-            field_name(event.replace(" ", "_")): _plain(words) for event, words in status.conditions.items()
+            field_name(event.replace(" ", "_")): _words(*words) for event, words in status.conditions.items()
         }
     return written
+
+
+def _words(first: ConditionWords, *more: ConditionWords) -> dict[str, Json]:
+    return _record(first) | ({"also": [_record(words) for words in more]} if more else {})
 
 
 def _variants(profile: PolicyKindProfile) -> list[Json]:

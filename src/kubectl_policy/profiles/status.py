@@ -49,26 +49,29 @@ class ConditionWords(NamedTuple):
 
 
 # GEP-713, "Policy status", and apis/v1/policy_types.go: PolicyConditionAccepted with its reasons.
-_STANDARD: Final[Mapping[Event, ConditionWords]] = MappingProxyType(
+_STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
     {
-        "accepted": ConditionWords("Accepted", "True", "Accepted"),
-        "target missing": ConditionWords("Accepted", "False", "TargetNotFound"),
-        "section missing": ConditionWords("Accepted", "False", "TargetNotFound"),
-        "not permitted": ConditionWords("Accepted", "False", "TargetNotFound"),
-        "kind unsupported": ConditionWords("Accepted", "False", "Invalid"),
-        "conflicted": ConditionWords("Accepted", "False", "Conflicted"),
-        "invalid": ConditionWords("Accepted", "False", "Invalid"),
+        "accepted": (ConditionWords("Accepted", "True", "Accepted"),),
+        "target missing": (ConditionWords("Accepted", "False", "TargetNotFound"),),
+        "section missing": (ConditionWords("Accepted", "False", "TargetNotFound"),),
+        "not permitted": (ConditionWords("Accepted", "False", "TargetNotFound"),),
+        "kind unsupported": (ConditionWords("Accepted", "False", "Invalid"),),
+        "conflicted": (ConditionWords("Accepted", "False", "Conflicted"),),
+        "invalid": (ConditionWords("Accepted", "False", "Invalid"),),
     }
 )
 
 
 @dataclass(frozen=True, slots=True)
 class StatusProfile:
-    """Where and in which words a kind's controller reports; an event without words is not reported at all."""
+    """Where and in which words a kind's controller reports.
+
+    An event may be reported in several conditions; one without words is not reported at all.
+    """
 
     placement: Placement = "gateways"
     narrowed_by: NarrowedBy = "policies"
-    conditions: Mapping[Event, ConditionWords] = field(default_factory=lambda: _STANDARD)
+    conditions: Mapping[Event, tuple[ConditionWords, ...]] = field(default_factory=lambda: _STANDARD)
 
 
 STANDARD_STATUS: Final = StatusProfile()

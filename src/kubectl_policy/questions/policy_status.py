@@ -147,7 +147,7 @@ class _Report:
         places = [
             place
             for place, conditions in self.found.items()
-            if accepted and (found := conditions.get(accepted.type)) and found.status == accepted.status
+            if accepted and (found := conditions.get(accepted[0].type)) and found.status == accepted[0].status
         ]
         if not places or not any(event in self.profile.status.conditions for event in _ENFORCED.values()):
             return
@@ -168,13 +168,10 @@ class _Report:
         related: tuple[NodeRef, ...] = (),
     ) -> None:
         """Write a condition; of several on one place a failure stays, and the last one written counts."""
-        words = status.conditions.get(event)
-        if words is None:
-            return
-        conditions = self.found.setdefault(place, {})
-        if event == "accepted" and words.type in conditions:
-            return
-        conditions[words.type] = PolicyCondition(words.type, words.status, words.reason, message, related)
+        for words in status.conditions.get(event, ()):
+            conditions = self.found.setdefault(place, {})
+            if event != "accepted" or words.type not in conditions:
+                conditions[words.type] = PolicyCondition(*words, message, related)
 
 
 def _specificity(attachment: Attachment) -> int:
@@ -207,8 +204,8 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
         found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
     for policy_kind, policies in sorted(found.items()):
-        words = analysis.registry.known(policy_kind).status.conditions.get("affected")
-        if words:
-            refs = sorted(policies)
-            related = tuple(NodeRef(ref) for ref in refs)
-            yield PolicyCondition(*words, f"attached here or above: {', '.join(map(str, refs))}", related)
+        words = analysis.registry.known(policy_kind).status.conditions.get("affected", ())
+        refs = sorted(policies)
+        related = tuple(NodeRef(ref) for ref in refs)
+        for each in words:
+            yield PolicyCondition(*each, f"attached here or above: {', '.join(map(str, refs))}", related)

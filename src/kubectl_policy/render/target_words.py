@@ -176,8 +176,9 @@ def _report(status: StatusProfile) -> Iterator[str]:
     for event, words in status.conditions.items():
         elsewhere = event == "narrowed" and status.narrowed_by == "targets"
         meaning = "policies further down take effect instead" if elsewhere else EVENTS[event]
-        events.setdefault(f"{words.type} {words.status} ({words.reason})", []).append(meaning)
-    for condition, meanings in events.items():
-        yield f"{condition} if {either(meanings)}"
+        for condition in words:
+            events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
+    for said, meanings in events.items():
+        yield f"{said} if {either(meanings)}"
     if not events:
         yield "nothing that is known"
