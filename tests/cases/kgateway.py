@@ -45,13 +45,14 @@ def document(analysis: Analysis) -> dict[str, list[Entry]]:
 def settings_of(case: Path) -> Settings:
     """The settings of the controller under which a case was recorded, by the names that profiles give them."""
     file = case / FACTS
-    said = fields(cast("Json", json.loads(file.read_text("utf-8")))) if file.is_file() else {}
-    values = fields(said.get("settings"))
+    if not file.is_file():
+        return Settings()
+    values = fields(fields(cast("Json", json.loads(file.read_text("utf-8")))).get("settings"))
     return Settings(values=dict(pair for variable, value in values.items() for pair in _named(variable, str(value))))
 
 
 def _named(variable: str, value: str) -> Iterator[tuple[str, str]]:
-    """A variable as settings: `KGW_POLICY_MERGE` is `kgateway.policyMerge`, with each field of a JSON object for itself."""
+    """A variable as settings, each field of a JSON object for itself: `KGW_POLICY_MERGE` is `kgateway.policyMerge`."""
     first, *others = variable.removeprefix("KGW_").lower().split("_")
     name = f"{_PREFIX}.{first}{''.join(map(str.capitalize, others))}"
     try:

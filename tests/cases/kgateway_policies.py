@@ -69,10 +69,11 @@ def in_force(analysis: Analysis, path: Path) -> Entry:
     """By kind, who set each of the fields in force at the end of a path."""
     kinds = [kind for kind in analysis.resolver.kinds_at(path) if kind.group == _GROUP]
     found = (analysis.resolver.effective_of(kind, path) for kind in kinds)
-    return {policy.kind.kind: {"fields": _fields(policy)} for policy in found if policy}
+    return {policy.kind.kind: {"fields": fields_in_force(policy)} for policy in found if policy}
 
 
-def _fields(policy: EffectivePolicy) -> dict[str, list[str]]:
+def fields_in_force(policy: EffectivePolicy) -> dict[str, list[str]]:
+    """By field, the names of the policies that it comes from; what is not of a policy of the kind is left out."""
     found: dict[str, set[str]] = {}
     for field, leaf in _leaves(policy.spec):
         if leaf.source.object.group_kind == policy.kind and not leaf.removed:

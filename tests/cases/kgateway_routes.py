@@ -40,9 +40,7 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
             yield {"parentRef": reference(parent.object, parent.section), "conditions": _by_type(conditions)}
 
 
-def route_parent_conditions(
-    topology: Topology, route: ObjectRef
-) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
+def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
     """Every parent that a route names and that exists, in order, with the conditions there."""
     return tuple(
         (NodeRef(parent.object, parent.section), route_conditions(topology, route, parent.position))
@@ -52,7 +50,7 @@ def route_parent_conditions(
 
 
 def _reports(analysis: Analysis, parent: ObjectRef, below: frozenset[ObjectRef]) -> bool:
-    """Whether the controllers report to the routes below a parent: a delegating route is theirs if a parent of it is."""
+    """Whether the controllers report on what is below a parent: a delegating route is theirs if a parent of it is."""
     if parent.kind not in ROUTES:
         return is_managed(analysis, parent, _ANY_KIND)
     above = (found.object for found, _ in route_parent_conditions(analysis.topology, parent))
@@ -102,8 +100,7 @@ def _hostnames(analysis: Analysis, rules: Iterable[Reached]) -> dict[NodeRef, di
     for rule in rules:
         (first, _), (route, _) = rule.rules[0], rule.rules[-1]
         names = attached_hostnames(analysis.topology, rule.listener, first)
-        passes_on = any(child.kind in ROUTES for child in analysis.topology.children(rule.path[-1]))
-        if names and not passes_on:
+        if names and not rule.delegates:
             of_listener = found.setdefault(rule.listener, {})
             of_listener[slashed(route)] = sorted({*of_listener.get(slashed(route), ()), *names})
     return found

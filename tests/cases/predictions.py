@@ -23,7 +23,9 @@ Document: TypeAlias = "Callable[[Analysis], object]"
 SettingsOf: TypeAlias = "Callable[[Path], Settings]"
 
 
-def main(name: str, document: Document, arguments: Sequence[str], settings_of: SettingsOf = lambda _: Settings()) -> int:
+def main(
+    name: str, document: Document, arguments: Sequence[str], settings_of: SettingsOf = lambda _: Settings()
+) -> int:
     """Write the document of each case; 2 if there is none, 1 if one could not be answered."""
     parser = argparse.ArgumentParser(prog=name)
     parser.add_argument("folder", type=Path)
