@@ -41,11 +41,11 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
 
 
 def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
-    """Every parent that a route names and that exists, in order, with the conditions there."""
+    """Every parent with listeners that a route names, in order, with the conditions there."""
     return tuple(
         (NodeRef(parent.object, parent.section), route_conditions(topology, route, parent.position))
         for parent in parent_refs(topology.index, route, topology.index.raw(route))
-        if parent.object.kind in WITH_LISTENERS and topology.index.presence(parent.object) != "missing"
+        if parent.object.kind in WITH_LISTENERS
     )
 
 
