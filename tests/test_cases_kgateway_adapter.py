@@ -236,12 +236,13 @@ def _route(name: str) -> str:
 
 
 def test_a_field_has_every_policy_that_it_comes_from() -> None:
-    """Elements of lists are named by their keys; what was removed, or is the target's own, is left out."""
+    """Those of all elements of a list, but by port; what was removed, or is the target's own, is left out."""
     kind = GroupKind("gateway.kgateway.dev", "ListenerPolicy")
     target = node("Gateway", "g")
     one, two = (Source(ref("ListenerPolicy", name, group=kind.group), target) for name in "ab")
     spec: Traced = {
         "perPort": KeyedList({"80": {"x": Leaf(1, one), "y": Leaf(2, two)}, "81": Leaf({}, two)}),
+        "acl": {"rules": KeyedList({"a/x[0]": Leaf(1, one), "a/y[0]": {"action": Leaf(1, two)}})},
         "default": {"x": Leaf(1, two), "y": Leaf(None, one, removed=True), "z": Leaf(1, Source(target.object, target))},
     }
     policy = EffectivePolicy((target,), kind, spec, (), frozenset(), frozenset())
@@ -249,6 +250,8 @@ def test_a_field_has_every_policy_that_it_comes_from() -> None:
         "perPort[80].x": ["default/a"],
         "perPort[80].y": ["default/b"],
         "perPort[81]": ["default/b"],
+        "acl.rules": ["default/a"],
+        "acl.rules.action": ["default/b"],
         "default.x": ["default/b"],
     }
 

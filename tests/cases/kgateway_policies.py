@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tests.cases.objects import Entry
 
 _GROUP: Final = "gateway.kgateway.dev"
+_BY_ELEMENT: Final = "perPort"
 _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
 
 
@@ -82,9 +83,11 @@ def fields_in_force(policy: EffectivePolicy) -> dict[str, list[str]]:
 
 
 def _leaves(spec: Traced, above: str = "") -> Iterator[tuple[str, Leaf]]:
-    """Every leaf by its field, in which an element of a list is named by its key in brackets."""
+    """Every leaf by its field; of the lists with keys, the format tells apart the elements of one alone."""
     for key, child in spec.items():
-        name = f"{above}[{key}]" if isinstance(spec, KeyedList) else f"{above}.{key}" if above else key
+        name = f"{above}.{key}" if above else key
+        if isinstance(spec, KeyedList):
+            name = f"{above}[{key}]" if above == _BY_ELEMENT else above
         if isinstance(child, Leaf):
             yield name, child
         else:
