@@ -16,9 +16,9 @@ from kubectl_policy.resolution import (
     EffectivePolicy,
     Enforcement,
     Resolver,
-    by_age,
     contentions,
     enforce,
+    in_order,
     reach,
 )
 from kubectl_policy.topology import Path, Settings, Topology
@@ -123,9 +123,7 @@ class Analysis:
             return ()
         kind = policy.group_kind
         if kind not in self._contentions:
-            every = (
-                self._enforcement_alone(other.ref) for other in by_age(self.index.of_kind(kind), profile.order_field)
-            )
+            every = (self._enforcement_alone(other.ref) for other in in_order(self.index.of_kind(kind), profile))
             self._contentions[kind] = tuple(contentions(every, profile.exclusive_field, self.topology))
         return tuple(contention for contention in self._contentions[kind] if contention.policy == policy)
 

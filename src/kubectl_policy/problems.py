@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.resolution import age_unknown
+from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.validation import Validation
@@ -107,10 +107,10 @@ class Problems:
                 yield Diagnostic("target-status-missing", severity, message, policy.ref, field, origin, related)
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
-        order_field = self._registry.known(policy.ref.group_kind).order_field
+        profile = self._registry.known(policy.ref.group_kind)
         for found in self._contentions(policy.ref):
             holder = self._topology.index.get(found.holder)
-            undated = holder and age_unknown((holder, policy), order_field)
+            undated = holder and order_unknown((holder, policy), profile)
             guess = ", by name because creationTimestamp is missing" if undated else ""
             by = "" if found.holder == policy.ref else f", for which {found.holder} came first{guess}"
             message = f"{policy.ref}: {found.section} uses {found.entry} like {found.other}{by}; each needs its own"

@@ -45,7 +45,7 @@ def on(where: dict[str, Json], kind: str, group: str, age: int, **spec: Json) ->
     return resource(kind, f"p{age}", {**reference, **spec}, group=group, age=age)
 
 
-def asked(group: str, *policies: Resource) -> Analysis:
+def asked(group: str, *policies: Resource, protocol: str = "HTTP") -> Analysis:
     """A Gateway `g` with listener `web`, a route `r` with a rule `first`, and a Service `s`, under the controller."""
     controllers = {name for profile in built_in_profiles(group).values() for name in profile.under({}).controllers}
     (controller,) = controllers or {"example.com/controller"}
@@ -53,7 +53,7 @@ def asked(group: str, *policies: Resource) -> Analysis:
         snapshot(
             *policies,
             gateway_class("public", controller),
-            gateway("g", listener("web")),
+            gateway("g", listener("web", protocol)),
             route("r", parents=[parent("g")], rules=[rule({"name": "s", "port": 80}, name="first")]),
             service("s", ("http", 80), ("https", 443)),
             namespace("default"),

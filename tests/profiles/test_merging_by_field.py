@@ -132,16 +132,16 @@ class TestKgateway:
         ]
 
     def test_a_listener_s_policy_refines_the_gateway_s(self) -> None:
-        """Below default.httpSettings each field for itself; `default` is no stanza."""
+        """Below default.httpSettings each field for itself; on HTTP it is passed over. `default` is no stanza."""
         kind = "ListenerPolicy"
         wide: Json = {"httpSettings": {"tracing": {"a": 1}, "idleTimeout": "1s"}, "proxyProtocol": {"b": 1}}
         narrow: Json = {"httpSettings": {"tracing": {"c": 2}}}
-        analysis = asked(
-            KGATEWAY, on(GATEWAY, kind, KGATEWAY, 1, default=wide), on(LISTENER, kind, KGATEWAY, 2, default=narrow)
-        )
-        assert settings(analysis, node("Gateway", "g", "web"), kind, KGATEWAY) == [
+        policies = on(GATEWAY, kind, KGATEWAY, 1, default=wide), on(LISTENER, kind, KGATEWAY, 2, default=narrow)
+        web = node("Gateway", "g", "web")
+        assert settings(asked(KGATEWAY, *policies, protocol="HTTPS"), web, kind, KGATEWAY) == [
             {"default": {"httpSettings": {"tracing": {"c": 2}, "idleTimeout": "1s"}, "proxyProtocol": {"b": 1}}}
         ]
+        assert settings(asked(KGATEWAY, *policies), web, kind, KGATEWAY) == [{"default": wide}]
 
     def test_a_backend_s_settings_come_whole_from_one_policy(self) -> None:
         """By top-level field, the older policy first."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from kubectl_policy.attachment.needs import missing_need
 from kubectl_policy.attachment.references import TargetReference, target_references
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.fields import labels_of, text_at
+from kubectl_policy.model.fields import labels_of, number_in_annotation, text_at
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.grants import permitted, unseen
@@ -123,15 +123,23 @@ class _Reference:
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
         home, index = self._namespace, self.topology.index
-        if not home or self.declared.namespaces is None:
+        if not home or (self.declared.namespaces is None and not self._is_global):
             return [home]
         others = {resource.ref.namespace for resource in index.of_kind(self._kind)}
+        if self._is_global or self.declared.namespaces is None:
+            return sorted(others)
         wanted = [
             namespace
             for namespace in sorted(others)
             if lets_in(index, self.declared.namespaces, "Same", home, namespace) is not False
         ]
         return sorted(wanted, key=lambda namespace: namespace != home)
+
+    @property
+    def _is_global(self) -> bool:
+        """Whether this selects objects of every namespace, whatever they say of it."""
+        selects_objects = self.declared.selector is not None
+        return selects_objects and self.policy.ref.namespace == self.profile.global_namespace != ""
 
     def _by_name(self) -> tuple[Attachment, ...]:
         return (self._to(ObjectRef(self._kind, self._namespace, self.declared.name)),)
@@ -174,8 +182,15 @@ class _Reference:
             sections = self._called(ref)
             known = f"it has {', '.join(sections)}" if sections else "it has no sections"
             return "section missing", f"{ref} has no section {target.section}; {known}"
-        missing = missing_need(self.topology.index, self.policy, self.profile)
+        missing = missing_need(self.topology.index, self.policy, self.profile) or self._no_number()
         return ("policy invalid", missing) if missing else None
+
+    def _no_number(self) -> str:
+        """Why the number by which the policy is ordered is none; empty if it is one, or there is none."""
+        annotation = self.profile.weight_annotation
+        if not annotation or number_in_annotation(self.policy.raw, annotation) is not None:
+            return ""
+        return f"the annotation {annotation} of {self.policy.ref} is not a whole number"
 
     def _section(self, ref: ObjectRef) -> str:
         """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
@@ -217,7 +232,7 @@ class _Reference:
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
         """
         home, index = self.policy.ref.namespace, self.topology.index
-        if not home or not ref.namespace or ref.namespace == home:
+        if not home or not ref.namespace or ref.namespace == home or self._is_global:
             return None
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:

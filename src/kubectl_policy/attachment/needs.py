@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.fields import mapping_at, text_at, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ class NeededObject(NamedTuple):
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> str:
     """Which object that a policy needs is known not to exist, in words; empty if there is none."""
-    for need in profile.needs:
+    for need in _wanted(policy, profile):
         found = _named(index, policy, need)
         if isinstance(found, str):
             return found
@@ -36,10 +36,15 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[NeededObject]:
     """The objects that a policy needs of which it is not known whether they exist."""
-    for need in profile.needs:
+    for need in _wanted(policy, profile):
         found = _named(index, policy, need)
         if not isinstance(found, str) and index.presence(found.ref) == "unknown":
             yield found
+
+
+def _wanted(policy: Resource, profile: PolicyKindProfile) -> Iterator[Needed]:
+    """The needs of a policy, without those for which it gives no reference and may do so."""
+    return (need for need in profile.needs if not need.optional or value_at(policy.raw, need.field) is not None)
 
 
 def _named(index: Index, policy: Resource, need: Needed) -> NeededObject | str:
@@ -54,5 +59,6 @@ def _named(index: Index, policy: Resource, need: Needed) -> NeededObject | str:
     elsewhere = index.of_kind(kind) if kind.kind in need.cluster_kinds else ()
     read = next((resource.ref for resource in elsewhere if resource.ref.name == name), None)
     namespaced = kind.kind not in need.cluster_kinds and index.namespaced(kind)
-    ref = read or ObjectRef(kind, policy.ref.namespace if namespaced else "", name)
+    home = text_at(reference, "namespace") or policy.ref.namespace
+    ref = read or ObjectRef(kind, home if namespaced else "", name)
     return NeededObject(ref, need.field)

@@ -1,11 +1,14 @@
 """Reading decoded YAML or JSON without trusting its shape."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias, cast
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
+# As far as a 32-bit integer reaches, or nearly so.
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _NO_MAPPING: Mapping[str, Json] = {}
 
 
@@ -45,6 +48,12 @@ def integer_at(value: Json, path: str) -> int | None:
     """The integer at a dotted path; None where it is absent or is something else (a boolean is something else)."""
     found = value_at(value, path)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def number_in_annotation(raw: Json, name: str) -> int | None:
+    """The whole number that an annotation holds; 0 without the annotation, None where it holds something else."""
+    written = mapping_at(raw, "metadata.annotations").get(name, "0")
+    return int(written) if isinstance(written, str) and _WHOLE_NUMBER.fullmatch(written) else None
 
 
 def time_at(value: Json, path: str) -> datetime | None:

@@ -6,13 +6,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.merging import (
+    Inheritance,
+    Joint,
+    MergeStrategy,
+    PortField,
+    RouteChoice,
+    Scope,
+    TargetLevel,
+    Unheeded,
+)
 from kubectl_policy.profiles.profile import (
     TARGET_FIELDS,
-    MergeStrategy,
     Needed,
     PolicyKindProfile,
     Setting,
-    TargetLevel,
 )
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, StatusProfile
 
@@ -54,6 +62,7 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         cross_namespace=fields.get("crossNamespace"),
         grant_required=fields.get("grantRequired", True),
         unnamed_rules=fields.get("unnamedRules", ""),
+        global_namespace=fields.get("globalNamespace", ""),
         controllers=frozenset(fields.get("controllers", ())),
         needs=tuple(_needed(need) for need in fields.get("needs", ())),
         exclusive_field=fields.get("exclusiveField", ""),
@@ -71,12 +80,20 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         merge_parents=_levels(fields.get("mergeParents", ())),
         fold=fields.get("fold"),
         same_level=fields.get("sameLevel"),
+        refusal=fields.get("refusal", "there"),
+        overlap=fields.get("overlap", "allowed"),
         order_field=fields.get("orderField", ""),
+        weight_annotation=fields.get("weightAnnotation", ""),
         list_keys=MappingProxyType(dict(fields.get("listKeys", {}))),
         nulls=fields.get("nulls", "remove"),
         empty_without=fields.get("emptyWithout", ""),
         object_fields=MappingProxyType(dict(fields.get("objectFields", {}))),
         whole_fields=frozenset(fields.get("wholeFields", ())),
+        joint_fields=tuple(_joint(joint) for joint in fields.get("jointFields", ())),
+        scopes=tuple(Scope(_levels(scope["levels"]), _protocols(scope)) for scope in fields.get("scopes", ())),
+        route_choice=_route_choice(fields["routeChoice"]) if "routeChoice" in fields else None,
+        unheeded=tuple(_unheeded(part) for part in fields.get("unheeded", ())),
+        port_field=_port_field(fields["portField"]) if "portField" in fields else None,
         variants=_variants(group_kind, fields, origin),
         status=_status(group_kind, fields.get("status", {})),
         status_by=MappingProxyType(
@@ -93,8 +110,45 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
     )
 
 
+def _joint(joint: Mapping[str, Any]) -> Joint:
+    return Joint(
+        joint["field"],
+        tuple(joint["within"]),
+        joint.get("by", ""),
+        tuple(joint.get("unless", ())),
+        joint.get("setting", ""),
+        joint.get("value", ""),
+    )
+
+
+def _unheeded(part: Mapping[str, Any]) -> Unheeded:
+    return Unheeded(_levels(part["levels"]), tuple(part.get("fields", ())), _protocols(part))
+
+
+def _protocols(part: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(part.get("protocols", ()))
+
+
+def _route_choice(choice: Mapping[str, Any]) -> RouteChoice:
+    values = {
+        value: Inheritance(MergeStrategy(means["strategy"]), _strategy(means.get("joint")))
+        for value, means in choice["values"].items()
+    }
+    return RouteChoice(choice["annotation"], MappingProxyType(values))
+
+
+def _port_field(said: Mapping[str, str]) -> PortField:
+    return PortField(said["field"], said["key"], said["insteadOf"])
+
+
 def _needed(need: Mapping[str, Any]) -> Needed:
-    return Needed(need["field"], need["group"], tuple(need["kinds"]), frozenset(need.get("clusterKinds", ())))
+    return Needed(
+        need["field"],
+        need["group"],
+        tuple(need["kinds"]),
+        frozenset(need.get("clusterKinds", ())),
+        need.get("optional", False),
+    )
 
 
 def _variants(
@@ -111,13 +165,14 @@ def _variants(
 def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
     placement = fields.get("placement", STANDARD_STATUS.placement)
     narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
+    enforced_by = fields.get("enforcedBy", STANDARD_STATUS.enforced_by)
     if "conditions" not in fields:
-        return StatusProfile(placement, narrowed_by)
+        return StatusProfile(placement, narrowed_by, enforced_by=enforced_by)
     conditions: dict[Event, tuple[ConditionWords, ...]] = {
         _event(name): tuple(_words(group_kind, words) for words in (said, *said.get("also", ())))
         for name, said in fields["conditions"].items()
     }
-    return StatusProfile(placement, narrowed_by, MappingProxyType(conditions))
+    return StatusProfile(placement, narrowed_by, MappingProxyType(conditions), enforced_by)
 
 
 def _words(group_kind: GroupKind, words: Mapping[str, str]) -> ConditionWords:

@@ -7,7 +7,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import MergeStrategy, PolicyKindProfile
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.profiles.profile import PolicyKindProfile
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def _status(status: StatusProfile) -> dict[str, Json]:
     written: dict[str, Json] = {"placement": status.placement}
     if status.narrowed_by != STANDARD_STATUS.narrowed_by:
         written["narrowedBy"] = status.narrowed_by
+    if status.enforced_by != STANDARD_STATUS.enforced_by:
+        written["enforcedBy"] = status.enforced_by
     if status.conditions != STANDARD_STATUS.conditions:
         written["conditions"] = {
             field_name(event.replace(" ", "_")): _words(*words) for event, words in status.conditions.items()

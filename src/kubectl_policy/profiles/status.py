@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Where a controller writes: into `status.conditions` of the policy; or into `status.ancestors`, with one entry for
-# each target itself, for each parent of a target route, or for each Gateway above a target.
-Placement: TypeAlias = Literal["policy", "targets", "parents", "gateways"]
+# each target itself, for each parent of a target route, the same with the owners of listeners (a Gateway or a
+# ListenerSet) in their stead, or for each Gateway above a target.
+Placement: TypeAlias = Literal["policy", "targets", "parents", "owners", "gateways"]
+
+# What conditions on enforcement go by: what became of a policy on all of its paths; or, at each place where it is
+# reported, in how much of every merge there it has a part. In all of it is "enforced", in some "partially enforced".
+EnforcedBy: TypeAlias = Literal["paths", "merges"]
 
 # What a policy's "narrowed" condition is about: the targets further down that have policies of their own, or the places
 # further down at which the kind takes effect and where such policies do so instead.
@@ -72,6 +77,7 @@ class StatusProfile:
     placement: Placement = "gateways"
     narrowed_by: NarrowedBy = "policies"
     conditions: Mapping[Event, tuple[ConditionWords, ...]] = field(default_factory=lambda: _STANDARD)
+    enforced_by: EnforcedBy = "paths"
 
 
 STANDARD_STATUS: Final = StatusProfile()

@@ -60,7 +60,22 @@ def _places(
         return (target,)
     if placement == "gateways":
         return _gateways(analysis, target)
+    if placement == "owners" and target.object.group_kind in (GATEWAY, *LISTENER_SETS):
+        return _owners(analysis, target)
     return _at_parents(analysis, profile, target)
+
+
+def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
+    """The object of a listener; for a Gateway, that of the first listener on each port, own listeners first."""
+    if target.section or target.object.group_kind != GATEWAY:
+        return (target._replace(section=""),)
+    relations, gateway = analysis.topology.relations, target.object
+    sets = [found for found in relations.listener_sets(gateway) if relations.admits(gateway, found)]
+    firsts: dict[int | None, NodeRef] = {}
+    for owner in (gateway, *sets):
+        for listener in relations.listeners(owner):
+            firsts.setdefault(listener.port, NodeRef(owner))
+    return dict.fromkeys(firsts.values()) or (target,)
 
 
 def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:

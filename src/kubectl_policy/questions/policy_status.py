@@ -9,6 +9,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.ancestors import ancestors_of
 from kubectl_policy.questions.narrower import Scopes
+from kubectl_policy.questions.shares import SHARES, share_of
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ class _Report:
         if attachment.state != "attached":
             return _FAILURES.get(attachment.state), attachment.message
         target = cast("NodeRef", attachment.target)
+        refusal = self.analysis.resolver.refusal(self.policy, target)
+        if refusal and refusal.field:
+            return "conflicted", f"{refusal.holder} sets {refusal.field} of {refusal.target} already"
+        if refusal:
+            return "conflicted", f"{refusal.holder} is attached to {refusal.target} already"
         first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
         if self._excludes and (first != self.policy or again):
@@ -151,6 +157,9 @@ class _Report:
         ]
         if not places or not any(event in self.profile.status.conditions for event in _ENFORCED.values()):
             return
+        if self.profile.status.enforced_by == "merges":
+            self._merges(places)
+            return
         enforcement = self.analysis.enforcement(self.policy)
         contended = self.analysis.contentions(self.policy)
         event: Event | None = "contended" if contended else _ENFORCED.get(enforcement.state)
@@ -158,6 +167,19 @@ class _Report:
         for place in places:
             if event:
                 self._put(place, self.profile.status, event, message)
+
+    def _merges(self, places: list[NodeRef | None]) -> None:
+        """The least share of the policy in a merge, place by place."""
+        attached = [found for found in self.analysis.attachments[self.policy] if found.state == "attached"]
+        for place in (place for place in places if place):
+            shares = {
+                share_of(self.analysis, self.policy, place, found.target)
+                for found in attached
+                if found.target and place in ancestors_of(self.analysis, self.profile, found)
+            }
+            event = next((event for event in SHARES if event in shares), None)
+            if event:
+                self._put(place, self.profile.status, event, "")
 
     def _put(
         self,

@@ -21,6 +21,7 @@ _PLACES: Final[Mapping[Placement, str]] = {
     "policy": "status.conditions of the policy",
     "targets": "status.ancestors of the policy, with an entry for each target",
     "parents": "status.ancestors of the policy, with an entry for each parent of a target route",
+    "owners": "status.ancestors of the policy, with an entry for each parent of a target route, or owner of a listener",
     "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
 }
 EVENTS: Final[Mapping[Event, str]] = {
@@ -40,6 +41,12 @@ EVENTS: Final[Mapping[Event, str]] = {
     "merged": "it is merged with one above it",
     "merged into": "one below it is merged with it",
     "affected": "a policy affects the object, on which this is written",
+}
+
+_SHARES: Final[Mapping[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "it has a part in some of what is merged there",
+    "overridden": "it has no part in something that is merged there",
 }
 
 
@@ -90,10 +97,17 @@ def namespace_words(profile: PolicyKindProfile) -> str:
 def needs_words(profile: PolicyKindProfile) -> str:
     """What a policy must refer to."""
     return "; ".join(
-        f"{need.field}, which names {kinds_words(GroupKind(need.group, kind) for kind in need.kinds)}"
+        f"{need.field}{' (if given)' if need.optional else ''}, which names "
+        + kinds_words(GroupKind(need.group, kind) for kind in need.kinds)
         + "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
         for need in profile.needs
     )
+
+
+def global_words(profile: PolicyKindProfile) -> str:
+    """Whose policies reach every namespace."""
+    name = profile.global_namespace
+    return name and f"policies in namespace {name} may select objects in every namespace"
 
 
 def exclusive_words(profile: PolicyKindProfile) -> str:
@@ -173,9 +187,10 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 def _report(status: StatusProfile) -> Iterator[str]:
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
+    shares = _SHARES if status.enforced_by == "merges" else {}
     for event, words in status.conditions.items():
         elsewhere = event == "narrowed" and status.narrowed_by == "targets"
-        meaning = "policies further down take effect instead" if elsewhere else EVENTS[event]
+        meaning = "policies further down take effect instead" if elsewhere else shares.get(event, EVENTS[event])
         for condition in words:
             events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
     for said, meanings in events.items():

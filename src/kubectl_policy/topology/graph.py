@@ -12,7 +12,7 @@ from kubectl_policy.topology.dangling import dangling_references, dangling_refer
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
 from kubectl_policy.topology.references import ROUTES
-from kubectl_policy.topology.relations import HIERARCHY, Relations
+from kubectl_policy.topology.relations import HIERARCHY, WITH_LISTENERS, Relations
 from kubectl_policy.topology.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.links import Link
+    from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.paths import Path
 
 _DEFAULT = Settings()
@@ -123,6 +124,12 @@ class Topology:
         """Whether traffic runs down a path, as far as is known: not if its first route is attached to nothing."""
         first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
         return first is None or not self.relations.is_unattached(first)
+
+    def listener_on(self, path: Path) -> Listener | None:
+        """The listener that a path leads through; None if it leads through none, or through one that was not read."""
+        found = next((node for node in path if node.section and node.object.group_kind in WITH_LISTENERS), None)
+        listeners = self.relations.listeners(found.object) if found else ()
+        return next((listener for listener in listeners if listener.node == found), None)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""
