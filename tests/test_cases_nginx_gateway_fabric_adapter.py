@@ -74,7 +74,6 @@ def test_ancestors_and_their_conditions_are_compared(tmp_path: Path) -> None:
         ("PayloadProcessor/app/older", [TEA]),
         ("PayloadProcessor/app/newer", []),
         ("UpstreamSettingsPolicy/app/up", ["Service/app/svc"]),
-        ("UpstreamSettingsPolicy/app/absent", []),
     ],
 )
 def test_a_target_carries_what_is_attached_and_not_refused(tmp_path: Path, name: str, attached: list[Json]) -> None:
@@ -84,14 +83,14 @@ def test_a_target_carries_what_is_attached_and_not_refused(tmp_path: Path, name:
 
 
 def test_a_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
-    """Also where no ancestor is expected, and where it is a load balancer."""
+    """Also where neither an ancestor nor a target is expected, and where it is a load balancer."""
     expect: dict[str, Json] = {
         "policies": [policy("RateLimitPolicy/app/x", [], [])],
         "load_balancers": [{"policy": "ExternalLoadBalancer/app/x", "Accepted": "True/Accepted"}],
     }
     assert [(one.type, one.right) for one in judged(tmp_path, expect)] == [
         ("ancestors", False),
-        ("attached", True),
+        ("attached", False),
         ("load_balancers", False),
     ]
 

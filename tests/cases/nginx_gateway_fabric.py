@@ -97,7 +97,8 @@ class _World:
         name, wanted = text_at(entry, "policy"), sorted(strings_at(entry, "attached"))
         policy = self.named.policies.get(name)
         attachments = self.analysis.attachments[policy] if policy else ()
-        got = sorted({node_name(found.target) for found in attachments if found.target and self._holds(found)})
+        targets = {node_name(found.target) for found in attachments if found.target and self._holds(found)}
+        got = sorted(targets) if policy else "no such policy"
         return self._outcome("attached", f"targets that carry {name}", wanted, got, len(wanted))
 
     def _holds(self, attachment: Attachment) -> bool:
