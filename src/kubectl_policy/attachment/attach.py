@@ -182,7 +182,8 @@ class _Reference:
             sections = self._called(ref)
             known = f"it has {', '.join(sections)}" if sections else "it has no sections"
             return "section missing", f"{ref} has no section {target.section}; {known}"
-        missing = missing_need(self.topology.index, self.policy, self.profile) or self._no_number()
+        lacking = missing_need(self.topology.index, self.policy, self.profile)
+        missing = lacking.message if lacking else self._no_number()
         return ("policy invalid", missing) if missing else None
 
     def _no_number(self) -> str:

@@ -1,7 +1,7 @@
 """Reading decoded YAML or JSON without trusting its shape."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias, cast
 
@@ -36,6 +36,18 @@ def items_at(value: Json, path: str) -> Sequence[Json]:
 def mappings_at(value: Json, path: str) -> list[Mapping[str, Json]]:
     """The mappings in the list at a dotted path; what is not a mapping is left out."""
     return [item for item in items_at(value, path) if isinstance(item, Mapping)]
+
+
+def every_mapping(value: Json, keys: Sequence[str]) -> Iterator[Mapping[str, Json]]:
+    """The mappings at a path of keys, through every list on the way."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from every_mapping(item, keys)
+    elif isinstance(value, Mapping):
+        if keys:
+            yield from every_mapping(value.get(keys[0]), keys[1:])
+        else:
+            yield value
 
 
 def text_at(value: Json, path: str, default: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -22,10 +23,12 @@ from kubectl_policy.profiles.profile import (
     PolicyKindProfile,
     Setting,
 )
+from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Literal
 
     from kubectl_policy.model import Origin
     from kubectl_policy.profiles.status import Event
@@ -65,6 +68,9 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         global_namespace=fields.get("globalNamespace", ""),
         controllers=frozenset(fields.get("controllers", ())),
         needs=tuple(_needed(need) for need in fields.get("needs", ())),
+        enabled_by=_switch(fields["enabledBy"]) if "enabledBy" in fields else None,
+        least_sizes=MappingProxyType({size: tuple(least) for size, least in fields.get("leastSizes", {}).items()}),
+        targets_exist=fields.get("targetsExist", "whenRead"),
         exclusive_field=fields.get("exclusiveField", ""),
         target_status=fields.get("targetStatus", ""),
         backend_fields=tuple(fields.get("backendFields", ())),
@@ -122,7 +128,13 @@ def _joint(joint: Mapping[str, Any]) -> Joint:
 
 
 def _unheeded(part: Mapping[str, Any]) -> Unheeded:
-    return Unheeded(_levels(part["levels"]), tuple(part.get("fields", ())), _protocols(part))
+    values = frozenset(part.get("values", ()))
+    return Unheeded(_levels(part["levels"]), tuple(part.get("fields", ())), _protocols(part), values)
+
+
+def _switch(said: Mapping[str, str]) -> Switch:
+    without = cast("Literal['allowed', 'refused']", said.get("without", "refused"))
+    return Switch(GroupKind(said["group"], said["kind"]), said["field"], without)
 
 
 def _protocols(part: Mapping[str, Any]) -> frozenset[str]:
@@ -148,6 +160,7 @@ def _needed(need: Mapping[str, Any]) -> Needed:
         tuple(need["kinds"]),
         frozenset(need.get("clusterKinds", ())),
         need.get("optional", False),
+        need.get("competes", False),
     )
 
 
@@ -165,14 +178,19 @@ def _variants(
 def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
     placement = fields.get("placement", STANDARD_STATUS.placement)
     narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
-    enforced_by = fields.get("enforcedBy", STANDARD_STATUS.enforced_by)
+    said = StatusProfile(
+        placement,
+        narrowed_by,
+        enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
+        affects=fields.get("affects", STANDARD_STATUS.affects),
+    )
     if "conditions" not in fields:
-        return StatusProfile(placement, narrowed_by, enforced_by=enforced_by)
+        return said
     conditions: dict[Event, tuple[ConditionWords, ...]] = {
         _event(name): tuple(_words(group_kind, words) for words in (said, *said.get("also", ())))
         for name, said in fields["conditions"].items()
     }
-    return StatusProfile(placement, narrowed_by, MappingProxyType(conditions), enforced_by)
+    return replace(said, conditions=MappingProxyType(conditions))
 
 
 def _words(group_kind: GroupKind, words: Mapping[str, str]) -> ConditionWords:

@@ -90,6 +90,8 @@ def _status(status: StatusProfile) -> dict[str, Json]:
         written["narrowedBy"] = status.narrowed_by
     if status.enforced_by != STANDARD_STATUS.enforced_by:
         written["enforcedBy"] = status.enforced_by
+    if status.affects != STANDARD_STATUS.affects:
+        written["affects"] = status.affects
     if status.conditions != STANDARD_STATUS.conditions:
         written["conditions"] = {
             field_name(event.replace(" ", "_")): _words(*words) for event, words in status.conditions.items()

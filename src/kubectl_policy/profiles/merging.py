@@ -113,12 +113,14 @@ class Scope(NamedTuple):
 class Unheeded(NamedTuple):
     """What controllers pass over: policies on some levels, or some fields of theirs.
 
-    With `protocols`, it is passed over on paths by way of listeners of these alone.
+    With `protocols`, it is passed over on paths by way of listeners of these alone; with `values`, fields are passed
+    over where they have one of these, as JSON writes them.
     """
 
     levels: tuple[TargetLevel, ...]
     fields: tuple[str, ...] = ()
     protocols: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
         """As for a scope."""

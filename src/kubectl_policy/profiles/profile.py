@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
+    from kubectl_policy.profiles.requirements import Switch
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
 SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
 Refusal: TypeAlias = Literal["there", "everywhere"]
 Overlap: TypeAlias = Literal["allowed", "refused"]
+TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
 Sections: TypeAlias = Literal["refine", "replace"]
@@ -34,6 +36,7 @@ TARGET_FIELDS: Final = ("spec.targetRef", "spec.targetRefs", "spec.targetSelecto
 class Needed(NamedTuple):
     """An object that a policy must refer to, or it is invalid: the field of the reference, its group and its kinds.
 
+    There may be several, in lists. Without one that `competes`, a policy is invalid, and keeps others out all the same.
     If it is `optional`, a policy may have no such reference, but none to an object that does not exist either. The
     reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them that
     are cluster-scoped.
@@ -44,6 +47,7 @@ class Needed(NamedTuple):
     kinds: tuple[str, ...]
     cluster_kinds: frozenset[str] = frozenset()
     optional: bool = False
+    competes: bool = False
 
 
 class Setting(NamedTuple):
@@ -66,9 +70,11 @@ class PolicyKindProfile:
     Policies in the `global_namespace` may select objects in every namespace. `controllers` are the names of the
     controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
     `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are objects without which a policy
-    is invalid, `exclusive_field` is a list in a target section of which no entry may occur in another section as well,
-    `target_status` a field of the target's status without which the policy has nothing to do. `backend_fields` hold
-    references to backends that the policy itself sends requests to.
+    is invalid, and it is refused below Gateways whose parameters do not say what it is `enabled_by`; `least_sizes` are
+    fields with a size that must not be less than others. Targets exist "whenReferred" if a route refers to them,
+    whether or not there is such an object. `exclusive_field` is a list in a target section of which no entry may occur
+    in another section as well, `target_status` a field of the target's status without which the policy has nothing to
+    do. `backend_fields` hold references to backends that the policy itself sends requests to.
 
     Effect. `effective_targets` are the levels at which the kind changes behaviour (empty: the target itself for a
     direct kind, the end of each path for an inherited one). A policy on a section refines what the one on the whole
@@ -118,6 +124,9 @@ class PolicyKindProfile:
     global_namespace: str = ""
     controllers: frozenset[str] = frozenset()
     needs: tuple[Needed, ...] = ()
+    enabled_by: Switch | None = None
+    least_sizes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    targets_exist: TargetsExist = "whenRead"
     exclusive_field: str = ""
     target_status: str = ""
     backend_fields: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from kubectl_policy.resolution.joint import only
 from kubectl_policy.resolution.traced import KeyedList, Leaf, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import PortField
@@ -24,11 +25,16 @@ def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | 
     for passed_over in profile.unheeded:
         if passed_over.includes(part.source.target, listener.protocol if listener else ""):
             for field in passed_over.fields:
-                spec = without(spec, field.split("."))
+                if not passed_over.values or _has_value(spec, field, passed_over.values):
+                    spec = without(spec, field.split("."))
             spec = spec if passed_over.fields else {}
     if profile.port_field and listener:
         spec = _for_port(spec, profile.port_field, listener.port)
     return part if spec is part.spec else replace(part, spec=spec)
+
+
+def _has_value(spec: Traced, field: str, values: Collection[str]) -> bool:
+    return any(json.dumps(leaf.value) in values for _, leaf in leaves(only(spec, tuple(field.split(".")))))
 
 
 def passed_over(part: Contribution, counting: Contribution) -> frozenset[Field]:

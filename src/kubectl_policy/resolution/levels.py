@@ -47,7 +47,7 @@ class _Level(NamedTuple):
 
 def is_stacked(profile: PolicyKindProfile) -> bool:
     """Whether a kind's policies are merged level by level; those of other kinds are folded one by one."""
-    joins = profile.joint_fields or profile.scopes or profile.route_choice or profile.port_field
+    joins = profile.joint_fields or profile.scopes or profile.route_choice or profile.port_field or profile.unheeded
     return bool(joins) or profile.same_level == "all-apply"
 
 
