@@ -12,6 +12,7 @@ from tests.build import (
     gateway,
     gateway_class,
     listener,
+    names,
     namespace,
     node,
     parent,
@@ -35,6 +36,7 @@ LISTENER: Final = target("g", section="web")
 ROUTE: Final = target("r", "HTTPRoute")
 RULE: Final = target("r", "HTTPRoute", "first")
 FIRST: Final = node("HTTPRoute", "r", "first")
+_OF_TWO: Final = (("newer", 2), ("older", 1))
 AT_ROUTE: Final = node("HTTPRoute", "r")
 
 
@@ -70,11 +72,12 @@ def settings(analysis: Analysis, where: NodeRef, kind: str, group: str) -> list[
 def one_target(claim: Claim) -> Analysis:
     """Two policies of a kind on a Gateway or, if it takes none, on its first target."""
     where = GATEWAY_KIND if GATEWAY_KIND in claim.targets else (claim.targets or [SERVICE])[0]
-    found = policy_to(claim, claim.fields[0], where)
-    spec = found.raw["spec"]
-    assert isinstance(spec, dict)
-    policies = [
-        resource(claim.kind.kind, name, {**spec, "by": name}, group=claim.kind.group, age=age)
-        for name, age in (("newer", 2), ("older", 1))
-    ]
-    return analyze(snapshot(*policies, *world(claim, where), complete=True))
+    kind, group = claim.kind.kind, claim.kind.group
+    found = policy_to(claim, claim.fields[0], where).raw["spec"] if claim.fields else None
+    spec = found if isinstance(found, dict) else {}
+    policies = [resource(kind, name, {**spec, "by": name}, group=group, age=age) for name, age in _OF_TWO]
+    objects = world(claim, where)
+    if not claim.fields:
+        both = rule(name="first", filters=[names(name, kind, group) for name, _ in _OF_TWO])
+        objects[-1] = route("x", parents=[parent("edge")], rules=[both])
+    return analyze(snapshot(*policies, *objects, complete=True))

@@ -203,11 +203,14 @@ def test_a_policy_without_references(claim: Claim) -> None:
     found = resource(claim.kind.kind, "p", {"selector": {"matchLabels": LABELS}}, group=claim.kind.group)
     analysis = analyze(snapshot(found, *world(claim, SERVICE), complete=True))
     rules, state = ((), "Unknown") if claim.kind in PARTLY else (("no-target",), "Invalid")
+    state = "NoEffect" if claim.filters else state
     assert tuple(problem.rule for problem in analysis.problems_of(found.ref)) == rules
     assert analysis.enforcement(found.ref).state == state
 
 
-@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if not claim.fields], ids=lambda claim: str(claim.kind))
+@pytest.mark.parametrize(
+    "claim", [claim for claim in CLAIMS if not claim.fields and not claim.filters], ids=lambda claim: str(claim.kind)
+)
 class TestNotByReference:
     """Kinds that attach in a way that is not computed."""
 
@@ -240,6 +243,7 @@ def test_the_profile_says_what_is_claimed(claim: Claim) -> None:
     assert profile.declared_targets == set(claim.targets)
     assert profile.target_fields == tuple(f"spec.{field}" for field in claim.fields)
     assert profile.cross_namespace is claim.crosses
+    assert (profile.filter_routes, profile.backend_filters) == (frozenset(claim.filters), claim.backends)
     match claim.merges:
         case "":
             assert (profile.strategy, profile.assumed) == (None, ())

@@ -3,60 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+from kubectl_policy.attachment.attachment import Attachment
+from kubectl_policy.attachment.filters import filter_attachments, unread_routes
 from kubectl_policy.attachment.needs import missing_need
+from kubectl_policy.attachment.owners import not_managed
 from kubectl_policy.attachment.references import TargetReference, target_references
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
+    from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
 
-State: TypeAlias = Literal[
-    "attached",
-    "target missing",
-    "target unknown",
-    "section missing",
-    "not permitted",
-    "kind unsupported",
-    "not managed",
-    "policy invalid",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    """One target reference of a policy and what it comes to.
-
-    `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
-    `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. A target is "not
-    managed" if another controller acts on it, a policy invalid if something that it needs is missing. `virtual` marks a
-    target of a kind that no API serves.
-    """
-
-    policy: ObjectRef
-    target: NodeRef | None
-    declared: TargetReference
-    state: State
-    message: str = ""
-    virtual: bool = False
-
 
 def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:
-    """Every attachment of a policy, in the order in which it declares its references."""
-    return tuple(
+    """Every attachment of a policy: by its references, in the order in which it declares them, then by filters."""
+    by_references = tuple(
         attachment
         for reference in target_references(policy, profile)
         for attachment in _Reference(policy, profile, topology, reference).attachments()
     )
+    by_filters = tuple(filter_attachments(policy, profile, topology)) if profile.filter_routes else ()
+    return (*by_references, *by_filters) or tuple(unread_routes(policy.ref, profile, topology.index))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +144,9 @@ class _Reference:
     def _unusable(self, target: NodeRef) -> tuple[State, str] | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
         ref = target.object
-        if managed(self.topology, ref, self.profile.controllers) is False:
-            return "not managed", self._other_controller(ref)
+        elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
+        if elsewhere:
+            return "not managed", elsewhere
         if target.section and target.section not in self.topology.sections(ref):
             sections = self._called(ref)
             known = f"it has {', '.join(sections)}" if sections else "it has no sections"
@@ -194,13 +171,6 @@ class _Reference:
             self.profile.unnamed_rules.replace("{n}", str(position + 1)) if name == unnamed_rule(position) else name
             for position, name in enumerate(names)
         ]
-
-    def _other_controller(self, ref: ObjectRef) -> str:
-        kind, ours = self.policy.ref.kind, " or ".join(sorted(self.profile.controllers))
-        if ref.group_kind in ROUTES:
-            return f"{kind} acts on what {ours} manages, and no parent of {ref} is"
-        theirs = controller_of(self.topology, ref)
-        return f"{kind} acts on what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
 
     def _is_virtual(self, ref: ObjectRef) -> bool:
         """Whether no API serves the target's kind: the profile says so, or a complete snapshot knows of none."""

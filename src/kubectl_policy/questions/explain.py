@@ -114,3 +114,5 @@ def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetL
                 # As for attaching: no API group is called core.
                 group = "" if reference.group == "core" else reference.group
                 yield TargetLevel(GroupKind(group, reference.kind), bool(reference.section))
+        for named in analysis.topology.relations.filters_naming(policy.ref) if profile.filter_routes else ():
+            yield TargetLevel(named.route.group_kind, section=True)

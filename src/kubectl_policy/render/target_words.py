@@ -45,10 +45,21 @@ EVENTS: Final[Mapping[Event, str]] = {
 
 def named_words(profile: PolicyKindProfile) -> str:
     """Where target references stand."""
+    if not profile.target_fields and profile.filter_routes:
+        return "filters of routes alone"
     if not profile.target_fields:
         return "in a way that is not computed, so nothing is claimed about what a policy affects"
     otherwise = "" if profile.references_alone else "; without any, a policy attaches in a way that is not computed"
     return either(profile.target_fields) + otherwise
+
+
+def filters_words(profile: PolicyKindProfile) -> str:
+    """Which filters may name a policy."""
+    if not profile.filter_routes:
+        return ""
+    backends = "; a filter of a backendRef may do so too, for that backend alone" if profile.backend_filters else ""
+    rules = f"a filter of type ExtensionRef in a rule of {kinds_words(profile.filter_routes)} may name a policy"
+    return f"{rules}, which then comes before all others on that rule{backends}"
 
 
 def kinds_allowed_words(profile: PolicyKindProfile) -> str:
@@ -80,7 +91,7 @@ def namespace_words(profile: PolicyKindProfile) -> str:
     """Where a target may be."""
     if profile.cross_namespace is False:
         return "that of the policy alone"
-    if not profile.target_fields:
+    if not profile.attaches_as_known:
         return ""
     return "that of the policy; another one " + (
         "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"

@@ -40,7 +40,8 @@ class Enforcement:
 
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
-    nothing below it to affect, or only to what another controller acts on. Without any attachment that holds:
+    nothing below it to affect, or only to what another controller acts on; or that no route names in a filter, as one
+    may for its kind. Without any attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). `by` are the policies, or
     objects with fields of their own, that beat it.
@@ -62,9 +63,7 @@ def enforce(
     """The enforcement of a policy, given all of its attachments."""
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     if not targets:
-        by_references = bool(attachments) or (bool(profile.target_fields) and profile.references_alone)
-        state = _unattached(attachments) if by_references else "Unknown"
-        return Enforcement(policy, state, (), ())
+        return Enforcement(policy, _unattached(attachments, profile), (), ())
     paths = dict.fromkeys(path for target in targets for path in _paths(target, profile, topology))
     carrying = (path for path in paths if topology.carries_traffic(path))
     found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
@@ -120,9 +119,13 @@ def _state(shares: Collection[_Share]) -> EnforcementState:
     return "Conflicted" if refused and all(refused) else "Overridden"
 
 
-def _unattached(attachments: Collection[Attachment]) -> EnforcementState:
+def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile) -> EnforcementState:
+    if not attachments and not (profile.attaches_as_known and profile.references_alone):
+        return "Unknown"
+    if not attachments and profile.filter_routes:
+        return "NoEffect"
     states = {attachment.state for attachment in attachments}
-    if "target unknown" in states:
+    if states & {"target unknown", "not computed"}:
         return "Unknown"
     if states & {"target missing", "section missing"}:
         return "TargetNotFound"

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.resolution.contributions import contribution_of
 from kubectl_policy.resolution.effective import EffectivePolicy, resolve
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, refused, same_level_of
+from kubectl_policy.resolution.precedence import (
+    age_unknown,
+    by_age,
+    filters_above,
+    filters_first,
+    on_one_node,
+    refused,
+    same_level_of,
+)
 from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.resolution.traced import Source
 from kubectl_policy.topology import too_wide
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.topology import Path, Topology
@@ -38,11 +46,14 @@ class Resolver:
         self._topology = topology
         self._registry = registry
         self._attached: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
+        self._filters: dict[NodeRef, dict[ObjectRef, int]] = {}
         for attachment in attachments:
             policy = topology.index.get(attachment.policy)
             if policy and attachment.target and attachment.state == "attached":
                 kinds = self._attached.setdefault(attachment.target, {})
                 kinds.setdefault(policy.ref.group_kind, set()).add(policy)
+                if attachment.declared.place:
+                    self._filters.setdefault(attachment.target, {}).setdefault(policy.ref, attachment.declared.place)
         self._on_node: dict[tuple[NodeRef, int], _OnNode] = {}
         self._merged: dict[tuple[object, ...], EffectivePolicy] = {}
 
@@ -58,8 +69,11 @@ class Resolver:
     def claimants(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
         """The policies of a kind attached to a node itself, in their order of precedence."""
         profile = self._registry.profile_of(kind)
-        policies = self._attached.get(node, {}).get(kind, ())
-        return tuple(by_age(policies, profile.order_field)) if profile else ()
+        return tuple(self._in_order(node, profile)) if profile else ()
+
+    def _in_order(self, node: NodeRef, profile: PolicyKindProfile) -> list[Resource]:
+        policies = self._attached.get(node, {}).get(profile.group_kind, ())
+        return filters_first(by_age(policies, profile.order_field), self._filters.get(node, {}))
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of a path, sorted by kind."""
@@ -73,7 +87,7 @@ class Resolver:
             return None
         profile = profile.at(path[-1].object.group_kind)
         found = [self._on(node, profile) for node in self._contributing(path, profile)]
-        contributions = tuple(part for on_node in found for part in on_node.contributions)
+        contributions = tuple(filters_above([part for on_node in found for part in on_node.contributions]))
         if not contributions:
             return None
         refused = frozenset(source for on_node in found for source in on_node.refused)
@@ -117,19 +131,21 @@ class Resolver:
     def _on(self, node: NodeRef, profile: PolicyKindProfile) -> _OnNode:
         key = (node, id(profile))
         if key not in self._on_node:
-            policies = by_age(self._attached.get(node, {}).get(profile.group_kind, ()), profile.order_field)
+            policies = self._in_order(node, profile)
+            filters = self._filters.get(node, {})
             found = [part for policy in policies for part in self._contributions(policy, node, profile)]
             same_level = same_level_of(profile, found)
             self._on_node[key] = _OnNode(
                 tuple(on_one_node(found, same_level)),
                 refused(found, same_level),
-                age_unknown(policies, profile.order_field),
+                age_unknown((policy for policy in policies if policy.ref not in filters), profile.order_field),
             )
         return self._on_node[key]
 
     def _contributions(self, policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> Iterator[Contribution]:
         for stanza in stanzas_of(self._topology.index.raw(policy.ref), profile):
-            source = Source(policy.ref, node, stanza.strategy.overrides)
+            place = self._filters.get(node, {}).get(policy.ref, 0)
+            source = Source(policy.ref, node, stanza.strategy.overrides, place)
             yield contribution_of(source, stanza, profile)
 
     def _resolved(
