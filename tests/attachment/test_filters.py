@@ -332,16 +332,9 @@ def _reference(item: Json) -> dict[str, Json]:
     return dict(found)
 
 
-FIELDS: Final[tuple[str, ...]] = (
-    "rules",
-    "filters",
-    "backendRefs",
-    "type",
-    "extensionRef",
-    "group",
-    "kind",
-    "name",
-    "namespace",
+FIELDS: tuple[str, ...] = (
+    *("rules", "filters", "backendRefs", "type", "extensionRef"),
+    *("group", "kind", "name", "namespace"),
 )
 VALUES: Final[st.SearchStrategy[Json]] = st.sampled_from(
     ("ExtensionRef", "example.com", "ColorPolicy", "p", "", 1, -1.5, True, None)

@@ -72,7 +72,7 @@ def _by_filter(winner: Source, loser: Source) -> str:
         return f"the {'earlier' if winner.filter < loser.filter else 'later'} filter wins"
     if winner.filter and (winner.target == loser.target or winner.overrides):
         return "a filter's policy comes first"
-    return ""
+    return "a filter's policy comes first, and the last one wins" if winner.target == loser.target else ""
 
 
 def _first(group: InForce, winners: Iterable[Source]) -> str:
