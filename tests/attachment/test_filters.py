@@ -144,6 +144,14 @@ class TestElsewhere:
         assert attachments(filtered(FILTER), profile=replace(EITHER, filter_routes=frozenset())) == ()
 
 
+def test_routes_are_gone_through_only_for_kinds_that_filters_name() -> None:
+    """Finding the filters of every route takes time, and most kinds have no use for them."""
+    for profile, looked in ((replace(EITHER, filter_routes=frozenset[GroupKind]()), False), (EITHER, True)):
+        analysis = analyze(snapshot(policy("p"), filtered(FILTER)), profiles=[profile])
+        assert analysis.attachments
+        assert ("_filters_by_object" in vars(analysis.topology.relations)) == looked
+
+
 class TestFailing:
     """Filters that name the policy and do not attach it."""
 
