@@ -20,6 +20,7 @@ from kubectl_policy.resolution import (
     enforce,
     in_order,
     reach,
+    takes_effect_below,
 )
 from kubectl_policy.topology import Path, Settings, Topology
 
@@ -92,7 +93,9 @@ class Analysis:
     def _reaches(self, effective: EffectivePolicy) -> bool:
         profile = self.registry.known(effective.kind)
         reached = reach(effective.path, profile) if profile.policy_class == "inherited" else ()
-        return not reached or reached[-1].object == effective.target.object
+        if not reached:
+            return profile.policy_class == "direct" or takes_effect_below(effective.target, profile)
+        return reached[-1].object == effective.target.object
 
     def affected_by(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The policies with at least one effective field at a node, on any path that carries traffic; sorted."""

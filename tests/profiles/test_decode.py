@@ -60,6 +60,16 @@ def test_every_field_of_a_profile_can_be_written() -> None:
     assert names | {"attachment"} == FIELDS.keys()
 
 
+def test_a_kind_that_filters_alone_attach() -> None:
+    """It has no target references, and yet it is known how it attaches; so how it merges is assumed."""
+    routes = [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}]
+    found = decoded({**LEAST, "attachment": "filters", "filterRoutes": routes})
+    assert (found.target_fields, found.attaches_as_known, found.backend_filters) == ((), True, False)
+    assert found.assumed == ("merge strategy",)
+    assert (encode(found)["attachment"], encode(found)["filterRoutes"]) == ("filters", routes)
+    assert not decoded({**LEAST, "attachment": "none"}).attaches_as_known
+
+
 def test_a_kind_whose_attaching_is_not_computed() -> None:
     """It has no target references, and so nothing about merging has to be assumed."""
     found = decoded({**LEAST, "attachment": "none"})

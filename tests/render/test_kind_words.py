@@ -42,6 +42,8 @@ def test_every_field_of_a_profile_is_said(field: str) -> None:
         other = GroupKind("other.com", "OtherPolicy")
     elif field == "policy_class":
         other = "direct"
+    elif field == "backend_filters":
+        plain = blank(filter_routes=frozenset({ROUTE}))
     elif field in {"strategy_field", "stanzas", "notes", "map_fields"}:
         plain = blank()
     assert default is MISSING or other != default

@@ -49,7 +49,7 @@ def decode(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfi
 def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -> PolicyKindProfile:
     chooses = any(name in fields for name in ("strategy", "strategyField", "stanzas"))
     attachment = fields.get("attachment", "references")
-    references = attachment != "none"
+    references = attachment not in {"filters", "none"}
     return PolicyKindProfile(
         group_kind,
         fields["class"],
@@ -57,6 +57,8 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         short_names=tuple(fields.get("shortNames", ())),
         target_fields=tuple(fields.get("targetFields", TARGET_FIELDS)) if references else (),
         references_alone=attachment != "partly",
+        filter_routes=_kinds(fields.get("filterRoutes", ())),
+        backend_filters=fields.get("backendFilters", False),
         target_group=fields.get("targetGroup", ""),
         declared_targets=_kinds(fields.get("declaredTargets", ())),
         effective_targets=_levels(fields.get("effectiveTargets", ())),
@@ -112,7 +114,7 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
             {name: Setting(said["default"], said["description"]) for name, said in fields.get("settings", {}).items()}
         ),
         origin=origin,
-        assumed=() if chooses or not references else ("merge strategy",),
+        assumed=() if chooses or attachment == "none" else ("merge strategy",),
     )
 
 

@@ -41,7 +41,7 @@ def encode(profile: PolicyKindProfile) -> dict[str, Json]:
         if value != getattr(blank, name):
             written[field_name(name)] = _variants(profile) if name == "variants" else _plain(value)
     if not profile.target_fields:
-        written["attachment"] = "none"
+        written["attachment"] = "filters" if profile.filter_routes else "none"
         del written["targetFields"]
     elif not profile.references_alone:
         written["attachment"] = "partly"

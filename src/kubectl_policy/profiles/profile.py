@@ -63,9 +63,12 @@ class PolicyKindProfile:
 
     `short_names` are those by which kubectl knows the kind (`btp`), for where its definition was not read.
 
-    Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` it is not
-    known how the kind attaches, and nothing is claimed about what it affects; unless it attaches by `references_alone`,
-    that holds of a policy without references. `target_group` is the group of a reference that names none.
+    Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` and
+    `filter_routes` it is not known how the kind attaches, and nothing is claimed about what it affects; unless it
+    attaches by `references_alone`, that holds of a policy without references. `filter_routes` are the kinds of routes
+    whose rules may name a policy by a filter of type ExtensionRef; it comes before every other policy on that rule.
+    With `backend_filters` a filter of a backendRef may do so too, for that backend alone. `target_group` is the group
+    of a reference that names none.
     `unnamed_rules` is what a reference calls a rule without a name (`rule-{n}`, from 1).
     Policies in the `global_namespace` may select objects in every namespace. `controllers` are the names of the
     controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
@@ -113,6 +116,8 @@ class PolicyKindProfile:
     short_names: tuple[str, ...] = ()
     target_fields: tuple[str, ...] = TARGET_FIELDS
     references_alone: bool = True
+    filter_routes: frozenset[GroupKind] = frozenset()
+    backend_filters: bool = False
     target_group: str = ""
     declared_targets: frozenset[GroupKind] = frozenset()
     effective_targets: tuple[TargetLevel, ...] = ()
@@ -176,6 +181,11 @@ class PolicyKindProfile:
     def apart(self) -> bool:
         """Whether several policies are in force beside each other; the settings of each then stand below its name."""
         return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"
+
+    @property
+    def attaches_as_known(self) -> bool:
+        """Whether it is known how policies attach: by references of their own, or by filters of routes."""
+        return bool(self.target_fields or self.filter_routes)
 
     def at(self, target: GroupKind) -> PolicyKindProfile:
         """The profile that holds where the kind takes effect on objects of a kind."""

@@ -86,7 +86,7 @@ def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplyi
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     for attachment in analysis.attachments_to(subject.object):
-        if attachment.state not in {"attached", "target unknown"}:
+        if attachment.state not in {"attached", "target unknown", "not computed"}:
             missing = attachment.state in {"target missing", "section missing"}
             yield NotApplying(
                 attachment.policy, attachment.target, attachment.message, "TargetNotFound" if missing else ""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from kubectl_policy.attachment.validity import gateways_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.ancestors import ancestors_of
 from kubectl_policy.questions.narrower import Scopes
 from kubectl_policy.questions.shares import SHARES, share_of
+from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ _FAILURES: Final[dict[str, Event]] = {
     "not permitted": "not permitted",
     "kind unsupported": "kind unsupported",
     "policy invalid": "invalid",
+    "not enabled": "not enabled",
+    "target overlaps": "overlapping",
 }
 _ENFORCED: Final[dict[str, Event]] = {
     "Enforced": "enforced",
@@ -107,6 +111,8 @@ class _Report:
         if attachment.state != "attached":
             return _FAILURES.get(attachment.state), attachment.message
         target = cast("NodeRef", attachment.target)
+        if self._is_off_somewhere(target):
+            return "not enabled", "the parameters of one of its Gateways do not allow it"
         refusal = self.analysis.resolver.refusal(self.policy, target)
         if refusal and refusal.field:
             return "conflicted", f"{refusal.holder} sets {refusal.field} of {refusal.target} already"
@@ -117,6 +123,14 @@ class _Report:
         if self._excludes and (first != self.policy or again):
             return "conflicted", f"{first} is attached to {target} already"
         return "accepted", f"it is attached to {target}"
+
+    def _is_off_somewhere(self, target: NodeRef) -> bool:
+        """Whether one of the Gateways of a target does not let the kind be used; that is said of the whole target."""
+        switch = self.profile.enabled_by
+        gateways = gateways_of(target.object, self.profile, self.analysis.topology) if switch else ()
+        return switch is not None and any(
+            switched_on(self.analysis.topology, gateway, switch) is False for gateway in gateways
+        )
 
     @property
     def _excludes(self) -> bool:
@@ -212,6 +226,20 @@ def _listed(nodes: Iterable[NodeRef]) -> str:
     return ", ".join(map(str, nodes))
 
 
+# A target that the controllers do not know of, or that is not theirs, gets no conditions.
+_NOT_THERE: Final = frozenset(
+    {"target missing", "target unknown", "section missing", "not managed", "kind unsupported"}
+)
+
+
+def _targeting(analysis: Analysis, node: NodeRef) -> Iterator[ObjectRef]:
+    """The policies that target a node, whatever becomes of them, of kinds that say so on the targets themselves."""
+    for attachment in analysis.attachments_to(node.object):
+        affects = analysis.registry.known(attachment.policy.group_kind).status.affects
+        if affects == "targets" and attachment.target == node and attachment.state not in _NOT_THERE:
+            yield attachment.policy
+
+
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
     """What the controllers of policies would report on an object or section that these are about, kind by kind.
 
@@ -224,7 +252,10 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     above = {parent for path in analysis.topology.paths(node) for parent in path}
     found: dict[GroupKind, set[ObjectRef]] = {}
     for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
-        found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
+        if analysis.registry.known(policy.ref.group_kind).status.affects == "below":
+            found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
+    for ref in _targeting(analysis, node):
+        found.setdefault(ref.group_kind, set()).add(ref)
     for policy_kind, policies in sorted(found.items()):
         words = analysis.registry.known(policy_kind).status.conditions.get("affected", ())
         refs = sorted(policies)

@@ -42,6 +42,7 @@ REPORT: Final = "What its controllers report"
 
 _TARGETS: Final = (
     Saying(TARGETS, "named in", ("target_fields", "references_alone"), target_words.named_words),
+    Saying(TARGETS, "by filters", ("filter_routes", "backend_filters"), target_words.filters_words),
     Saying(TARGETS, "may be", ("declared_targets",), target_words.kinds_allowed_words),
     Saying(TARGETS, "or also", ("virtual_targets",), target_words.virtual_words),
     Saying(TARGETS, "no group", ("target_group",), target_words.group_words),
@@ -101,5 +102,5 @@ def statements(explanation: Explanation) -> Iterator[Statement]:
         basis = explanation.basis(*saying.fields)
         words = saying.words(profile)
         for text in (words,) if isinstance(words, str) else words:
-            if text and (profile.target_fields or basis != "default"):
+            if text and (profile.attaches_as_known or basis != "default"):
                 yield Statement(saying.topic, saying.label, saying.fields, text, basis)

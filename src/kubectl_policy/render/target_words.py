@@ -22,6 +22,7 @@ _PLACES: Final[Mapping[Placement, str]] = {
     "targets": "status.ancestors of the policy, with an entry for each target",
     "parents": "status.ancestors of the policy, with an entry for each parent of a target route",
     "owners": "status.ancestors of the policy, with an entry for each parent of a target route, or owner of a listener",
+    "parentGateways": "status.ancestors of the policy, with an entry for each Gateway that routes to the target name",
     "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
 }
 EVENTS: Final[Mapping[Event, str]] = {
@@ -32,6 +33,9 @@ EVENTS: Final[Mapping[Event, str]] = {
     "kind unsupported": "it may not target this kind",
     "conflicted": "another policy has its target already",
     "invalid": "it is invalid",
+    "target invalid": "its target is not valid itself",
+    "overlapping": "its target shares requests with a route that it does not target",
+    "not enabled": "the parameters of a Gateway do not allow it",
     "enforced": "all of it is in force",
     "partially enforced": "a part of it is in force",
     "overridden": "others replace all of it",
@@ -52,10 +56,21 @@ _SHARES: Final[Mapping[Event, str]] = {
 
 def named_words(profile: PolicyKindProfile) -> str:
     """Where target references stand."""
+    if not profile.target_fields and profile.filter_routes:
+        return "filters of routes alone"
     if not profile.target_fields:
         return "in a way that is not computed, so nothing is claimed about what a policy affects"
     otherwise = "" if profile.references_alone else "; without any, a policy attaches in a way that is not computed"
     return either(profile.target_fields) + otherwise
+
+
+def filters_words(profile: PolicyKindProfile) -> str:
+    """Which filters may name a policy."""
+    if not profile.filter_routes:
+        return ""
+    backends = "; a filter of a backendRef may do so too, for that backend alone" if profile.backend_filters else ""
+    rules = f"a filter of type ExtensionRef in a rule of {kinds_words(profile.filter_routes)} may name a policy"
+    return f"{rules}, which then comes before all others on that rule{backends}"
 
 
 def kinds_allowed_words(profile: PolicyKindProfile) -> str:
@@ -87,7 +102,7 @@ def namespace_words(profile: PolicyKindProfile) -> str:
     """Where a target may be."""
     if profile.cross_namespace is False:
         return "that of the policy alone"
-    if not profile.target_fields:
+    if not profile.attaches_as_known:
         return ""
     return "that of the policy; another one " + (
         "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"

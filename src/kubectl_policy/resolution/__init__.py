@@ -2,7 +2,14 @@
 
 from kubectl_policy.resolution.contention import Contention, contentions
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate
-from kubectl_policy.resolution.enforcement import CARRY_NOTHING, Enforcement, enforce, fates_of, reach
+from kubectl_policy.resolution.enforcement import (
+    CARRY_NOTHING,
+    Enforcement,
+    enforce,
+    fates_of,
+    reach,
+    takes_effect_below,
+)
 from kubectl_policy.resolution.levels import ScopeOutcome
 from kubectl_policy.resolution.precedence import age_unknown, in_order, order_unknown, same_level_of
 from kubectl_policy.resolution.refusals import Refusal
@@ -34,4 +41,5 @@ __all__ = [
     "plain",
     "reach",
     "same_level_of",
+    "takes_effect_below",
 ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.resolution.contributions import contribution_of
 from kubectl_policy.resolution.joint import own_fields
-from kubectl_policy.resolution.precedence import in_order, on_one_node, order_unknown, same_level_of
+from kubectl_policy.resolution.precedence import filters_first, in_order, on_one_node, order_unknown, same_level_of
 from kubectl_policy.resolution.refusals import Refusal, refusals
 from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.resolution.traced import Source, field_name
@@ -36,11 +36,17 @@ class Nodes:
         """Index the attachments that hold by the node that they attach to."""
         self._index = index
         self._attached: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
+        self._claims: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
+        self._filters: dict[NodeRef, dict[ObjectRef, int]] = {}
         for attachment in attachments:
             policy = index.get(attachment.policy)
+            if policy and attachment.target and attachment.competes:
+                self._claims.setdefault(attachment.target, {}).setdefault(policy.ref.group_kind, set()).add(policy)
             if policy and attachment.target and attachment.state == "attached":
                 kinds = self._attached.setdefault(attachment.target, {})
                 kinds.setdefault(policy.ref.group_kind, set()).add(policy)
+                if attachment.declared.place:
+                    self._filters.setdefault(attachment.target, {}).setdefault(policy.ref, attachment.declared.place)
         self._on_node: dict[tuple[NodeRef, int], OnNode] = {}
         self._refused: dict[tuple[NodeRef | None, GroupKind], Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
 
@@ -50,18 +56,22 @@ class Nodes:
 
     def claimants(self, node: NodeRef, profile: PolicyKindProfile) -> list[Resource]:
         """The policies of a kind attached to a node itself, in their order of precedence."""
-        return in_order(self._attached.get(node, {}).get(profile.group_kind, ()), profile)
+        policies = in_order(self._attached.get(node, {}).get(profile.group_kind, ()), profile)
+        return filters_first(policies, self._filters.get(node, {}))
 
     def on(self, node: NodeRef, profile: PolicyKindProfile) -> OnNode:
         """What the policies of a kind on a node bring."""
         key = (node, id(profile))
         if key not in self._on_node:
             policies = self.claimants(node, profile)
-            found = [part for policy in policies for part in _contributions(policy, node, profile)]
+            filters = self._filters.get(node, {})
+            placed = [(policy, filters.get(policy.ref, 0)) for policy in policies]
+            found = [part for policy, place in placed for part in _contributions(policy, node, profile, place)]
             known = self._refusals(node, profile) if found else {}
             refused = {part.source: known[part.source[:2]] for part in found if part.source[:2] in known}
             folded = tuple(on_one_node(found, same_level_of(profile, found)))
-            self._on_node[key] = OnNode(folded, refused, order_unknown(policies, profile))
+            undated = order_unknown((policy for policy in policies if policy.ref not in filters), profile)
+            self._on_node[key] = OnNode(folded, refused, undated)
         return self._on_node[key]
 
     def refusal(self, policy: ObjectRef, target: NodeRef, profile: PolicyKindProfile) -> Refusal | None:
@@ -75,7 +85,8 @@ class Nodes:
         kind = profile.group_kind
         key = (None if profile.refusal == "everywhere" else node, kind)
         if key not in self._refused:
-            everywhere = [other for other, kinds in self._attached.items() if kind in kinds]
+            claimed = {**self._claims, **self._attached}
+            everywhere = [node for node in claimed if kind in self._claims.get(node, ()) or kind in self.kinds_at(node)]
             self._refused[key] = self._refused_on([node] if key[0] else everywhere, profile)
         return self._refused[key]
 
@@ -85,9 +96,10 @@ class Nodes:
         targets: dict[ObjectRef, list[NodeRef]] = {}
         policies: dict[ObjectRef, Resource] = {}
         for node in nodes:
-            for policy in self._attached.get(node, {}).get(profile.group_kind, ()):
-                policies[policy.ref] = policy
-                targets.setdefault(policy.ref, []).append(node)
+            for claims_of in (self._attached, self._claims):
+                for policy in claims_of.get(node, {}).get(profile.group_kind, ()):
+                    policies[policy.ref] = policy
+                    targets.setdefault(policy.ref, []).append(node)
         claims = {ref: _claims(policy, targets[ref][0], profile) for ref, policy in policies.items()}
         return refusals(in_order(policies.values(), profile), targets, claims, profile.refusal)
 
@@ -100,7 +112,9 @@ def _claims(policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> list
     return [field_name(field) for part in parts for field in own_fields(part.spec, profile.joint_fields)]
 
 
-def _contributions(policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> Iterator[Contribution]:
+def _contributions(
+    policy: Resource, node: NodeRef, profile: PolicyKindProfile, place: int = 0
+) -> Iterator[Contribution]:
     for stanza in stanzas_of(policy.raw, profile):
-        source = Source(policy.ref, node, stanza.strategy.overrides)
+        source = Source(policy.ref, node, stanza.strategy.overrides, place)
         yield contribution_of(source, stanza, profile)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import integer_at, number_in_annotation
 from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles.profile import PolicyKindProfile, SameLevel
     from kubectl_policy.resolution.strategies import Contribution
 
@@ -28,6 +29,30 @@ def by_age(policies: Iterable[Resource], order_field: str = "", weight_annotatio
 def in_order(policies: Iterable[Resource], profile: PolicyKindProfile) -> list[Resource]:
     """Policies of one kind in their order of precedence."""
     return by_age(policies, profile.order_field, profile.weight_annotation)
+
+
+def filters_first(policies: Iterable[Resource], places: Mapping[ObjectRef, int]) -> list[Resource]:
+    """Policies with those first that filters of the rule name, in the order of the filters; the others as they come.
+
+    `places` are the places of the filters in their rule.
+    """
+    return sorted(policies, key=lambda policy: places.get(policy.ref, inf))
+
+
+def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions on a path, given from its root on, with overrides by filters before those on their whole route.
+
+    A filter of a rule comes before all that is said of its route. Of two overrides the one nearer the root wins.
+    """
+    if not any(part.source.filter for part in contributions):
+        return list(contributions)
+    first: dict[ObjectRef, int] = {}
+    for position, part in enumerate(contributions):
+        first.setdefault(part.source.target.object, position)
+    return sorted(
+        contributions,
+        key=lambda part: (first[part.source.target.object], not (part.source.filter and part.source.overrides)),
+    )
 
 
 def age_unknown(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> bool:

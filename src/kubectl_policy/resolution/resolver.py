@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from kubectl_policy.resolution.levels import is_stacked
 from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.nodes import Nodes
+from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.resolution.surroundings import Surroundings, route_choices, target_object
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
+from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +71,7 @@ class Resolver:
             return None
         profile = profile.at(path[-1].object.group_kind)
         found = [self._nodes.on(node, profile) for node in self._contributing(path, profile)]
-        contributions = tuple(part for on_node in found for part in on_node.contributions)
+        contributions = tuple(filters_above([part for on_node in found for part in on_node.contributions]))
         if not contributions:
             return None
         refused = {source: refusal for on_node in found for source, refusal in on_node.refused.items()}
@@ -79,6 +82,10 @@ class Resolver:
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path and heed it."""
         if profile.hostnames == "inside" and too_wide(self._topology, path):
+            return False
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        switch = profile.enabled_by if gateway else None
+        if gateway and switch and switched_on(self._topology, gateway, switch) is False:
             return False
         return controlled(self._topology, path, profile.controllers)
 

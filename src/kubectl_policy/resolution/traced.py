@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 class Source(NamedTuple):
     """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself.
 
-    `overrides` is true of a value that was declared as an override.
+    `overrides` is true of a value that was declared as an override. Where a filter of the target, a rule, names the
+    policy, `filter` is the place of that filter in the rule, from 1; else it is 0.
     """
 
     object: ObjectRef
     target: NodeRef
     overrides: bool = False
+    filter: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.topology.certificates import listener_certificates
+from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
 from kubectl_policy.topology.listeners import listeners_of
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
@@ -74,6 +75,24 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
             yield _unknown(route, backend.ref.field, backend.ref.object, backend.message)
         elif backend.state == "broken":
             yield _broken(route, backend.ref.field, backend.ref.object, backend.message, backend.reason)
+    if route.ref.group_kind in WITH_FILTERS:
+        yield from _of_filters(relations, route)
+
+
+def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
+    """Filters that name what does not exist, or was not read.
+
+    "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
+    ExtensionRef).
+    """
+    for found in route_filters(relations.index, route.ref, route.raw):
+        presence = relations.index.presence(found.object)
+        if presence == "missing":
+            lost = f"requests to {found.backend}" if found.backend else "requests to this rule"
+            message = f"{found.object} does not exist; {lost} get an error response"
+            yield _broken(route, found.field, found.object, message, "")
+        elif presence == "unknown":
+            yield _unknown(route, found.field, found.object, f"{found.object} was not read")
 
 
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:

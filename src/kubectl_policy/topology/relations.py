@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.conflicts import admits, conflicts_on, listener_sets_by_gateway
+from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.handshake import bind
 from kubectl_policy.topology.listeners import listeners_of
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.conflicts import Conflict
+    from kubectl_policy.topology.filters import RouteFilter
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.settings import Settings
@@ -38,6 +41,15 @@ if TYPE_CHECKING:
 WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
 _Key = TypeVar("_Key", NodeRef, ObjectRef, str)
 HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
+
+
+def tier_of(kind: GroupKind) -> int:
+    """The tier of a kind on paths from the root, where no object leads to another one of its tier.
+
+    Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
+    """
+    tiers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
+    return next((number for number, kinds in enumerate(tiers) if kind in kinds), len(tiers))
 
 
 def depth_of(kind: GroupKind) -> int:
@@ -138,6 +150,10 @@ class Relations:
         """The routes with a permitted backendRef to an object; sorted."""
         return self._routes_by_backend.get(backend, ())
 
+    def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
+        """The filters of routes that name an object, by kind and name of the route, then in their order."""
+        return self._filters_by_object.get(obj, ())
+
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend, as nothing in Gateway API itself has."""
@@ -175,6 +191,15 @@ class Relations:
             for backend in backend_refs(self.index, route, raw)
             if backend.forwards and self._may_refer(route, backend.object)
         )
+
+    @cached_property
+    def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
+        found: dict[ObjectRef, list[RouteFilter]] = {}
+        for kind in WITH_FILTERS:
+            for route in self.index.of_kind(kind):
+                for named in route_filters(self.index, route.ref, route.raw):
+                    found.setdefault(named.object, []).append(named)
+        return {obj: tuple(filters) for obj, filters in found.items()}
 
     def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
         allowed = permitted(self.index, route.group_kind, route.namespace, target)
