@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.topology.hostnames import intersection
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Topology
 
 
+# What is not enabled on its Gateways is found out later.
+_LOOKED_AT: Final = frozenset({"attached", "not enabled"})
+
+
 class Requests(NamedTuple):
     """Requests that a route takes, without regard to how it compares their path, their method and their headers."""
 
@@ -28,12 +32,12 @@ class Requests(NamedTuple):
 
 def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> tuple[Attachment, ...]:
     """The attachments of a policy; none holds if a route that it targets shares requests with one that it does not."""
-    targets = {found.target.object for found in attachments if found.target and found.state == "attached"}
+    targets = {found.target.object for found in attachments if found.target and found.state in _LOOKED_AT}
     message = next(_shared(sorted(targets), topology), "")
     if not message:
         return tuple(attachments)
     return tuple(
-        replace(found, state="target overlaps", message=message) if found.state == "attached" else found
+        replace(found, state="target overlaps", message=message, competes=False) if found.state in _LOOKED_AT else found
         for found in attachments
     )
 

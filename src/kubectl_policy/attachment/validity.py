@@ -44,7 +44,10 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     """Why no Gateway of a target lets policies of a kind be used, by its parameters; None if one does or may."""
     switch = profile.enabled_by
     gateways = set(gateways_of(target, profile, topology)) if switch else ()
-    if switch is None or not gateways or any(switched_on(topology, one, switch) is not False for one in gateways):
+    if switch is None or not gateways:
+        return None
+    itself = target.group_kind not in ROUTES
+    if any(switched_on(topology, one, switch, itself=itself) is not False for one in gateways):
         return None
     names = ", ".join(map(str, sorted(gateways)))
     return Failure(

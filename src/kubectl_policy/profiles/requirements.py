@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 class Switch(NamedTuple):
     """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there.
 
-    `without` says what holds where a Gateway has no parameters of that kind at all.
+    Where a Gateway has no parameters of that kind at all, policies on routes are allowed; `without` says what holds of
+    policies on the Gateway itself.
     """
 
     group_kind: GroupKind

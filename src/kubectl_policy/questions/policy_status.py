@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.status import Event, StatusProfile
+    from kubectl_policy.resolution import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +109,26 @@ class _Report:
 
     def _event(self, attachment: Attachment, named: set[NodeRef]) -> tuple[Event | None, str]:
         """What to say of an attachment; a policy that names one target twice is in its own way there."""
+        refusal = self._refusal(attachment)
+        if refusal:
+            how = f"sets {refusal.field} of" if refusal.field else "is attached to"
+            return "conflicted", f"{refusal.holder} {how} {refusal.target} already"
         if attachment.state != "attached":
             return _FAILURES.get(attachment.state), attachment.message
         target = cast("NodeRef", attachment.target)
         if self._is_off_somewhere(target):
             return "not enabled", "the parameters of one of its Gateways do not allow it"
-        refusal = self.analysis.resolver.refusal(self.policy, target)
-        if refusal and refusal.field:
-            return "conflicted", f"{refusal.holder} sets {refusal.field} of {refusal.target} already"
-        if refusal:
-            return "conflicted", f"{refusal.holder} is attached to {refusal.target} already"
         first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
         if self._excludes and (first != self.policy or again):
             return "conflicted", f"{first} is attached to {target} already"
         return "accepted", f"it is attached to {target}"
+
+    def _refusal(self, attachment: Attachment) -> Refusal | None:
+        """Why another policy keeps this one out, which is looked at first where this one competes for its target."""
+        if attachment.target is None or not (attachment.state == "attached" or attachment.competes):
+            return None
+        return self.analysis.resolver.refusal(self.policy, attachment.target)
 
     def _is_off_somewhere(self, target: NodeRef) -> bool:
         """Whether one of the Gateways of a target does not let the kind be used; that is said of the whole target."""

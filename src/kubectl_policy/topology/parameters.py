@@ -57,11 +57,14 @@ def _laid_over(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[
     return merged
 
 
-def switched_on(topology: Topology, gateway: ObjectRef, switch: Switch) -> bool | None:
-    """Whether a Gateway's parameters let a policy kind be used; None where that is unknown."""
+def switched_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itself: bool = False) -> bool | None:
+    """Whether a Gateway's parameters let a policy on a route be used, or (`itself`) one on the Gateway.
+
+    None where that is unknown. A policy on a route is let through where there are no parameters.
+    """
     found = parameters_of(topology, gateway, switch.group_kind)
     if value_at(found.spec, switch.field) not in (None, False, "", {}, []):
         return True
     if found.present is None:
         return None
-    return not found.present and switch.without == "allowed"
+    return not found.present and (not itself or switch.without == "allowed")
