@@ -41,6 +41,7 @@ class Backend(NamedTuple):
     `reason` is the API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken; `message` says why
     it is broken or what it depends on that is unknown. `node` is the port if it names one that the backend has, else
     the object, whether or not it exists. `routes` are those that it delegates to; None if it does not delegate.
+    Such a reference may name no object, but mean any route that has what it says (`is_any`).
     """
 
     ref: BackendRef
@@ -49,6 +50,7 @@ class Backend(NamedTuple):
     reason: str = ""
     message: str = ""
     routes: tuple[ObjectRef, ...] | None = None
+    is_any: bool = False
 
 
 _NONE: Final[Mapping[str, Backend]] = MappingProxyType({})

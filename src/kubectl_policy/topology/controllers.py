@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
-    A route is acted on if one of its parents is. Objects that belong to no Gateway are not told apart, and without any
-    controllers every object is acted on.
+    A route is acted on if one of its parents is, or of those of a route that delegates to it. Objects that belong to no
+    Gateway are not told apart, and without any controllers every object is acted on.
     """
     if not controllers:
         return True
     if obj.group_kind in ROUTES:
-        parents = parent_refs(topology.index, obj, topology.index.raw(obj))
+        routes = topology.relations.delegating_routes(obj)
+        parents = [
+            parent for route in routes for parent in parent_refs(topology.index, route, topology.index.raw(route))
+        ]
         gateways = [parent.object for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS)]
         found = [managed(topology, gateway, controllers) for gateway in gateways]
         return True if True in found else None if None in found else False

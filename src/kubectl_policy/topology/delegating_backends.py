@@ -29,7 +29,7 @@ def delegating_backends(index: Index, delegations: Delegations, route: ObjectRef
 
 
 def _outcome(index: Index, delegations: Delegations, ref: DelegatingRef) -> Backend:
-    found = Backend(ref.ref, NodeRef(ref.ref.object), routes=delegations.takers(ref))
+    found = Backend(ref.ref, NodeRef(ref.ref.object), routes=delegations.takers(ref), is_any=not ref.names_one)
     circle = delegations.order.circles.get(ref.place)
     if not ref.permitted:
         return _not_permitted(index, ref, found)
@@ -59,7 +59,7 @@ def _not_permitted(index: Index, ref: DelegatingRef, found: Backend) -> Backend:
 def _words(ref: DelegatingRef, of_one: str, of_any: str) -> str:
     """What is so of the one route that a reference names, or of none of those that it stands for."""
     target = ref.ref.object
-    if target.group_kind == HTTP_ROUTE and target.name not in {"", ref.profile.every_route}:
+    if ref.names_one:
         return f"{target} {of_one}"
     by_label = ref.profile.by_label
     if target.group_kind == HTTP_ROUTE or by_label is None:

@@ -39,6 +39,12 @@ class DelegatingRef(NamedTuple):
     permitted: bool = True
 
     @property
+    def names_one(self) -> bool:
+        """Whether it is the name of a route, and does not mean any that there is."""
+        target = self.ref.object
+        return target.group_kind == HTTP_ROUTE and target.name not in {"", self.profile.every_route}
+
+    @property
     def place(self) -> Place:
         """What tells it apart from every other one."""
         return self.parent.object, self.ref.field, self.profile.group

@@ -59,6 +59,11 @@ class Delegations:
         """In which order requests pass routes, and which references would send them round in circles."""
         return order(self.refs, self._is_entered)
 
+    @property
+    def circling(self) -> frozenset[tuple[ObjectRef, str]]:
+        """The references that would send requests round in circles: each a route, and the field in it."""
+        return frozenset((route, field) for route, field, _ in self.order.circles)
+
     def to(self, child: ObjectRef) -> tuple[Delegation, ...]:
         """The delegations to a route, also those that it is refused; in the order of their parents and rules."""
         return self._all.get(child, ())
@@ -74,6 +79,11 @@ class Delegations:
             for child in ref.children
             if any(found.takes and found.parent == ref.parent for found in self.to(child))
         )
+
+    @cached_property
+    def cut_off(self) -> frozenset[NodeRef]:
+        """The rules that no request reaches, although one reaches their routes, or would."""
+        return frozenset(rule for rule, coming in self._flow.matches.items() if not coming)
 
     def lacks(self, ref: DelegatingRef) -> bool:
         """Whether requests reach a rule that refers to routes, and one of its matches finds none to go to."""

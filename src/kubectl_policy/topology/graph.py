@@ -124,9 +124,14 @@ class Topology:
         return tuple(sorted({with_namespaces(chain) for chain in chains})) or self.paths(node)
 
     def carries_traffic(self, path: Path) -> bool:
-        """Whether traffic runs down a path, as far as is known: not if its first route is attached to nothing."""
+        """Whether traffic runs down a path, as far as is known.
+
+        It does not if the first route is attached to nothing, nor on to a rule whose matches keep out whatever comes
+        from the rules that delegate to it.
+        """
         first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
-        return first is None or not self.relations.is_unattached(first)
+        cut_off = self.relations.delegations.cut_off
+        return first is None or not (self.relations.is_unattached(first) or any(node in cut_off for node in path))
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""

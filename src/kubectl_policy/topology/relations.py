@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -30,7 +31,7 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
@@ -121,19 +122,19 @@ class Relations:
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        seen = {route: None}
-        waiting = [route]
-        while waiting:
-            current = waiting.pop()
-            if any(binding.state != "refused" and not binding.is_delegated for binding in self.bindings(current)):
-                return False
-            waiting += [above for above in self.routes_forwarding_to(current) if above not in seen]
-            seen |= dict.fromkeys(waiting)
-        return True
+        return not any(
+            binding.state != "refused" and not binding.is_delegated
+            for found in _from(route, self.routes_forwarding_to)
+            for binding in self.bindings(found)
+        )
 
     def delegating_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
         """The rules of other routes that refer to a route to hand on requests, also where it is refused."""
         return self.delegations.to(route)
+
+    def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
+        """A route and every route that delegates to it, directly or through others."""
+        return _from(route, lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes))
 
     @cached_property
     def delegations(self) -> Delegations:
@@ -259,6 +260,18 @@ class Relations:
 
     def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
         return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
+
+
+def _from(route: ObjectRef, above: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
+    """A route and whatever is above it, the nearest first, each once."""
+    seen = {route: None}
+    waiting = deque([route])
+    while waiting:
+        current = waiting.popleft()
+        yield current
+        found = dict.fromkeys(one for one in above(current) if one not in seen)
+        seen |= found
+        waiting.extend(found)
 
 
 def _grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
