@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -214,7 +215,8 @@ class TestParents:
             top(passing("/", to("c"))),
             http_route("c", passing("/c"), parents=[parent(), below("top")], hostnames=["h"]),
         )
-        message = "rule rule[0] of HTTPRoute default/top refers to it, but it has hostnames, which only the route above may have"
+        where = "rule rule[0] of HTTPRoute default/top"
+        message = f"{where} refers to it, but it has hostnames, which only the route above may have"
         assert delegations(topology, "c") == {"default/top#rule[0]": message}
         assert [(found.state, found.reason) for found in topology.bindings(ref("HTTPRoute", "c"))] == [
             ("attached", ""),
@@ -522,6 +524,10 @@ class TestManaged:
         ]
 
 
+def _always(profiles: tuple[DelegationProfile, ...], _: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
+    return profiles
+
+
 class TestProfiles:
     """What a profile file says of delegation."""
 
@@ -557,7 +563,7 @@ class TestProfiles:
         objects = [gateway_class(controller=CONTROLLER), gateway(), top(passing("/", to("c", "x")))]
         world_index = index(*objects, http_route("c", passing("/"), namespace="x"), complete=True)
         for profiles in ((anyone, one), (one, anyone)):
-            topology = Topology(world_index, Settings(), lambda _, found=profiles: found)
+            topology = Topology(world_index, Settings(), partial(_always, profiles))
             assert reasons(topology, "top") == [("resolved", "", "")]
 
     def test_nothing_is_looked_up_where_routes_lead_to_services(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from posixpath import normpath
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
 
+# More than anybody has: the API allows a rule 64.
+MOST_MATCHES: Final = 5_000
 _PREFIX: Final = "PathPrefix"
 _REGULAR_EXPRESSION: Final = "RegularExpression"
 _YES: Final = frozenset({"true", "yes", "enabled"})
@@ -59,10 +62,13 @@ def inherits(raw: Mapping[str, Json], annotation: str) -> bool:
 
 
 def passed_on(above: Iterable[Match], own: Sequence[Match], *, inherit: bool) -> tuple[Match, ...]:
-    """The matches of a rule that remain of it below a delegating rule, or both joined; none if it is not reached."""
+    """The matches of a rule that remain of it below a delegating rule, or both joined; none if it is not reached.
+
+    Of joined ones, which multiply, no more than one beyond `MOST_MATCHES`.
+    """
     pairs = ((outer, inner) for outer in above for inner in own)
     if inherit:
-        return tuple(dict.fromkeys(_joined(outer, inner) for outer, inner in pairs))
+        return tuple(dict.fromkeys(_joined(outer, inner) for outer, inner in islice(pairs, MOST_MATCHES + 1)))
     return tuple(dict.fromkeys(inner for outer, inner in pairs if _inside(outer, inner)))
 
 

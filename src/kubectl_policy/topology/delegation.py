@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.topology.controllers import controller_in
-from kubectl_policy.topology.delegated_matches import inherits, matches_of, passed_on
+from kubectl_policy.topology.delegated_matches import MOST_MATCHES, inherits, matches_of, passed_on
 from kubectl_policy.topology.delegation_order import Order, order
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, parent_refs, rule_names
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # More than anybody has. Where routes delegate to routes, input decides how many ways there are, and they multiply.
 _MOST_WAYS: Final = 1_000
-_MOST_MATCHES: Final = 10_000
 
 
 class Delegation(NamedTuple):
@@ -53,6 +52,8 @@ class Delegations:
         """Remember where to look; `refs` are the delegating references of each route that has some."""
         self._index = index
         self.refs = refs
+        self._arrived: dict[tuple[NodeRef, ...], tuple[Match, ...]] = {}
+        self._matches_of: dict[NodeRef, tuple[Match, ...]] = {}
 
     @cached_property
     def order(self) -> Order:
@@ -93,13 +94,18 @@ class Delegations:
 
     def reaches(self, chain: Sequence[NodeRef], rule: NodeRef) -> bool:
         """Whether requests that come down a chain, through rules that delegate, reach a rule at its end."""
-        rules = [node for node in (*chain, rule) if node.section and node.object.group_kind == HTTP_ROUTE]
-        matches = self._own(rules[0])
-        for above, below in pairwise(rules):
-            refs = [ref for ref in self._from(above) if below.object in ref.children]
-            found = [match for ref in refs for match in self._passing(ref, matches, below)]
-            matches = tuple(found) if refs else self._own(below)
-        return bool(matches)
+        rules = (node for node in chain if node.section and node.object.group_kind == HTTP_ROUTE)
+        return bool(self._arriving((*rules, rule)))
+
+    def _arriving(self, rules: tuple[NodeRef, ...]) -> tuple[Match, ...]:
+        """The matches with which requests that have passed rules, one after the other, reach the last of them."""
+        if rules not in self._arrived:
+            *before, rule = rules
+            refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
+            coming = self._arriving(tuple(before)) if refs else ()
+            found = (match for ref in refs for match in self._passing(ref, coming, rule))
+            self._arrived[rules] = tuple(dict.fromkeys(found)) if refs else self._own(rule)
+        return self._arrived[rules]
 
     def goes_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
         """Whether requests that come down a chain to a rule go on to a route; they do if the rule does not delegate.
@@ -180,7 +186,7 @@ class Delegations:
             coming = [] if self._hostnames(route) else above.get(route, [])
             ways[route] = 1 + sum(ways[rule.object] for rule in {ref.parent for ref in coming})
             matches = self._matches(route, coming, flow)
-            if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > _MOST_MATCHES:
+            if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > MOST_MATCHES:
                 flow.crowded.add(route)
                 ways[route], matches = 1, self._matches(route, [], flow)
             flow.matches.update(matches)
@@ -213,8 +219,10 @@ class Delegations:
         return [NodeRef(route, name) for name in rule_names(self._index.raw(route))]
 
     def _own(self, rule: NodeRef) -> tuple[Match, ...]:
-        raw = self._index.raw(rule.object)
-        return matches_of(raw, rule_names(raw).index(rule.section))
+        if rule not in self._matches_of:
+            raw = self._index.raw(rule.object)
+            self._matches_of[rule] = matches_of(raw, rule_names(raw).index(rule.section))
+        return self._matches_of[rule]
 
     def _hostnames(self, route: ObjectRef) -> list[str]:
         return strings_at(self._index.raw(route), "spec.hostnames")
