@@ -51,8 +51,8 @@ class Analysis:
         """Wire the parts together; each computes only what it is asked."""
         self.snapshot = snapshot
         self.index = index
-        self.topology = Topology(index, settings)
         self.registry = Registry(index, profiles, settings.values)
+        self.topology = Topology(index, settings, self.registry.delegations)
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
 
     @cached_property

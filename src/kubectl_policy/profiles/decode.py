@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
 from kubectl_policy.profiles.merging import (
     Inheritance,
     Joint,
@@ -40,13 +41,34 @@ _OF_ALL: Final = ("controllers", "settings", "status")
 def decode(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfile, ...]:
     """The profiles in a document that is valid by the schema, in its order."""
     shared = {name: document[name] for name in _OF_ALL if name in document}
+    delegation = _delegation(document)
     return tuple(
-        _profile(GroupKind(document["group"], kind), shared | fields, origin)
+        _profile(GroupKind(document["group"], kind), shared | fields, origin, delegation)
         for kind, fields in document["kinds"].items()
     )
 
 
-def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -> PolicyKindProfile:
+def _delegation(document: Mapping[str, Any]) -> DelegationProfile | None:
+    if "delegation" not in document:
+        return None
+    fields = document["delegation"]
+    label = fields.get("byLabel")
+    return DelegationProfile(
+        document["group"],
+        frozenset(document.get("controllers", ())),
+        fields.get("everyRoute", ""),
+        ByLabel(GroupKind(label["group"], label["kind"]), label["label"], label.get("allNamespaces", ""))
+        if label
+        else None,
+        fields.get("inheritMatches", ""),
+        fields.get("grantRequired", True),
+        tuple(fields["evidence"]),
+    )
+
+
+def _profile(
+    group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin, delegation: DelegationProfile | None = None
+) -> PolicyKindProfile:
     chooses = any(name in fields for name in ("strategy", "strategyField", "stanzas"))
     attachment = fields.get("attachment", "references")
     references = attachment not in {"filters", "none"}
@@ -114,6 +136,7 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
             {name: Setting(said["default"], said["description"]) for name, said in fields.get("settings", {}).items()}
         ),
         origin=origin,
+        delegation=delegation,
         assumed=() if chooses or attachment == "none" else ("merge strategy",),
     )
 

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 # What is about the profile and not about the kind; and what the schema of a definition says, which no file can.
 _NOT_WRITTEN: Final = frozenset(
-    {"group_kind", "policy_class", "known_by", "references_alone", "map_fields", "settings", "origin", "assumed"}
+    {
+        "group_kind",
+        "policy_class",
+        "known_by",
+        "references_alone",
+        "map_fields",
+        "settings",
+        "origin",
+        "delegation",
+        "assumed",
+    }
 )
 # What a variant may change.
 _VARYING: Final = ("strategy", "chooser", "whole_fields")

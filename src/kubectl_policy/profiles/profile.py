@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import GroupKind, Origin
+    from kubectl_policy.profiles.delegation import DelegationProfile
     from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
     from kubectl_policy.profiles.requirements import Switch
 
@@ -107,7 +108,8 @@ class PolicyKindProfile:
     `object_fields` maps a field of the spec proper to the field of the target object that stands for the same setting.
     `map_fields` are the maps of scalars in the definition's schema (paths below `spec`), which the experimental GEP-713
     text replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `notes` says
-    in words what no other field can; of an `approximate` profile they say where its answers may be wrong.
+    in words what no other field can; of an `approximate` profile they say where its answers may be wrong. `delegation`
+    is not about the kind: it is what the same file says of routes that delegate to routes.
     """
 
     group_kind: GroupKind
@@ -168,6 +170,7 @@ class PolicyKindProfile:
     approximate: bool = False
     settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))
     origin: Origin | None = None
+    delegation: DelegationProfile | None = None
     assumed: tuple[str, ...] = ()
 
     @property
