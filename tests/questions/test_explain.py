@@ -126,9 +126,9 @@ class TestTargets:
     def test_rules_whose_filters_name_policies(self) -> None:
         """Of the kinds of routes whose filters may; a kind that filters do not name has none."""
         named = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=frozenset({HTTP_ROUTE}))
-        world = [build.policy("p", build.target("g"))]
-        for kind in ("HTTPRoute", "GRPCRoute"):
-            world.append(build.route("r", kind=kind, rules=[build.rule(filters=[build.names("p")])]))
+        rules = [build.rule(filters=[build.names("p")])]
+        routes = [build.route("r", kind=kind, rules=rules) for kind in ("HTTPRoute", "GRPCRoute")]
+        world = [build.policy("p", build.target("g")), *routes]
         found = asked("colorpolicy", *world, profiles=[named])
         assert found.targets == ((TargetLevel(GATEWAY), 1), (TargetLevel(HTTP_ROUTE, section=True), 1))
         unnamed = replace(named, filter_routes=frozenset())
