@@ -1,0 +1,111 @@
+"""What answers say of routes that delegate to routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from kubectl_policy import NodeRef, analyze
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.list_objects import list_objects
+from kubectl_policy.questions.listing import Selection, pick
+from tests.build import backend, gateway, gateway_class, policy, ref, service, snapshot, target
+from tests.delegation import CONTROLLER, below, http_route, passing, to, top
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Resource
+    from kubectl_policy.questions.object_rows import RouteRow
+
+ABOVE = "rule rule[0] of HTTPRoute default/top"
+
+
+def world(*routes: Resource, complete: bool = True) -> Analysis:
+    """Routes below a Gateway of a controller that lets routes delegate, with a policy on the route at the top."""
+    objects = (gateway_class(controller=CONTROLLER), gateway(), service(), policy("p", target("top", "HTTPRoute"), a=1))
+    return analyze(snapshot(*objects, *routes, complete=complete))
+
+
+def row(analysis: Analysis, name: str) -> list[tuple[str, str, str]]:
+    """The parents of a route in a list: their names, whether it is attached to them, and the reason if not."""
+    rows = cast("tuple[RouteRow, ...]", list_objects(analysis, pick(analysis, "routes", Selection())).rows)
+    (found,) = (row for row in rows if row.ref.name == name)
+    return [(parent.object.name, parent.state, parent.reason) for parent in found.parents]
+
+
+def escaped(analysis: Analysis, name: str, section: str = "") -> list[tuple[str, str, str]]:
+    """What does not apply to a route: the policy, where it is, and why."""
+    return [
+        (found.policy.name if found.policy else "", str(found.target), found.message)
+        for found in describe(analysis, NodeRef(ref("HTTPRoute", name), section)).not_applying
+    ]
+
+
+def test_routes_that_delegate_are_listed_as_parents() -> None:
+    """Each once, named or not; a route that is passed over because of its matches has no such parent."""
+    analysis = world(
+        top(passing("/", to("*")), passing("/b", to("c"))),
+        http_route("c", passing("/b", backend())),
+        http_route("named", passing("/n"), parents=[below("top")]),
+        http_route("refused", passing("/r"), hostnames=["h"]),
+        http_route("other", passing("/o"), parents=[below("c")]),
+    )
+    assert row(analysis, "c") == [("top", "attached", "")]
+    assert row(analysis, "named") == [("top", "attached", "")]
+    assert row(analysis, "refused") == [("top", "refused", "UnsupportedValue")]
+    assert row(analysis, "other") == [("c", "refused", "NoMatchingParent")]
+    assert row(world(top(passing("/a", to("c"))), http_route("c", passing("/b"))), "c") == []
+
+
+def test_a_refusal_names_the_policies_that_it_keeps_away() -> None:
+    """Those of the route above, unless requests come from another of its rules; else the rule alone."""
+    outside = f"none of its matches lies inside those of {ABOVE}"
+    analysis = world(top(passing("/a", to("c"))), http_route("c", passing("/b")))
+    assert escaped(analysis, "c") == [("p", "HTTPRoute default/top", outside)]
+    analysis = world(top(passing("/a", to("c")), passing("/b", to("c"))), http_route("c", passing("/b")))
+    assert escaped(analysis, "c") == [("", "HTTPRoute default/top#rule[0]", outside)]
+
+
+def test_a_parent_that_a_route_names_is_told_of_once() -> None:
+    """By the rule that refers to it."""
+    child = http_route("c", passing("/b"), parents=[below("top")])
+    analysis = world(top(passing("/a", to("c"))), child)
+    assert escaped(analysis, "c") == [
+        ("p", "HTTPRoute default/top", f"none of its matches lies inside those of {ABOVE}")
+    ]
+    analysis = world(top(passing("/a", backend())), child)
+    assert escaped(analysis, "c") == [
+        ("p", "HTTPRoute default/top", "no rule of HTTPRoute default/top delegates to it")
+    ]
+
+
+def test_a_circle_is_a_problem_of_each_route_in_it() -> None:
+    """And no broken reference besides."""
+    routes = (
+        top(passing("/a", to("a"))),
+        http_route("a", passing("/a", to("b"))),
+        http_route("b", passing("/a", to("a"))),
+    )
+    found = [one for one in world(*routes).diagnostics if one.severity == "error"]
+    circle = "a request would circle: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
+    assert [(one.rule, one.message) for one in found] == [
+        ("cycle", f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")
+    ]
+
+
+def test_what_was_not_read_may_be_delegated_to() -> None:
+    """A reference that finds nothing in what was read, and a parent that was not read."""
+    analysis = world(
+        top(passing("/a", to("*", "x")), passing("/b", to("c", "x"))),
+        http_route("d", passing("/d"), parents=[below("far", "x")]),
+        complete=False,
+    )
+    found = describe(analysis, NodeRef(ref("HTTPRoute", "top"))).diagnostics
+    assert [(one.rule, one.related) for one in found if one.rule == "unknown-reference"] == [
+        ("unknown-reference", ()),
+        ("unknown-reference", (ref("HTTPRoute", "c", "x"),)),
+    ]
+    answer = describe(analysis, NodeRef(ref("HTTPRoute", "d")))
+    assert [(one.what, one.reason) for one in answer.unseen][-1] == (
+        "HTTPRoute x/far",
+        "HTTPRoute x/far was not read",
+    )
