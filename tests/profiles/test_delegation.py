@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry, load
@@ -19,6 +18,8 @@ from tests.build import index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from kubectl_policy import PolicyKindProfile
 
 ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")
 KINDS = {"ColorPolicy": {"class": "direct", "evidence": ["https://example.com"]}}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology.backends import Backend
-from kubectl_policy.topology.delegation import circle_words
+from kubectl_policy.topology.delegation_order import circle_words
 from kubectl_policy.topology.grants import unseen
 from kubectl_policy.topology.references import HTTP_ROUTE
 
