@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -17,6 +16,7 @@ from kubectl_policy.topology.delegation import Delegations
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.handshake import bind
 from kubectl_policy.topology.listeners import listeners_of
+from kubectl_policy.topology.reachable import reachable
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -122,11 +122,21 @@ class Relations:
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        return not any(
-            binding.state != "refused" and not binding.is_delegated
-            for found in _from(route, self.routes_forwarding_to)
-            for binding in self.bindings(found)
-        )
+        return not (self._is_bound(route) or route in self._below_bound)
+
+    def _is_bound(self, route: ObjectRef) -> bool:
+        """Whether a route may be attached to something itself, as far as is known."""
+        return any(binding.state != "refused" and not binding.is_delegated for binding in self.bindings(route))
+
+    @cached_property
+    def _below_bound(self) -> frozenset[ObjectRef]:
+        """The routes to which requests come from other routes, directly or through more of them."""
+        below: dict[ObjectRef, list[ObjectRef]] = {}
+        for backend, routes in self._routes_by_backend.items():
+            for route in routes if backend.group_kind in ROUTES else ():
+                below.setdefault(route, []).append(backend)
+        first = [child for route, children in below.items() if self._is_bound(route) for child in children]
+        return frozenset(reachable(first, lambda route: below.get(route, ())))
 
     def delegating_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
         """The rules of other routes that refer to a route to hand on requests, also where it is refused."""
@@ -134,7 +144,9 @@ class Relations:
 
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
         """A route and every route that delegates to it, directly or through others."""
-        return _from(route, lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes))
+        return reachable(
+            [route], lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes)
+        )
 
     @cached_property
     def delegations(self) -> Delegations:
@@ -260,18 +272,6 @@ class Relations:
 
     def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
         return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
-
-
-def _from(route: ObjectRef, above: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
-    """A route and whatever is above it, the nearest first, each once."""
-    seen = {route: None}
-    waiting = deque([route])
-    while waiting:
-        current = waiting.popleft()
-        yield current
-        found = dict.fromkeys(one for one in above(current) if one not in seen)
-        seen |= found
-        waiting.extend(found)
 
 
 def _grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
