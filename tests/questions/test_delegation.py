@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from kubectl_policy import NodeRef, analyze
+from kubectl_policy.model import Origin
+from kubectl_policy.profiles.decode import decode
 from kubectl_policy.questions.describe import describe
 from kubectl_policy.questions.list_objects import list_objects
 from kubectl_policy.questions.listing import Selection, pick
 from tests.build import backend, gateway, gateway_class, policy, ref, service, snapshot, target
-from tests.delegation import CONTROLLER, below, http_route, passing, to, top
+from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.object_rows import RouteRow
 
-ABOVE = "rule rule[0] of HTTPRoute default/top"
+ABOVE = "rule[0] of HTTPRoute default/top"
 
 
 def world(*routes: Resource, complete: bool = True) -> Analysis:
@@ -90,6 +92,52 @@ def test_a_circle_is_a_problem_of_each_route_in_it() -> None:
     assert [(one.rule, one.message) for one in found] == [
         ("cycle", f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")
     ]
+
+
+def test_policies_further_up_reach_the_rules_of_all_routes() -> None:
+    """Those of the Gateway and of every route on the way, and no further than requests get."""
+    analysis = analyze(
+        snapshot(
+            gateway_class(controller=CONTROLLER),
+            gateway(),
+            service(),
+            top(passing("/", to("b"))),
+            http_route("b", passing("/b", to("c"))),
+            http_route("c", passing("/b/c", backend()), passing("/d")),
+            *(
+                policy(name, target(name, "Gateway" if name == "g" else "HTTPRoute"), a=1)
+                for name in ("g", "top", "b", "c")
+            ),
+        )
+    )
+    for node in (NodeRef(ref("HTTPRoute", "c"), "rule[0]"), NodeRef(ref("Service", "s", group=""), "8080")):
+        paths = analysis.topology.paths(node)
+        (effective,) = (one for path in paths for one in analysis.effective_on(path))
+        sources = sorted(part.source.object.name for part in effective.contributions)
+        assert sources == ["b", "c", "g", "top"]
+    assert analysis.affected_by(NodeRef(ref("HTTPRoute", "c"), "rule[1]")) == ()
+
+
+def test_a_profile_file_can_say_how_routes_delegate() -> None:
+    """By a label and a controller of one's own."""
+    label: Json = {"group": "routes.example.com", "kind": "label", "label": "team"}
+    document = {
+        "group": "example.com",
+        "controllers": ["example.com/mine"],
+        "delegation": {"byLabel": label, "evidence": ["https://example.com"]},
+        "kinds": {"ColorPolicy": {"class": "direct", "evidence": ["https://example.com"]}},
+    }
+    reference = labelled("bread", group="routes.example.com")
+    objects = (
+        gateway_class(controller="example.com/mine"),
+        gateway(),
+        top(passing("/", reference)),
+        http_route("c", passing("/c"), labels={"team": "bread"}),
+    )
+    for profiles, found in ((decode(document, Origin("f.yaml", 1)), ["top"]), ((), [])):
+        analysis = analyze(snapshot(*objects), profiles=profiles)
+        delegations = analysis.topology.relations.delegating_to(ref("HTTPRoute", "c"))
+        assert [one.parent.object.name for one in delegations] == found
 
 
 def test_what_was_not_read_may_be_delegated_to() -> None:

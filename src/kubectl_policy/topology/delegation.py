@@ -142,7 +142,7 @@ class Delegations:
     def _outcome(self, ref: DelegatingRef, child: ObjectRef) -> Delegation:
         rules: tuple[str, ...] = ()
         reason = message = ""
-        where = f"rule {ref.parent.section} of {ref.parent.object}"
+        where = _words(ref.parent)
         coming = self._flow.matches.get(ref.parent, ())
         if child in ref.strangers:
             message = f"{where} refers to it, but it names other parents"
@@ -160,3 +160,8 @@ class Delegations:
                 rules, reason = (), "UnsupportedValue"
                 message = f"{where} refers to it, but it has hostnames, which only the route above may have"
         return Delegation(ref.parent, child, rules, reason, message)
+
+
+def _words(rule: NodeRef) -> str:
+    named = not rule.section.startswith("rule[")
+    return f"{'rule ' if named else ''}{rule.section} of {rule.object}"
