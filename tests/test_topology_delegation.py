@@ -222,7 +222,9 @@ class TestParents:
             ("attached", ""),
             ("refused", "UnsupportedValue"),
         ]
-        assert reasons(topology, "top") == [("broken", "BackendNotFound", "HTTPRoute default/c takes no request")]
+        assert reasons(topology, "top") == [
+            ("broken", "BackendNotFound", "HTTPRoute default/c takes none of its requests")
+        ]
 
 
 class TestMatches:
@@ -353,7 +355,9 @@ class TestMatches:
         assert delegations(topology, "c") == {"default/top#rule[0]": ("rule[0]",)}
         assert reasons(topology, "top") == [("broken", "BackendNotFound", "some of its matches find no route")]
         nowhere = world(top(passing("/b", to("*"))), http_route("c", passing("/a/c")))
-        assert reasons(nowhere, "top") == [("broken", "BackendNotFound", "no HTTPRoute in namespace default takes one")]
+        assert reasons(nowhere, "top") == [
+            ("broken", "BackendNotFound", "no HTTPRoute in namespace default takes its requests")
+        ]
 
 
 class TestCircles:

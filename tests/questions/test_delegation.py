@@ -140,6 +140,11 @@ def test_a_profile_file_can_say_how_routes_delegate() -> None:
         assert [one.parent.object.name for one in delegations] == found
 
 
+def test_a_route_that_delegates_to_itself_is_no_reason_of_its_own() -> None:
+    """That it would circle is a problem, and nothing that one might expect to apply."""
+    assert escaped(world(top(passing("/a", to("c"))), http_route("c", passing("/a", to("c")))), "c") == []
+
+
 def test_what_was_not_read_may_be_delegated_to() -> None:
     """A reference that finds nothing in what was read, and a parent that was not read."""
     analysis = world(

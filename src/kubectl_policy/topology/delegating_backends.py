@@ -41,7 +41,11 @@ def _outcome(index: Index, delegations: Delegations, ref: DelegatingRef) -> Back
     if not (ref.children or ref.strangers):
         message = _words(ref, "does not exist", "exists")
     elif delegations.lacks(ref):
-        message = "some of its matches find no route" if found.routes else _words(ref, "takes no request", "takes one")
+        message = (
+            "some of its matches find no route"
+            if found.routes
+            else _words(ref, "takes none of its requests", "takes its requests")
+        )
     else:
         return found
     return found._replace(state="broken", reason="BackendNotFound", message=message)
