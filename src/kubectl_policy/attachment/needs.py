@@ -66,9 +66,9 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 
 def _named(index: Index, policy: Resource, need: Needed) -> Iterator[NeededObject | str]:
     """The objects that a policy names for a need, or why it names none."""
-    references = list(every_mapping(policy.raw, need.field.split(".")))
+    references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field.split(".")))
     if not references and not need.optional:
-        references = [{}]
+        references.append({})
     return (_object(index, policy, need, reference) for reference in references)
 
 

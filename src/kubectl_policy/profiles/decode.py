@@ -74,6 +74,7 @@ def _delegation(document: Mapping[str, Any]) -> DelegationProfile | None:
         fields.get("inheritMatches", ""),
         fields.get("grantRequired", True),
         tuple(fields["evidence"]),
+        tuple((name, said["default"]) for name, said in document.get("settings", {}).items()),
     )
 
 
