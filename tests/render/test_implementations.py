@@ -397,3 +397,43 @@ class TestExpected:
         )
         assert text_at(mappings_at(data.document(answer), "expected")[0], "type") == first.type
         assert about(colourful(), "HTTPRoute", "r").expected == ()
+
+
+class TestOverridesOfOneTarget:
+    """What beats a default by overriding it need not be above it."""
+
+    def beaten(self, profile: PolicyKindProfile, *policies: Resource) -> str:
+        """The answer about the route, in one line."""
+        return " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
+
+    def test_of_two_overrides_on_one_target_the_older_one_wins(self) -> None:
+        """Nothing is above anything; the younger one gives way."""
+        profile = replace(kind(MergeStrategy.PATCH_OVERRIDES), same_level="first-wins")
+        policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
+        found = self.beaten(profile, *policies)
+        assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (the older policy wins)" in found
+        text = tree(about_policy(analysis_of(profile, *policies), "p"), WIDE)
+        assert "gives way to ColorPolicy default/old → HTTPRoute default/r on both paths\n" in text
+
+    def test_an_override_further_down_is_not_above(self) -> None:
+        """On a rule it beats the default of its route, and on one target it beats a default of any age."""
+        profile = replace(kind(), stanzas="singular")
+        on_rule = build.target("r", "HTTPRoute", "rule[0]")
+        for target, age in ((on_rule, 2), (TO_ROUTE, 2), (TO_ROUTE, 0)):
+            found = self.beaten(
+                profile,
+                colours("p", TO_ROUTE, default={"color": "blue"}),
+                colours("o", target, age=age, override={"color": "red"}),
+            )
+            assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (an override beats a default)" in found
+
+    def test_an_override_above_is(self) -> None:
+        """On the Gateway, or on the Namespace of the route."""
+        profile = replace(kind(), stanzas="singular")
+        for target in (TO_GATEWAY, build.target("default", "Namespace", group="")):
+            found = self.beaten(
+                profile,
+                colours("p", TO_ROUTE, default={"color": "blue"}),
+                colours("o", target, age=2, override={"color": "red"}),
+            )
+            assert "ColorPolicy default/p → HTTPRoute default/r (overridden from above)" in found

@@ -86,7 +86,7 @@ def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescri
         )
         return "refused in favour of" if alone else "conflicts with"
     # Where several are in force instead, not each of them has replaced it.
-    if len(beaters) > 1:
+    if len(beaters) > 1 or (field.source.overrides and beaters[0].target == field.source.target):
         return "gives way to"
     return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 

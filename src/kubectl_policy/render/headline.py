@@ -139,9 +139,12 @@ def _reasons(answer: PolicyDescription) -> str:
 
 
 def as_far_as(unseen: Sequence[Unseen]) -> str:
-    """`, as far as could be read: 1 file could not be`; empty where nothing is known to be missing."""
+    """`, as far as could be read: 1 file could not be; how 2 policies attach is not computed`; empty if nothing is."""
     files = {thing.origin.source for thing in unseen if thing.origin}
-    others = {thing.what for thing in unseen if not thing.origin}
+    others = {thing.what for thing in unseen if not thing.origin and not thing.policies}
     parts = [count(len(files), "file")] if files else []
     parts += [count(len(others), "object")] if others else []
-    return f", as far as could be read: {listed(parts)} could not be" if parts else ""
+    unread = f", as far as could be read: {listed(parts)} could not be" if parts else ""
+    number = len({policy for thing in unseen for policy in thing.policies})
+    attach = "attaches" if number == 1 else "attach"
+    return unread + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.words import listed, source_words
+from kubectl_policy.topology.relations import HIERARCHY, depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -38,14 +39,21 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
         return f"refused: {_first(group)} applies" if alone else "conflict: refused"
     if winner.object == winner.target.object:
         return f"the {winner.object.kind}'s own field wins"
-    if winner.overrides:
-        return "overridden from above"
-    if winner.target != fate.source.target:
+    together = winner.target == fate.source.target
+    if winner.overrides and not (together and fate.source.overrides):
+        return "overridden from above" if _above(winner, fate.source) else "an override beats a default"
+    if not together:
         return "the nearer policy wins"
-    first_wins = group.same_level == "first-wins"
+    first_wins = group.same_level == "first-wins" or winner.overrides
     if group.profile.order_field or "age unknown" in group.doubts:
         return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
     return f"the {'older' if first_wins else 'newer'} policy wins"
+
+
+def _above(winner: Source, loser: Source) -> bool:
+    """Whether one source is above another one; what is outside of the hierarchy, as Namespaces are, counts as above."""
+    levels = [(depth_of(source.target.object.group_kind), bool(source.target.section)) for source in (winner, loser)]
+    return winner.target.object.group_kind not in HIERARCHY or levels[0] < levels[1]
 
 
 def why_without_effect(fate: Fate, group: InForce) -> str:

@@ -171,6 +171,9 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _report(status: StatusProfile) -> Iterator[str]:
+    if not status.conditions:
+        yield "nothing that is known"
+        return
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
     for event, words in status.conditions.items():
@@ -179,5 +182,3 @@ def _report(status: StatusProfile) -> Iterator[str]:
         events.setdefault(f"{words.type} {words.status} ({words.reason})", []).append(meaning)
     for condition, meanings in events.items():
         yield f"{condition} if {either(meanings)}"
-    if not events:
-        yield "nothing that is known"
