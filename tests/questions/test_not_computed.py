@@ -18,7 +18,7 @@ KIND: Final = GroupKind(GROUP, "PodPolicy")
 POD: Final = GroupKind("", "Pod")
 
 
-def profile(*, partly: bool = False, local: bool | None = False, kind: GroupKind = SERVICE) -> PolicyKindProfile:
+def profile(*, partly: bool = False, crosses: bool | None = False, kind: GroupKind = SERVICE) -> PolicyKindProfile:
     """A kind for Services that attaches in some way, and perhaps by references as well."""
     return PolicyKindProfile(
         KIND,
@@ -26,7 +26,7 @@ def profile(*, partly: bool = False, local: bool | None = False, kind: GroupKind
         "profile",
         target_fields=("spec.targetRefs",) if partly else (),
         references_alone=not partly,
-        cross_namespace=local and None if local is None else not local,
+        cross_namespace=crosses,
         declared_targets=frozenset({kind}),
         stanzas="none",
     )
@@ -64,13 +64,15 @@ def test_several_are_counted() -> None:
     assert headline(answer).endswith("; how 2 policies attach is not computed.")
 
 
-@pytest.mark.parametrize(("local", "told"), [(False, ["PodPolicy other/a"]), (None, ["PodPolicy other/a"]), (True, [])])
+@pytest.mark.parametrize(
+    ("crosses", "told"), [(True, ["PodPolicy other/a"]), (None, ["PodPolicy other/a"]), (False, [])]
+)
 def test_one_of_another_namespace_counts_where_the_kind_may_leave_its_own(
-    local: bool | None,  # noqa: FBT001 - a parameter of the test
+    crosses: bool | None,  # noqa: FBT001 - a parameter of the test
     told: list[str],
 ) -> None:
     """A local kind stays where it is."""
-    assert [found.what for found in about(profile(local=local), ("other", "a")).unseen] == told
+    assert [found.what for found in about(profile(crosses=crosses), ("other", "a")).unseen] == told
 
 
 def test_a_kind_for_other_targets_is_not_told() -> None:
