@@ -70,8 +70,12 @@ def test_a_policy_says_in_words_how_it_attaches(world: str, policy: str, words: 
 @pytest.mark.parametrize(
     ("world", "node", "expected"),
     [
-        ("kong", CATALOGUE, "No policy affects Service library/catalogue; how 1 policy attaches is not computed."),
-        ("kuma", MESH, "No policy affects Mesh newspaper/default; how 17 policies attach is not computed."),
+        (
+            "kong",
+            CATALOGUE,
+            "No policy is known to affect Service library/catalogue; how 1 policy attaches is not computed.",
+        ),
+        ("kuma", MESH, "No policy is known to affect Mesh newspaper/default; how 17 policies attach is not computed."),
     ],
 )
 def test_an_object_that_they_are_for_says_that_it_cannot_tell(world: str, node: NodeRef, expected: str) -> None:

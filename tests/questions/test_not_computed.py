@@ -52,7 +52,7 @@ def test_a_policy_that_may_affect_the_object_is_told() -> None:
             policies=(policy,),
         ),
     )
-    assert headline(answer) == "No policy affects Service default/s; how 1 policy attaches is not computed."
+    assert headline(answer) == "No policy is known to affect Service default/s; how 1 policy attaches is not computed."
 
 
 def test_several_are_counted() -> None:

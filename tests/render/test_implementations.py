@@ -53,7 +53,17 @@ KUADRANT: Final = [
 
 @pytest.mark.parametrize(
     ("world", "subject"),
-    [*(("envoy-gateway", ref) for ref in ENVOY_GATEWAY), *(("kuadrant", ref) for ref in KUADRANT)],
+    [
+        *(("envoy-gateway", ref) for ref in ENVOY_GATEWAY),
+        *(("kuadrant", ref) for ref in KUADRANT),
+        ("gloo", build.ref("HTTPRoute", "orders", "orders")),
+        ("linkerd", build.ref("Server", "telescope", "observatory", "policy.linkerd.io")),
+        ("gke", build.ref("HTTPRoute", "programme", "radio")),
+        ("aws", build.ref("GRPCRoute", "boarding", "ferries")),
+        ("azure", build.ref("HTTPRoute", "tickets", "box-office")),
+        ("kong", build.ref("Service", "catalogue", "library", "")),
+        ("kuma", build.ref("Mesh", "default", "newspaper", "kuma.io")),
+    ],
     ids=str,
 )
 def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: SnapshotAssertion) -> None:
@@ -72,10 +82,16 @@ def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: Snapsho
         ("kuadrant", "AuthPolicy platform/house"),
         ("kuadrant", "RateLimitPolicy visits/tours"),
         ("kuadrant", "TLSPolicy platform/certificates"),
+        ("gloo", "RouteOption orders/mothers-day"),
+        ("linkerd", "HTTPLocalRateLimitPolicy observatory/perseids"),
+        ("gke", "GCPTrafficDistributionPolicy radio/nearby"),
+        ("aws", "VpcAssociationPolicy ferries/old-pier"),
+        ("azure", "RoutePolicy box-office/tickets"),
+        ("kuma", "MeshTimeout newspaper/house"),
     ],
 )
 def test_the_tree_of_a_policy(world: str, name: str, snapshot: SnapshotAssertion) -> None:
-    """Merged, merged into, refused, replaced on one listener, selecting, enforced in part."""
+    """Merged, merged into, refused, replaced on one listener, selecting, in part, without a target, unknown."""
     analysis = analyze(manifests(world))
     assert tree(describe_policy(analysis, policy_ref(analysis, name))) == snapshot
 

@@ -71,10 +71,11 @@ def _of_object(answer: ObjectDescription) -> str:
     if below:
         verb = "takes" if len(below) == 1 else "take"
         return f"{count(len(below), 'policy')} {verb} effect on what is below {subject}"
+    affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if not answer.targeted_by and not answer.in_force:
-        return f"No policy affects {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
+        return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
     paths = f", on any of its {len(answer.paths)} paths" if len(answer.paths) > 1 else ""
-    return f"No policy affects {subject}{paths}"
+    return f"No policy {affects} {subject}{paths}"
 
 
 def _with_target(answer: PolicyDescription) -> str:
