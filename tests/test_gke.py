@@ -182,7 +182,7 @@ ACCEPTED: Final[Condition] = ("True", "Accepted", ())
 
 
 def test_what_would_be_reported() -> None:
-    """Attached in the policy's own status, or in that of the Gateway above; of some it is not known where."""
+    """Attached in the policy's own status, or in an entry for each Gateway above; Pods and Namespaces have none."""
     analysis = analyze(world())
     gateway = "Gateway radio/antenna"
     assert {str(found.ref): reported(analysis, str(found.ref)) for found in analysis.policies} == {
@@ -191,7 +191,7 @@ def test_what_would_be_reported() -> None:
         "GCPBackendPolicy radio/election": {"": {"Attached": ("False", "Conflicted", ())}},
         "GCPBackendPolicy radio/studio": {"": {"Attached": ATTACHED}},
         "GCPClientTLSPolicy radio/everything": {},
-        "GCPClientTLSPolicy radio/from-outside": {},
+        "GCPClientTLSPolicy radio/from-outside": {gateway: {"Attached": ATTACHED}},
         "GCPGatewayPolicy radio/tls": {"": {"Attached": ATTACHED}},
         "GCPRoutingExtension radio/regions": {gateway: {"Accepted": ACCEPTED}},
         "GCPServerTLSPolicy radio/studio": {},

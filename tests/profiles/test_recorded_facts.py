@@ -107,3 +107,31 @@ def test_other_namespaces_agree() -> None:
         rule = kind["namespaces"]["rule"]
         if profile.target_fields:
             assert profile.cross_namespace is (rule == "explicit_namespace"), kind_of(kind)
+
+
+def test_short_names_agree() -> None:
+    """Those by which kubectl knows a kind."""
+    for kind in policies():
+        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+        assert sorted(profile.short_names) == sorted(kind["short_names"] or []), kind_of(kind)
+
+
+def test_conditions_agree() -> None:
+    """What a profile expects to be reported is in the record, with its reason where the record lists any."""
+    for kind in policies():
+        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+        recorded_conditions = {found["type"]: found for found in (kind["status"] or {}).get("conditions") or []}
+        for words in profile.status.conditions.values() if recorded_conditions else ():
+            assert words.type in recorded_conditions, (kind_of(kind), words)
+            reasons = recorded_conditions[words.type][f"{words.status.lower()}_reasons"]
+            assert not reasons or words.reason in reasons, (kind_of(kind), words)
+
+
+def test_where_conditions_stand_agrees() -> None:
+    """In the policy's own status or in that of ancestors; where it is in both, one of them is enough."""
+    for kind in policies():
+        status = built_in_profiles(kind["group"])[kind_of(kind)].status
+        path = (kind["status"] or {}).get("path") or ""
+        if path and status.conditions:
+            wanted = "status.conditions" if status.placement == "policy" else "status.ancestors"
+            assert wanted in path, kind_of(kind)
