@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
-from kubectl_policy.topology.relations import HIERARCHY, depth_of
+from kubectl_policy.topology.relations import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -105,11 +104,8 @@ def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path) ->
 def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
     """Whether the levels at which a kind takes effect can be below a node that is at none of them."""
     kind, levels = node.object.group_kind, profile.effective_targets
-    if kind == NAMESPACE or not levels:
-        return True
     sections = not node.section and any(level.group_kind == kind for level in levels)
-    below = any(depth_of(level.group_kind) > depth_of(kind) for level in levels)
-    return sections or (kind in HIERARCHY and below)
+    return not levels or sections or any(tier_of(level.group_kind) > tier_of(kind) for level in levels)
 
 
 def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:

@@ -81,8 +81,16 @@ def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
 def _unknown_targets(attachments: Iterable[Attachment]) -> Iterator[Unseen]:
     for attachment in attachments:
         if attachment.state == "target unknown":
-            what = str(attachment.target.object) if attachment.target else f"what {attachment.policy} selects"
-            yield Unseen(what, f"{attachment.policy} targets it, and {attachment.message}", _ADD)
+            yield _unknown_target(attachment)
+
+
+def _unknown_target(attachment: Attachment) -> Unseen:
+    declared, policy = attachment.declared, attachment.policy
+    if not declared.field:
+        what = f"{plural(declared.kind)} in namespace {declared.namespace}"
+        return Unseen(what, f"none was read, and a filter of one may name {policy}", "add the manifests that hold them")
+    what = str(attachment.target.object) if attachment.target else f"what {policy} selects"
+    return Unseen(what, f"{policy} targets it, and {attachment.message}", _ADD)
 
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
@@ -138,7 +146,7 @@ def _unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterat
 def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
     """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed."""
     for profile in analysis.registry.policy_kinds:
-        if profile.target_fields and profile.references_alone:
+        if profile.attaches_as_known and profile.references_alone:
             continue
         found = {
             obj: _without_references(analysis, profile, obj)
