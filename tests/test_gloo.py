@@ -21,6 +21,8 @@ HTTP: Final = "market > http"
 HTTPS: Final = "market > https"
 BOUQUETS: Final = "market > weddings > bouquets"
 BASKET: Final = "market > https > orders > basket"
+CHECKOUT: Final = "market > https > orders > checkout"
+LISTS: Final = "market > https > orders > gifts > gifts > lists"
 HOUSE: Final[Json] = {
     "cors": {"allowOrigin": ["https://market.example"], "maxAge": "1d"},
     "retries": {"numRetries": 3},
@@ -84,13 +86,31 @@ def test_virtual_host_options_are_merged_option_by_option() -> None:
 def test_route_options_are_merged_with_the_older_one_first() -> None:
     """The newer one's timeout loses and its retries are added; a null of the older one is no value."""
     analysis = analyze(world())
-    assert settings(analysis, ROUTES) == {BASKET: {"options": {"timeout": "2s", "retries": {"numRetries": 1}}}}
+    assert settings(analysis, ROUTES)[BASKET] == {"options": {"timeout": "2s", "retries": {"numRetries": 1}}}
     assert sources(analysis, ROUTES, BASKET) == {
         "options.timeout": "orders/basket",
         "options.retries": "orders/mothers-day",
     }
     empty = edited(world(), "RouteOption orders/basket", options={"timeout": None})
     assert settings(analyze(empty), ROUTES)[BASKET]["options"] == {"timeout": "30s", "retries": {"numRetries": 1}}
+
+
+def test_an_option_that_a_filter_names_goes_before_those_on_the_route() -> None:
+    """Only at that rule; what it leaves open comes from them."""
+    analysis = analyze(world())
+    assert settings(analysis, ROUTES)[CHECKOUT] == {"options": {"timeout": "60s", "retries": {"numRetries": 1}}}
+    assert sources(analysis, ROUTES, CHECKOUT)["options.timeout"] == "orders/checkout"
+
+
+def test_a_route_goes_before_the_one_that_it_delegates_to() -> None:
+    """The one below fills what is left; without options above, its own hold."""
+    analysis = analyze(world())
+    assert settings(analysis, ROUTES)[LISTS] == {
+        "options": {"timeout": "2s", "retries": {"numRetries": 1}, "prefixRewrite": "/"}
+    }
+    assert sources(analysis, ROUTES, LISTS)["options.prefixRewrite"] == "weddings/gifts"
+    alone = analyze(world("RouteOption orders/basket", "RouteOption orders/mothers-day"))
+    assert settings(alone, ROUTES)[LISTS] == {"options": {"timeout": "90s", "prefixRewrite": "/"}}
 
 
 def test_an_option_in_another_namespace_is_never_found() -> None:
@@ -107,15 +127,17 @@ def test_an_option_in_another_namespace_is_never_found() -> None:
 
 
 def test_what_became_of_every_option() -> None:
-    """One refused, one never found, three in part."""
+    """One refused, one never found, four in part."""
     assert states(analyze(world())) == {
         "HttpListenerOption platform/idle": ("Enforced", []),
         "HttpListenerOption platform/trial": ("Conflicted", ["platform/idle"]),
         "ListenerOption platform/house": ("PartiallyEnforced", ["weddings/photographs"]),
         "ListenerOption weddings/photographs": ("Enforced", []),
-        "RouteOption orders/basket": ("Enforced", []),
-        "RouteOption orders/mothers-day": ("PartiallyEnforced", ["orders/basket"]),
+        "RouteOption orders/basket": ("PartiallyEnforced", ["orders/checkout"]),
+        "RouteOption orders/checkout": ("Enforced", []),
+        "RouteOption orders/mothers-day": ("PartiallyEnforced", ["orders/basket", "orders/checkout"]),
         "RouteOption platform/faults": ("NotPermitted", []),
+        "RouteOption weddings/gifts": ("PartiallyEnforced", ["orders/basket"]),
         "VirtualHostOption platform/house": ("PartiallyEnforced", ["platform/partners"]),
         "VirtualHostOption platform/partners": ("Enforced", []),
     }
@@ -124,7 +146,7 @@ def test_what_became_of_every_option() -> None:
 def test_no_conditions_are_expected() -> None:
     """Gloo writes a state for each namespace of a controller, and no conditions."""
     analysis = analyze(world())
-    assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [{}] * 9
+    assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [{}] * 11
 
 
 def test_another_controllers_gateway_has_no_options() -> None:

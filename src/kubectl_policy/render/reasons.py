@@ -57,10 +57,12 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
 
 
 def _above(winner: Source, loser: Source) -> bool:
-    """Whether one source is further up than another one, as Namespaces may be and what has one above it as well."""
-    kinds = [source.target.object.group_kind for source in (winner, loser)]
-    levels = [(tier_of(source.target.object.group_kind), bool(source.target.section)) for source in (winner, loser)]
-    return NAMESPACE in kinds or levels[0] < levels[1]
+    """Whether an override comes from further up than what it beats: another override does not give way to one below."""
+    above, below = winner.target, loser.target
+    if above.object == below.object:
+        return bool(below.section) and not above.section
+    kinds = above.object.group_kind, below.object.group_kind
+    return loser.overrides or NAMESPACE in kinds or tier_of(kinds[0]) <= tier_of(kinds[1])
 
 
 def why_without_effect(fate: Fate, group: InForce) -> str:
