@@ -57,8 +57,7 @@ def test_policies_of_the_route_above_reach_those_below(analysis: Analysis, name:
         (
             "search",
             "UnsupportedValue",
-            "rule shop of HTTPRoute platform/site refers to it, but it has hostnames, "
-            "which only the route above may have",
+            "rule shop of HTTPRoute platform/site refers to it, but it has hostnames, which only the route above may have",
         ),
         ("returns", "", "none of its matches lies inside those of rule shop of HTTPRoute platform/site"),
     ],

@@ -10,9 +10,9 @@ from kubectl_policy.topology import (
     attached_routes,
     listener_conditions,
     listener_set_conditions,
-    route_conditions,
+    route_parent_conditions,
 )
-from kubectl_policy.topology.references import gateway_of, parent_refs
+from kubectl_policy.topology.references import gateway_of
 from tests.cases.kgateway_policies import in_force
 from tests.cases.names import identity, listener_name, reference, slashed
 from tests.cases.objects import ROUTES, WITH_LISTENERS, is_managed, objects, outcome
@@ -20,7 +20,7 @@ from tests.cases.objects import ROUTES, WITH_LISTENERS, is_managed, objects, out
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy import Analysis, ObjectRef, Topology
+    from kubectl_policy import Analysis, ObjectRef
     from kubectl_policy.topology import Condition
     from tests.cases.kgateway_paths import Reached
     from tests.cases.objects import Entry
@@ -38,15 +38,6 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
     for parent, conditions in route_parent_conditions(analysis.topology, route):
         if _reports(analysis, parent.object, frozenset({route})):
             yield {"parentRef": reference(parent.object, parent.section), "conditions": _by_type(conditions)}
-
-
-def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
-    """Every parent with listeners that a route names, in order, with the conditions there."""
-    return tuple(
-        (NodeRef(parent.object, parent.section), route_conditions(topology, route, parent.position))
-        for parent in parent_refs(topology.index, route, topology.index.raw(route))
-        if parent.object.kind in WITH_LISTENERS
-    )
 
 
 def _reports(analysis: Analysis, parent: ObjectRef, below: frozenset[ObjectRef]) -> bool:

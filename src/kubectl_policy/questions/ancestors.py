@@ -117,14 +117,27 @@ def _calling(analysis: Analysis, backend: ObjectRef) -> Iterator[NodeRef]:
 
 
 def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
-    """The parents of a route on which one of the kind's controllers acts, whether or not they take the route."""
+    """The parents of a route on which one of the kind's controllers acts, whether or not they take the route.
+
+    A route that others delegate to has the parents of those at the top as well.
+    """
     return tuple(
         dict.fromkeys(
             NodeRef(parent.object, parent.section)
-            for parent in parent_refs(analysis.index, route, analysis.index.raw(route))
+            for top in _tops(analysis, route)
+            for parent in parent_refs(analysis.index, top, analysis.index.raw(top))
             if _reports(analysis, profile, parent.object)
         )
     )
+
+
+def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
+    """A route and, in the order of their distance, the routes that delegate to it."""
+    found = [route]
+    for below in found:
+        above = (one.parent.object for one in analysis.topology.relations.delegating_to(below) if one.takes)
+        found += [one for one in dict.fromkeys(above) if one not in found]
+    return tuple(found)
 
 
 def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:

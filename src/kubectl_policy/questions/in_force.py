@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.questions.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
-from kubectl_policy.topology.relations import tier_of
+from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

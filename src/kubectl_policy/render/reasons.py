@@ -8,7 +8,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.words import listed, source_words
-from kubectl_policy.topology.relations import tier_of
+from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
