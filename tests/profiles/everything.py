@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
-from kubectl_policy.profiles.merging import Inheritance, Joint, PortField, RouteChoice, Scope, Unheeded
+from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
@@ -79,6 +79,7 @@ FIELDS: Final[Mapping[str, Any]] = {
             "Parent": {"strategy": "Patch overrides"},
             "Deep": {"strategy": "Patch defaults", "joint": "Patch overrides"},
         },
+        "listed": {"below": "options", "strategy": "Patch defaults"},
     },
     "unheeded": [
         {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"], "values": ["false"]},
@@ -181,6 +182,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
                 "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
             },
+            Listed("options", MergeStrategy.PATCH_DEFAULTS),
         ),
         unheeded=(
             Unheeded((TargetLevel(GATEWAY),), ("labels",), frozenset(), frozenset({"false"})),

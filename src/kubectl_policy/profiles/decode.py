@@ -12,6 +12,7 @@ from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.profiles.merging import (
     Inheritance,
     Joint,
+    Listed,
     MergeStrategy,
     PortField,
     RouteChoice,
@@ -197,7 +198,9 @@ def _route_choice(choice: Mapping[str, Any]) -> RouteChoice:
         value: Inheritance(MergeStrategy(means["strategy"]), _strategy(means.get("joint")))
         for value, means in choice["values"].items()
     }
-    return RouteChoice(choice["annotation"], MappingProxyType(values))
+    listed = choice.get("listed")
+    means = Listed(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
+    return RouteChoice(choice["annotation"], MappingProxyType(values), means)
 
 
 def _port_field(said: Mapping[str, str]) -> PortField:

@@ -221,6 +221,9 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _report(status: StatusProfile) -> Iterator[str]:
+    if not status.conditions:
+        yield "nothing that is known"
+        return
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
     otherwise = dict(_SHARES if status.enforced_by == "merges" else {})
@@ -233,5 +236,3 @@ def _report(status: StatusProfile) -> Iterator[str]:
             events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
     for said, meanings in events.items():
         yield f"{said} if {either(meanings)}"
-    if not events:
-        yield "nothing that is known"
