@@ -56,6 +56,18 @@ def _edited(resource: Resource, fields: Mapping[str, Json]) -> Resource:
     return replace(resource, raw={**resource.raw, "spec": kept})
 
 
+def annotated(snapshot: Snapshot, name: str, annotations: Json) -> Snapshot:
+    """A snapshot in which one object has annotations."""
+    assert name in {str(found.ref) for found in snapshot.resources}
+
+    def with_them(resource: Resource) -> Resource:
+        metadata = {**mapping_at(resource.raw, "metadata"), "annotations": annotations}
+        return replace(resource, raw={**resource.raw, "metadata": metadata})
+
+    resources = (with_them(found) if str(found.ref) == name else found for found in snapshot.resources)
+    return replace(snapshot, resources=tuple(resources))
+
+
 def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:
     """A snapshot with more objects."""
     return replace(snapshot, resources=(*snapshot.resources, *resources))

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import pytest
+
 from kubectl_policy import analyze
 from tests import build
-from tests.implementations import added, edited, manifests, policy, reported, settings, sources, states, without
+from tests.implementations import (
+    added,
+    annotated,
+    edited,
+    manifests,
+    policy,
+    reported,
+    settings,
+    sources,
+    states,
+    without,
+)
 
 if TYPE_CHECKING:
     from kubectl_policy import Snapshot
@@ -111,6 +124,26 @@ def test_a_route_goes_before_the_one_that_it_delegates_to() -> None:
     assert sources(analysis, ROUTES, LISTS)["options.prefixRewrite"] == "weddings/gifts"
     alone = analyze(world("RouteOption orders/basket", "RouteOption orders/mothers-day"))
     assert settings(alone, ROUTES)[LISTS] == {"options": {"timeout": "90s", "prefixRewrite": "/"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "timeout", "retries"),
+    [
+        ("*", "90s", 9),
+        ("timeout", "90s", 1),
+        (" prefixRewrite, TIMEOUT ", "90s", 1),
+        ("retries,cors", "2s", 9),
+        ("", "2s", 1),
+        ("timeouts", "2s", 1),
+        (7, "2s", 1),
+    ],
+)
+def test_a_route_may_let_those_below_it_override_some_options(said: Json, timeout: str, retries: int) -> None:
+    """Those that its annotation lists, whatever their case; or all."""
+    annotation: Json = {"delegation.gateway.solo.io/enable-policy-overrides": said}
+    below = edited(world(), "RouteOption weddings/gifts", options={"timeout": "90s", "retries": {"numRetries": 9}})
+    analysis = analyze(annotated(below, "HTTPRoute orders/orders", annotation))
+    assert settings(analysis, ROUTES)[LISTS] == {"options": {"timeout": timeout, "retries": {"numRetries": retries}}}
 
 
 def test_an_option_in_another_namespace_is_never_found() -> None:

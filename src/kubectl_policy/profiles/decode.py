@@ -215,6 +215,9 @@ def _needed(need: Mapping[str, Any]) -> Needed:
         frozenset(need.get("clusterKinds", ())),
         need.get("optional", False),
         need.get("competes", False),
+        need.get("grantSetting", ""),
+        need.get("grantValue", ""),
+        tuple(_needed(further) for further in need.get("through", ())),
     )
 
 

@@ -36,6 +36,8 @@ EVENTS: Final[Mapping[Event, str]] = {
     "target invalid": "its target is not valid itself",
     "overlapping": "its target shares requests with a route that it does not target",
     "not enabled": "the parameters of a Gateway do not allow it",
+    "filter unsupported": "a filter names it that cannot",
+    "not computed": "a filter names it for one backend alone",
     "enforced": "all of it is in force",
     "partially enforced": "a part of it is in force",
     "overridden": "others replace all of it",
