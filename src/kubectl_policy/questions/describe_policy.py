@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
-    A list that is merged by its elements is one field, which can be effective and beaten on the same path.
+    A list that is merged by its elements is one field, which can be effective and beaten on the same path. `unheeded`
+    are the positions where controllers pass it over, `by_port` those where an entry for the port stands instead.
     """
 
     field: str
@@ -36,6 +37,8 @@ class FieldOutcome:
     effective_on: tuple[int, ...]
     superseded: tuple[tuple[Source, tuple[int, ...]], ...]
     rejected: bool
+    unheeded_on: tuple[int, ...] = ()
+    by_port: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,4 +123,6 @@ def _outcome(field: str, source: Source, outcomes: list[tuple[int, Declared]]) -
         tuple(dict.fromkeys(position for position, fate in fates if fate.state == "effective")),
         tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
         any(fate.state == "rejected" for _, fate in fates),
+        tuple(dict.fromkeys(position for position, fate in fates if fate.state == "unheeded")),
+        tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
     )

@@ -91,6 +91,12 @@ _ENFORCED: Final[dict[str, Event]] = {
     "NoEffect": "no effect",
 }
 
+_SHARES: Final[dict[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "it has a part in some of the fields that are merged there",
+    "overridden": "it has no part in any field that is merged there",
+}
+
 
 class _Report:
     """The report on one policy, being written."""
@@ -205,7 +211,8 @@ class _Report:
                 if found.target and place in ancestors_of(self.analysis, self.profile, found)
             }
             if shares:
-                self._put(place, self.profile.status, worst(shares), "")
+                event = worst(shares)
+                self._put(place, self.profile.status, event, _SHARES[event])
 
     def _put(
         self,
@@ -269,8 +276,10 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     for ref in _targeting(analysis, node):
         found.setdefault(ref.group_kind, set()).add(ref)
     for policy_kind, policies in sorted(found.items()):
-        words = analysis.registry.known(policy_kind).status.conditions.get("affected", ())
+        status = analysis.registry.known(policy_kind).status
+        words = status.conditions.get("affected", ())
+        how = "targeted by" if status.affects == "targets" else "attached here or above:"
         refs = sorted(policies)
         related = tuple(NodeRef(ref) for ref in refs)
         for each in words:
-            yield PolicyCondition(*each, f"attached here or above: {', '.join(map(str, refs))}", related)
+            yield PolicyCondition(*each, f"{how} {', '.join(map(str, refs))}", related)

@@ -79,12 +79,17 @@ def _expected(place: AncestorStatus) -> Line:
 
 
 def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
+    said = ""
     for number, condition in enumerate(conditions):
         yield Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
-        reason = f"{condition.reason}: " if condition.reason != condition.type else ""
-        # That all is well needs no reason.
-        if condition.type not in {"Accepted", "Enforced"} or condition.status != "True":
-            yield Span(f" ({reason}{condition.message})", prose=True)
+        reason = condition.reason if condition.reason != condition.type else ""
+        # What a condition before has said needs no repetition, and that all is well needs no reason.
+        message = condition.message if condition.message != said else ""
+        well = condition.type in {"Accepted", "Enforced"} or not (reason or condition.related)
+        details = ": ".join(filter(None, (reason, message)))
+        if details and not (well and condition.status == "True"):
+            yield Span(f" ({details})", prose=True)
+            said = condition.message
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:

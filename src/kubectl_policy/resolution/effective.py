@@ -28,6 +28,7 @@ class Fate:
     `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
     the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: controllers pass it over.
+    `by_port`: what `superseded_by` say of the path's port stands instead.
     """
 
     field: str
@@ -35,6 +36,7 @@ class Fate:
     source: Source
     state: FateState
     superseded_by: tuple[Source, ...] = ()
+    by_port: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,9 @@ class EffectivePolicy:
         nothing_more: Json = [] if isinstance(found, KeyedList) else {}
         if isinstance(found, Leaf) or (found is not None and leaf.value == nothing_more):
             return Fate(name, leaf.value, leaf.source, "effective")
-        replaced = {inner.source for _, inner in leaves(around)} or self.instead
-        return Fate(name, leaf.value, leaf.source, "superseded", tuple(sorted(replaced)) or self._winners())
+        replaced = {inner.source for _, inner in leaves(around)}
+        by = tuple(sorted(replaced or self.instead)) or self._winners()
+        return Fate(name, leaf.value, leaf.source, "superseded", by, by_port=bool(self.instead) and not replaced)
 
     def _place(self, field: Field) -> tuple[Leaf | Traced | None, Traced]:
         """What stands at a field, or above it in its stead; and the closest map there, unless it is the whole spec."""
