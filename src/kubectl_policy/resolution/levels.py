@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.resolution.joint import closed, field_of, filled, only
+from kubectl_policy.resolution.joint import closed, field_of, filled, only, opened_fields
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -34,33 +34,44 @@ class Stack(NamedTuple):
 
     spec: Traced
     members: frozenset[Source]
+    rejected: frozenset[Source]
     scopes: tuple[ScopeOutcome, ...]
 
 
 class _Level(NamedTuple):
-    """The policies on one level, merged; `obj` is the object that it is the level of."""
+    """The policies on one level, or on several, merged; `obj` is the object that the uppermost one is the level of.
+
+    `empty` policies replace none further up.
+    """
 
     obj: ObjectRef
     spec: Traced
     members: frozenset[Source]
+    rejected: frozenset[Source] = frozenset()
+    empty: bool = False
 
 
 def is_stacked(profile: PolicyKindProfile) -> bool:
     """Whether a kind's policies are merged level by level; those of other kinds are folded one by one."""
-    joins = profile.joint_fields or profile.scopes or profile.route_choice or profile.port_field or profile.unheeded
+    joins = profile.joint_fields or profile.scopes or profile.route_choice
     return bool(joins) or profile.same_level == "all-apply"
 
 
 def stack(parts: Sequence[Contribution], profile: PolicyKindProfile, around: Surroundings) -> Stack:
-    """The contributions of a path in the order of the fold, scope by scope, as one spec."""
+    """The contributions of a path in the order of the fold, scope by scope, as one spec.
+
+    What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
+    """
     scopes: dict[int, list[Contribution]] = {}
     for part in parts:
         scopes.setdefault(_scope_of(part, profile, around.listener), []).append(part)
-    outcomes = tuple(_scope(scopes[number], profile, around.choices) for number in sorted(scopes, reverse=True))
+    levels = [_scope(scopes[number], profile, around.choices) for number in sorted(scopes, reverse=True)]
+    outcomes = tuple(ScopeOutcome(level.spec, level.members) for level in levels)
     whole = closed(profile.joint_fields, "scopes")
-    spec: Traced = reduce(lambda broad, narrow: filled(narrow.spec, broad, whole, {}), outcomes, {})
+    spec: Traced = reduce(lambda broad, narrow: filled(narrow.spec, broad, whole), outcomes, {})
     members = frozenset(source for outcome in outcomes for source in outcome.members)
-    return Stack(spec, members, outcomes)
+    rejected = frozenset(source for level in levels for source in level.rejected)
+    return Stack(spec, members, rejected, outcomes)
 
 
 def _scope_of(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> int:
@@ -72,12 +83,10 @@ def _scope_of(part: Contribution, profile: PolicyKindProfile, listener: Listener
 
 def _scope(
     parts: Sequence[Contribution], profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
-) -> ScopeOutcome:
-    levels = _levels(parts, profile)
-    lowest = levels[-1]
-    outcome = ScopeOutcome(lowest.spec, lowest.members)
-    for level in reversed(levels[:-1]):
-        outcome = _below(level, outcome, profile, choices)
+) -> _Level:
+    *above, outcome = _levels(parts, profile)
+    for level in reversed(above):
+        outcome = _below(level, outcome, profile, choices.get(level.obj))
     return outcome
 
 
@@ -97,26 +106,34 @@ def _level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     joints = profile.joint_fields
     whole = closed(joints, "level")
     unless = {field_of(joint): joint.unless for joint in joints if joint.unless and "level" in joint.within}
-    first, *later = [part.spec for part in reversed(parts)]
+    in_order = parts if profile.default_strategy.overrides else parts[::-1]
+    first, *later = [part.spec for part in in_order]
     spec = reduce(lambda merged, spec: filled(merged, spec, whole, unless), later, first)
-    return _Level(parts[0].source.target.object, spec, frozenset(part.source for part in parts))
+    members = frozenset(part.source for part in parts)
+    return _Level(parts[0].source.target.object, spec, members, empty=all(part.empty for part in parts))
 
 
-def _below(
-    level: _Level, below: ScopeOutcome, profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
-) -> ScopeOutcome:
-    """A level laid over, or under, what is below it."""
-    choice = choices.get(level.obj)
+def _below(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
+    """A level laid over, or under, what is below it: as strategies say of two policies, joint fields together."""
     strategy = choice.strategy if choice else profile.default_strategy
-    if strategy is MergeStrategy.ATOMIC_DEFAULTS:
-        return below
+    match strategy:
+        case MergeStrategy.NONE:
+            return level._replace(rejected=below.rejected | below.members)
+        case MergeStrategy.ATOMIC_DEFAULTS if not below.empty:
+            return below._replace(obj=level.obj)
+        case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
+            return level._replace(rejected=below.rejected)
+        case _:
+            pass
     joint = choice.joint if choice else None if profile.route_choice else strategy
-    fields = [field_of(found) for found in profile.joint_fields]
-    spec = filled(*_pair(level.spec, below.spec, strategy), fields, {})
-    for field in set(fields) - closed(profile.joint_fields, "levels") if joint else ():
-        shared = filled(*_pair(only(level.spec, field), only(below.spec, field), joint or strategy), (), {})
-        spec = filled(shared, spec, fields, {})
-    return ScopeOutcome(spec, level.members | below.members)
+    every = frozenset(field_of(found) for found in profile.joint_fields)
+    spec = filled(*_pair(level.spec, below.spec, strategy), every)
+    if joint:
+        together = filled(*_pair(level.spec, below.spec, joint), closed(profile.joint_fields, "levels"))
+        for field in opened_fields(profile.joint_fields, "levels"):
+            spec = filled(only(together, field), spec, {field})
+    members, empty = level.members | below.members, level.empty and below.empty
+    return _Level(level.obj, spec, members, below.rejected, empty)
 
 
 def _pair(above: Traced, below: Traced, strategy: MergeStrategy) -> tuple[Traced, Traced]:
