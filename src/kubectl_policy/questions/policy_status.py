@@ -78,6 +78,8 @@ _FAILURES: Final[dict[str, Event]] = {
     "not permitted": "not permitted",
     "kind unsupported": "kind unsupported",
     "policy invalid": "invalid",
+    "filter unsupported": "filter unsupported",
+    "not computed": "not computed",
     "target invalid": "target invalid",
     "not enabled": "not enabled",
     "target overlaps": "overlapping",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.joint import closed, field_of, filled, only, opened_fields
+from kubectl_policy.resolution.traced import leaves
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.merging import Inheritance
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.surroundings import Surroundings
-    from kubectl_policy.resolution.traced import Source, Traced
+    from kubectl_policy.resolution.traced import Field, Source, Traced
     from kubectl_policy.topology.listeners import Listener
 
 
@@ -106,15 +107,22 @@ def _level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     joints = profile.joint_fields
     whole = closed(joints, "level")
     unless = {field_of(joint): joint.unless for joint in joints if joint.unless and "level" in joint.within}
-    in_order = parts if profile.default_strategy.overrides else parts[::-1]
-    first, *later = [part.spec for part in in_order]
+    first, *later = [part.spec for part in _in_precedence(parts)]
     spec = reduce(lambda merged, spec: filled(merged, spec, whole, unless), later, first)
     members = frozenset(part.source for part in parts)
     return _Level(parts[0].source.target.object, spec, members, empty=all(part.empty for part in parts))
 
 
+def _in_precedence(parts: Sequence[Contribution]) -> list[Contribution]:
+    """Contributions in the order of the fold as a level looks at them: overrides from the first on, then the rest."""
+    overrides = [part for part in parts if part.strategy.overrides]
+    return [*overrides, *(part for part in reversed(parts) if not part.strategy.overrides)]
+
+
 def _below(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
     """A level laid over, or under, what is below it: as strategies say of two policies, joint fields together."""
+    if choice and choice.fields is not None:
+        return _met(level, below, _by_field(level, below, profile, choice))
     strategy = choice.strategy if choice else profile.default_strategy
     match strategy:
         case MergeStrategy.NONE:
@@ -126,14 +134,38 @@ def _below(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inh
         case _:
             pass
     joint = choice.joint if choice else None if profile.route_choice else strategy
-    every = frozenset(field_of(found) for found in profile.joint_fields)
-    spec = filled(*_pair(level.spec, below.spec, strategy), every)
+    spec = filled(*_pair(level.spec, below.spec, strategy), _joint_fields(profile))
     if joint:
         together = filled(*_pair(level.spec, below.spec, joint), closed(profile.joint_fields, "levels"))
         for field in opened_fields(profile.joint_fields, "levels"):
             spec = filled(only(together, field), spec, {field})
-    members, empty = level.members | below.members, level.empty and below.empty
-    return _Level(level.obj, spec, members, below.rejected, empty)
+    return _met(level, below, spec)
+
+
+def _met(level: _Level, below: _Level, spec: Traced) -> _Level:
+    """Two levels as one, with all who take part in them."""
+    empty = level.empty and below.empty
+    return _Level(level.obj, spec, level.members | below.members, below.rejected, empty)
+
+
+def _by_field(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
+    """What two levels amount to where a choice holds of some fields alone."""
+    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), _joint_fields(profile))
+    every = dict.fromkeys(field for part in (level.spec, below.spec) for field, _ in leaves(part))
+    for field in every:
+        chosen = next((part for end in range(len(field)) if _is_chosen(part := field[: end + 1], choice)), None)
+        if chosen:
+            first, later = _pair(only(level.spec, chosen), only(below.spec, chosen), choice.strategy)
+            spec = filled(first or later, spec, {chosen})
+    return spec
+
+
+def _joint_fields(profile: PolicyKindProfile) -> frozenset[Field]:
+    return frozenset(field_of(joint) for joint in profile.joint_fields)
+
+
+def _is_chosen(field: Field, choice: Inheritance) -> bool:
+    return (*field[:-1], field[-1].lower()) in (choice.fields or ())
 
 
 def _pair(above: Traced, below: Traced, strategy: MergeStrategy) -> tuple[Traced, Traced]:
