@@ -16,6 +16,8 @@ from tests.build import node
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy import EffectivePolicy, Fate
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.resolution import Contribution, Source
@@ -31,7 +33,7 @@ def resolved(
     return resolve(PATH, profile, parts, Surroundings(target_object={"spec": target or {}}))
 
 
-def brings(name: str, spec: dict[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
+def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
     """What the policy of that name brings to a path by way of a node, if it does not choose how it merges."""
     who = source(name, overrides=profile.default_strategy.overrides)._replace(target=at)
     return contribution_of(who, Stanza("spec", profile.default_strategy, spec), profile)

@@ -13,6 +13,8 @@ from kubectl_policy.resolution.traced import Beside, KeyedList, trace
 from tests.resolution.specs import set_by, source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.model import Json
     from kubectl_policy.resolution import Traced
     from kubectl_policy.resolution.traced import Field
@@ -23,7 +25,7 @@ PORTS = Joint("f", ("level",), "[port]")
 ENTRIES = Joint("f", ("level",), "ref.name")
 
 
-def by(joint: Joint, name: str, spec: dict[str, Json]) -> Traced:
+def by(joint: Joint, name: str, spec: Mapping[str, Json]) -> Traced:
     """A spec as the policy of that name declares it, with one joint field taken apart."""
     return opened(trace(spec, source(name), [tuple(joint.field.split("."))]), [joint])
 
@@ -139,8 +141,8 @@ class TestFilled:
     @pytest.mark.parametrize("first", [{"a": 1}, {}])
     def test_what_is_whole_comes_from_the_first_that_has_it(self, first: dict[str, Json]) -> None:
         """Also if it has nothing in it; the rest is filled."""
-        specs = [by(FIELDS, name, spec) for name, spec in {"p": {"f": first}, "q": {"f": {"b": 2}, "g": 2}}.items()]
-        assert plain(filled(*specs, {("f",)})) == {"f": first, "g": 2}
+        later = by(FIELDS, "q", {"f": {"b": 2}, "g": 2})
+        assert plain(filled(by(FIELDS, "p", {"f": first}), later, {("f",)})) == {"f": first, "g": 2}
 
     def test_a_removed_field_stays_removed(self) -> None:
         """Nobody brings it back."""
@@ -165,8 +167,10 @@ class TestFilled:
     def test_unless_they_disagree(self, ours: dict[str, Json], theirs: dict[str, Json], *, together: bool) -> None:
         """Then the first one has all of the field, and nothing else of the spec is touched."""
         unless: dict[Field, tuple[str, ...]] = {("f",): ("do", "how.code", "map")}
-        first, later = ({"f": {name: 1, **spec}, name: 1} for name, spec in (("p", ours), ("q", theirs)))
-        found = plain(filled(by(FIELDS, "p", first), by(FIELDS, "q", later), (), unless))
+        first, later = (
+            by(FIELDS, name, {"f": {name: 1, **spec}, name: 1}) for name, spec in (("p", ours), ("q", theirs))
+        )
+        found = plain(filled(first, later, (), unless))
         inner = found["f"]
         assert isinstance(inner, dict)
         assert ("q" in inner) == together

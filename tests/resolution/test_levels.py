@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pytest
 
@@ -18,9 +18,13 @@ from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusi
 from tests.resolution.specs import names, set_by, source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy import EffectivePolicy
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.profiles.merging import Within
+
+Policy: TypeAlias = "tuple[str, NodeRef, Mapping[str, Json]]"
 
 CLASS, GATEWAY_G, LISTENER = node("GatewayClass", "c"), node("Gateway", "g"), node("Gateway", "g", "l")
 TOP, TOP_RULE = node("HTTPRoute", "top"), node("HTTPRoute", "top", "rule[0]")
@@ -32,14 +36,16 @@ ON_LISTENERS: Final = Scope((TargetLevel(GATEWAY, section=True),), frozenset({"H
 BY_ROUTES: Final = RouteChoice("example.com/inherit", {})
 
 
-def sharing(*joints: Joint, scopes: tuple[Scope, ...] = (), **more: MergeStrategy) -> PolicyKindProfile:
+def sharing(
+    *joints: Joint, scopes: tuple[Scope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
+) -> PolicyKindProfile:
     """A kind with joint fields and scopes."""
-    return replace(PATCHING, joint_fields=joints, scopes=scopes, **more)
+    return replace(PATCHING, joint_fields=joints, scopes=scopes, strategy=strategy)
 
 
 def at_low(
     profile: PolicyKindProfile,
-    *policies: tuple[str, NodeRef, dict[str, Json]],
+    *policies: Policy,
     protocol: str = "HTTPS",
     choices: dict[NodeRef, Inheritance] | None = None,
 ) -> EffectivePolicy:
@@ -67,7 +73,8 @@ def test_which_kinds_are_merged_by_levels(profile: PolicyKindProfile, *, expecte
 class TestLevels:
     """A level is a route with its rules, or all that stands together elsewhere."""
 
-    a, b = {"f": ["a"], "m": {"x": 1, "y": 1}}, {"f": ["b"], "m": {"y": 2}}
+    a: Final[Mapping[str, Json]] = {"f": ["a"], "m": {"x": 1, "y": 1}}
+    b: Final[Mapping[str, Json]] = {"f": ["b"], "m": {"y": 2}}
 
     @pytest.mark.parametrize(
         ("above", "below", "within", "together"),
@@ -139,7 +146,7 @@ class TestLevels:
 class TestStrategies:
     """Between levels the strategy of the kind decides."""
 
-    policies: Final[tuple[tuple[str, NodeRef, dict[str, Json]], ...]] = (
+    policies: Final[tuple[Policy, ...]] = (
         ("a", GATEWAY_G, {"x": 1, "y": 1}),
         ("b", TOP, {"y": 2}),
         ("c", TOP_RULE, {"z": 3}),
@@ -189,7 +196,7 @@ class TestRouteChoice:
     """A route says how its policies meet those on the routes that it leads to."""
 
     joint = Joint("f", ("level", "levels"))
-    policies: Final[tuple[tuple[str, NodeRef, dict[str, Json]], ...]] = (
+    policies: Final[tuple[Policy, ...]] = (
         ("g", GATEWAY_G, {"f": ["g"], "x": 0, "z": 0}),
         ("a", TOP, {"f": ["a"], "x": 1, "y": 1}),
         ("b", LOW_RULE, {"f": ["b"], "y": 2}),
@@ -243,7 +250,7 @@ class TestScopes:
     """Policies are merged within a scope first, and only the outcomes of scopes meet."""
 
     profile = sharing(Joint("f", ("scopes",)), Joint("h", ("level", "levels")), scopes=(ON_ROUTES, ON_LISTENERS))
-    policies: Final[tuple[tuple[str, NodeRef, dict[str, Json]], ...]] = (
+    policies: Final[tuple[Policy, ...]] = (
         ("g", GATEWAY_G, {"f": ["g"], "h": ["g"], "x": 0}),
         ("l", LISTENER, {"f": ["l"], "h": ["l"], "y": 1}),
         ("t", TOP, {"f": ["t"], "h": ["t"], "x": 2}),

@@ -116,7 +116,7 @@ def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pa
 
 
 def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
-    if enforcement.state != "NoEffect" or analysis.snapshot.complete:
+    if enforcement.state != "NoEffect" or enforcement.outcomes or analysis.snapshot.complete:
         return
     for attachment in analysis.attachments[enforcement.policy]:
         target = attachment.target if attachment.state == "attached" else None

@@ -26,7 +26,8 @@ def headline(answer: ObjectDescription | PolicyDescription) -> str:
 
 
 def _may_affect_more(answer: PolicyDescription) -> bool:
-    return answer.enforcement.state == "NoEffect" and bool(answer.unseen) and _is_attached(answer)
+    idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
+    return idle and bool(answer.unseen) and _is_attached(answer)
 
 
 def _is_attached(answer: PolicyDescription) -> bool:
@@ -102,6 +103,8 @@ def _of_policy(answer: PolicyDescription) -> str:
             return f"Whether {answer.policy} has an effect is unknown: {why}"
         case "Overridden" | "Conflicted":
             return f"{subject} has no effect: {_beaten(answer)}"
+        case "NoEffect" if answer.enforcement.outcomes:
+            return f"{subject} has no effect: controllers pass over all that it says there"
         case "NoEffect" if _is_attached(answer):
             return f"{subject} has no effect: nothing that it could affect is attached below its target"
         case _:

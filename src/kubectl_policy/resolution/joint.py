@@ -63,13 +63,11 @@ def _opened(spec: Traced, field: Field, by: str) -> Traced:
     if found is None or (rest and isinstance(found, Leaf)):
         return spec
     if isinstance(found, Leaf):
-        return {**spec, key: _parts(found, by)}
+        return {**spec, key: found if found.removed else _parts(found, by)}
     return {**spec, key: _opened(found, tuple(rest), by)} if rest else spec
 
 
 def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
-    if leaf.removed:
-        return leaf
     if by.startswith("["):
         return elements(leaf, by.strip("[]"), deep=True)
     if by == "*":
