@@ -74,7 +74,7 @@ def annotated(snapshot: Snapshot, name: str, annotation: str, value: str) -> Sna
                 "rateLimit": BUCKET,
                 "buffer": {"maxRequestSize": "8Ki"},
                 "extAuth": PURSER,
-                "headerModifiers": [LINE],
+                "headerModifiers": LINE,
             },
         ),
         (
@@ -85,7 +85,7 @@ def annotated(snapshot: Snapshot, name: str, annotation: str, value: str) -> Sna
                 "rateLimit": BUCKET,
                 "buffer": {"maxRequestSize": "8Ki"},
                 "extAuth": PURSER,
-                "headerModifiers": [LINE],
+                "headerModifiers": LINE,
             },
         ),
         (
@@ -96,7 +96,7 @@ def annotated(snapshot: Snapshot, name: str, annotation: str, value: str) -> Sna
                 "rateLimit": BUCKET,
                 "buffer": {"maxRequestSize": "8Ki"},
                 "extAuth": PURSER,
-                "headerModifiers": [LINE],
+                "headerModifiers": LINE,
             },
         ),
         (TODAY, {"timeouts": {"request": "30s"}, "retry": {"attempts": 0}, "headerModifiers": [PLAIN, LINE]}),
@@ -107,7 +107,7 @@ def annotated(snapshot: Snapshot, name: str, annotation: str, value: str) -> Sna
                 "retry": RETRIES,
                 "buffer": {"maxRequestSize": "4Ki"},
                 "csrf": {"percentageEnabled": 100},
-                "headerModifiers": [LINE],
+                "headerModifiers": LINE,
             },
         ),
         (
@@ -136,7 +136,7 @@ def test_every_field_knows_who_set_it() -> None:
         "buffer": "sailings/summer",
         "extAuth.purser": "sailings/selling",
         "retry": "platform/house",
-        'headerModifiers["platform/house"]': "platform/house",
+        "headerModifiers": "platform/house",
     }
     assert sources(analysis, TRAFFIC, PAY)["timeouts.request"] == "sailings/careful"
     assert sources(analysis, TRAFFIC, BEACHES)["timeouts.request"] == "platform/site"

@@ -114,7 +114,8 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             route("articles", "newsroom"),
             (
                 "without effect: buffering.disable false, buffering.bufferSize 16k "
-                "of ProxySettingsPolicy newsroom/pages → HTTPRoute newsroom/articles (refused on all of its targets, for ProxySettingsPolicy newsroom/live "
+                "of ProxySettingsPolicy newsroom/pages → HTTPRoute newsroom/articles "
+                "(refused on all of its targets, for ProxySettingsPolicy newsroom/live "
                 "→ HTTPRoute newsroom/comments)"
             ),
         ),

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, Json, ObjectRef, Origin
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.resolution import Enforcement, Source
+    from kubectl_policy.resolution import Enforcement, Fate, Source
+    from kubectl_policy.resolution.effective import FateState
     from kubectl_policy.topology import Path
 
 
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
-    A list that is merged by its elements is one field, which can be effective and beaten on the same path. `unheeded`
-    are the positions where controllers pass it over, `by_port` those where an entry for the port stands instead.
+    A list that is merged by its elements is one field, which can be effective and beaten on the same path.
+    `unheeded_on` are the positions where controllers pass it over, `by_port` those where an entry for the port stands
+    instead.
     """
 
     field: str
@@ -37,8 +39,8 @@ class FieldOutcome:
     effective_on: tuple[int, ...]
     superseded: tuple[tuple[Source, tuple[int, ...]], ...]
     rejected: bool
-    unheeded_on: tuple[int, ...] = ()
-    by_port: tuple[int, ...] = ()
+    unheeded_on: tuple[int, ...]
+    by_port: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +122,13 @@ def _outcome(field: str, source: Source, outcomes: list[tuple[int, Declared]]) -
         field,
         outcomes[0][1].value,
         source,
-        tuple(dict.fromkeys(position for position, fate in fates if fate.state == "effective")),
+        _positions(fates, "effective"),
         tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
         any(fate.state == "rejected" for _, fate in fates),
-        tuple(dict.fromkeys(position for position, fate in fates if fate.state == "unheeded")),
+        _positions(fates, "unheeded"),
         tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
     )
+
+
+def _positions(fates: list[tuple[int, Fate]], state: FateState) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(position for position, fate in fates if fate.state == state))

@@ -51,7 +51,7 @@ def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
 
 
 def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
-    """A line of words for each group of policies that beats the field somewhere."""
+    """A line of words for each group of policies that beats the field somewhere, and for where nobody heeds it."""
     yield from _passed_over(field, answer)
     for beaters, partly, positions in _defeats(field, answer):
         where = scope_of(positions, answer.paths).words

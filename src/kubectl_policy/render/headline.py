@@ -103,7 +103,7 @@ def _of_policy(answer: PolicyDescription) -> str:
             return f"Whether {answer.policy} has an effect is unknown: {why}"
         case "Overridden" | "Conflicted":
             return f"{subject} has no effect: {_beaten(answer)}"
-        case "NoEffect" if answer.fields:
+        case "NoEffect" if answer.enforcement.outcomes:
             return f"{subject} has no effect: controllers pass over all that it says there"
         case "NoEffect" if _is_attached(answer):
             return f"{subject} has no effect: nothing that it could affect is attached below its target"
