@@ -27,6 +27,7 @@ WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
     "bakery": [("target-missing", "RetryPolicy baker/wedding")],
     "envoy-gateway": [("target-not-permitted", "SecurityPolicy platform/login")],
     "kuadrant": [],
+    "reported": [("target-not-managed", "BackendTrafficPolicy platform/internal-retries")],
     "worked-examples/1-direct": [],
     "worked-examples/2-atomic": [],
     "worked-examples/3-merge": [],

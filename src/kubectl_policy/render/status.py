@@ -1,0 +1,147 @@
+"""Computed against reported, for people: what disagrees first, with both sides and what would explain it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.document import Line, Span
+from kubectl_policy.render.sections import BLANK, commands_section, section, unseen_section
+from kubectl_policy.render.status_words import claim_words, how_to_read, long_reason, status_headline
+from kubectl_policy.render.words import count, node_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.compared import Comparison, ObjectStatus
+    from kubectl_policy.questions.status import StatusReport
+    from kubectl_policy.render.document import Document, Style
+    from kubectl_policy.render.view import View
+
+# Names of objects without a status that are shown at a terminal.
+_SHOWN: Final = 10
+_ASIDE: Final = (
+    "Where nothing known here explains a disagreement, either the controller has a reason that is not in the input, or "
+    "what is computed is wrong. If it is wrong, please report it, with the objects and the version of the controller."
+)
+
+
+def status_tree(report: StatusReport, view: View, *, everything: bool = False) -> Document:
+    """The report, disagreements first; with `everything`, also each comparison that agrees."""
+    return (
+        Line((Span(status_headline(report), "title", prose=True),), 0, 2),
+        *section("Disagreements", _blocks(report, lambda found: found.disagrees)),
+        *section("Cannot be decided", _blocks(report, lambda found: found.verdict == "undecided")),
+        *section("Of an older generation, but as computed", _stale(report)),
+        *(section("As computed", _agreeing(report)) if everything else ()),
+        *section("No status in the input", _silent(report, view)),
+        *section("Not compared", _not_compared(report)),
+        *unseen_section(report.unseen),
+        *_asides(report),
+        *_next(report, view),
+    )
+
+
+def _blocks(report: StatusReport, wanted: Callable[[Comparison], bool]) -> Iterator[Line]:
+    for one in report.objects:
+        chosen = [found for found in one.comparisons if wanted(found)]
+        if chosen:
+            yield _subject(one)
+        for found in chosen:
+            yield Line((Span(_where(found)),), 4, 6)
+            yield from _sides(one, found)
+
+
+def _subject(one: ObjectStatus) -> Line:
+    origin = Span(f" ({one.resource.origin})", "aside")
+    return Line((Span(str(one.resource.ref), "subject"), origin), 2, 4)
+
+
+def _where(found: Comparison) -> str:
+    return f"{found.type or '(no type)'}{_at(found.at)}"
+
+
+def _at(node: NodeRef | None) -> str:
+    return f" at {node_words(node)}" if node else ""
+
+
+def _sides(one: ObjectStatus, found: Comparison) -> Iterator[Line]:
+    for label, claim in (("reported", found.reported), ("computed", found.computed)):
+        yield _side(label, claim_words(claim), claim.message if claim else "")
+    for thing in found.doubts:
+        yield _side("not read", thing.what, thing.reason)
+    if found.explanation:
+        style: Style = "aside" if found.explanation == "none" else "warning"
+        yield Line((Span("why        "), Span(long_reason(one, found), style, prose=True)), 6, 17)
+
+
+def _side(label: str, said: str, why: str) -> Line:
+    detail = (Span(f": {why}", prose=True),) if why else ()
+    return Line((Span(f"{label:<11}"), Span(said, prose=True), *detail), 6, 17)
+
+
+def _stale(report: StatusReport) -> Iterator[Line]:
+    for one, found in report.comparisons:
+        if found.stale and found.verdict == "agrees":
+            yield _entry(one, f"{_where(found)} is of generation {found.seen}, the object at {one.generation}")
+
+
+def _agreeing(report: StatusReport) -> Iterator[Line]:
+    for one, found in report.comparisons:
+        if found.verdict == "agrees":
+            yield _entry(one, f"{_where(found)}: {claim_words(found.computed)}")
+
+
+def _entry(one: ObjectStatus, text: str) -> Line:
+    return Line((Span(f"{one.resource.ref}:"), Span(f" {text}", prose=True)), 2, 4)
+
+
+def _silent(report: StatusReport, view: View) -> Iterator[Line]:
+    silent = [one.resource.ref for one in report.objects if not one.reported]
+    if len(silent) == len(report.objects):
+        return
+    shown = silent[:_SHOWN] if view.terminal else silent
+    for ref in shown:
+        yield Line((Span(str(ref)),), 2, 4)
+    if len(shown) < len(silent):
+        yield Line((Span(f"and {len(silent) - len(shown)} more: -o yaml shows all", "aside", prose=True),), 2, 4)
+
+
+def _not_compared(report: StatusReport) -> Iterator[Line]:
+    foreign: dict[str, int] = {}
+    for one in report.objects:
+        for place in one.foreign:
+            foreign[place.controller] = foreign.get(place.controller, 0) + 1
+    for controller, number in foreign.items():
+        text = f" {count(number, 'entry')} of another controller"
+        yield Line((Span(f"{controller or '(no controllerName)'}:"), Span(text, prose=True)), 2, 4)
+    types: dict[str, int] = {}
+    for _, found in report.comparisons:
+        if found.verdict == "unknown type":
+            types[found.type] = types.get(found.type, 0) + 1
+    for type_, number in types.items():
+        text = f" reported {count(number, 'time')}; when it is due is not known here"
+        yield Line((Span(f"{type_ or '(no type)'}:"), Span(text, prose=True)), 2, 4)
+
+
+def _asides(report: StatusReport) -> Iterator[Line]:
+    if report.objects and not any(one.reported for one in report.objects):
+        yield BLANK
+        text = (
+            "Controllers write a status into the cluster, not into manifests. To compare, read the objects from there:"
+        )
+        yield Line((Span(text, "aside", prose=True),), 0, 2)
+        yield Line((Span(how_to_read(report), "command"),), 2, 4)
+    if any(found.explanation == "none" for _, found in report.comparisons):
+        yield BLANK
+        yield Line((Span(_ASIDE, "aside", prose=True),), 0, 0)
+
+
+def _next(report: StatusReport, view: View) -> Iterable[Line]:
+    """How to see why something is computed as it is."""
+    wrong = [one.resource.ref for one in report.objects if one.disagrees][:2]
+    commands = [
+        ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
+        for ref in wrong
+    ]
+    return commands_section(commands, view)
