@@ -62,6 +62,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "status": {
         "placement": "policy",
         "narrowedBy": "targets",
+        "targetAnnotation": "example.io/{kind}",
         "conditions": {
             "accepted": {"type": "Ready", "status": "True", "reason": "Programmed"},
             "targetMissing": {"type": "{kind}Ready", "status": "False", "reason": "Nowhere"},
@@ -124,6 +125,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 "accepted": ConditionWords("Ready", "True", "Programmed"),
                 "target missing": ConditionWords("RetryPolicyReady", "False", "Nowhere"),
             },
+            "example.io/retrypolicy",
         ),
         status_by={"example.com/other": StatusProfile("parents")},
         approximate=True,

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pytest
 
 from kubectl_policy.questions.compared import Claim, Foreign
 from tests import build
 from tests.questions.reports import (
     ACCEPTED,
+    FINE,
     MINE,
     RESOLVED,
+    WORKS,
+    ancestor,
     compared,
     condition,
+    kind,
     only,
     parent,
     policy,
@@ -238,15 +245,86 @@ def test_what_a_policy_affects_is_marked() -> None:
     ]
 
 
+SEEN = ancestor(condition(FINE), condition(WORKS))
+
+
+def marked(
+    *policies: Resource, annotations: Json = None, entries: tuple[Json, ...] = (), **status: Json
+) -> StatusReport:
+    """The report on route `r` beside policies; with `status`, in words of their own."""
+    fine = parent(condition(ACCEPTED), condition(RESOLVED))
+    route = reported(build.route("r"), parents=[fine, *entries])
+    metadata = route.raw["metadata"]
+    assert isinstance(metadata, dict)
+    raw = route.raw if annotations is None else {**route.raw, "metadata": {**metadata, "annotations": annotations}}
+    own = {**raw, "status": status["status"]} if "status" in status else raw
+    names = replace(kind().status, target_annotation="example.com/colours")
+    profile = replace(kind(), status=names) if annotations is not None else kind()
+    rest = (*world()[:2], build.service("s"), replace(route, raw=own))
+    return compared(*rest, *policies, word="routes", profile=profile)
+
+
 def test_a_mark_that_is_missing_disagrees() -> None:
     """On a route it may stand at any of its parents, whoever wrote it there."""
-    fine = parent(condition(ACCEPTED), condition(RESOLVED))
-    bare = reported(build.route("r"), parents=[fine])
-    found = only(compared(*world()[:2], build.service("s"), bare, policy("p"), word="routes"))
+    found = only(marked(reported(policy(), ancestors=[SEEN])))
     assert (found.type, found.at, found.verdict) == ("Coloured", None, "not reported")
-    assert (found.explanation, str(found.kind)) == ("silent controller", "ColorPolicy.example.com")
-    marked = reported(build.route("r"), parents=[fine, parent(condition(BY_COLOURS), controller="colours")])
-    assert not compared(*world()[:2], build.service("s"), marked, policy("p"), word="routes").disagrees
+    assert (found.explanation, str(found.kind)) == ("none", "ColorPolicy.example.com")
+    entry = parent(condition(BY_COLOURS), controller="colours")
+    assert not marked(reported(policy(), ancestors=[SEEN]), entries=(entry,)).disagrees
+
+
+def test_a_mark_is_not_missed_where_nothing_was_reported_on_its_policies() -> None:
+    """They may be manifests beside a Gateway of a cluster; a mark that is there agrees all the same."""
+    assert [row[2] for row in verdicts(marked(policy()))] == ["Accepted", "ResolvedRefs"]
+    assert ("r", "", "Coloured", "agrees") in verdicts(marked(policy(), entries=(parent(condition(BY_COLOURS)),)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "default/p",
+        " p ,default/p",
+        '[{"Namespace":"default","Name":"p"}]',
+        '{"namespace": "default", "name": "p"}',
+        '[{"name": "p"}]',
+    ],
+)
+def test_an_annotation_that_names_the_policies_of_a_target_agrees(value: str) -> None:
+    """In each of the ways in which controllers write names."""
+    found = marked(policy(), annotations={"example.com/colours": value})
+    assert [row for row in verdicts(found) if "/" in row[2]] == [("r", "", "example.com/colours", "agrees")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [7, None, "[", '["p"]', '[{"name": 7}]', '[{"name": ""}]', '[{"namespace": ["x"], "name": "p"}]', "[" * 100_000],
+    ids=range(8),
+)
+def test_an_annotation_that_cannot_be_read_is_not_compared(value: Json) -> None:
+    """It is told, and no reason to give up."""
+    found = marked(policy(), annotations={"example.com/colours": value})
+    assert [row[3] for row in verdicts(found) if "/" in row[2]] == ["unknown type"]
+
+
+def test_an_annotation_that_names_others_disagrees() -> None:
+    """Another policy, one that is attached no longer, or none where one is due."""
+    other = only(marked(policy(), annotations={"example.com/colours": "default/q"}))
+    assert (other.verdict, other.computed, other.reported) == ("differs", Claim("default/p"), Claim("default/q"))
+    elsewhere = policy("p", build.target("g"))
+    gone = only(marked(elsewhere, annotations={"example.com/colours": "default/p"}))
+    assert (gone.verdict, str(gone.kind)) == ("not expected", "ColorPolicy.example.com")
+    assert not marked(elsewhere, annotations={"example.com/colours": ""}).disagrees
+    seen = reported(policy(), ancestors=[SEEN])
+    absent = [found for _, found in marked(seen, annotations={}).comparisons if "/" in found.type]
+    assert [found.verdict for found in absent] == ["not reported"]
+    assert all("/" not in row[2] for row in verdicts(marked(policy(), annotations={})))
+
+
+def test_an_annotation_is_a_report_also_without_a_status() -> None:
+    """Somebody has written it into the object."""
+    report = marked(policy(), annotations={"example.com/colours": "default/q"}, status={})
+    assert (report.objects[0].reported, report.disagrees) == (True, True)
+    assert not marked(policy(), annotations={}, status={}).objects[0].reported
 
 
 def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:

@@ -111,13 +111,14 @@ def _variants(
 def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
     placement = fields.get("placement", STANDARD_STATUS.placement)
     narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
+    annotation = fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower())
     if "conditions" not in fields:
-        return StatusProfile(placement, narrowed_by)
+        return StatusProfile(placement, narrowed_by, target_annotation=annotation)
     conditions: dict[Event, ConditionWords] = {
         _event(name): ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
         for name, words in fields["conditions"].items()
     }
-    return StatusProfile(placement, narrowed_by, MappingProxyType(conditions))
+    return StatusProfile(placement, narrowed_by, MappingProxyType(conditions), annotation)
 
 
 def _event(name: str) -> Event:

@@ -64,11 +64,15 @@ _STANDARD: Final[Mapping[Event, ConditionWords]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class StatusProfile:
-    """Where and in which words a kind's controller reports; an event without words is not reported at all."""
+    """Where and in which words a kind's controller reports; an event without words is not reported at all.
+
+    `target_annotation` is the name of an annotation on targets that names the policies attached there.
+    """
 
     placement: Placement = "gateways"
     narrowed_by: NarrowedBy = "policies"
     conditions: Mapping[Event, ConditionWords] = field(default_factory=lambda: _STANDARD)
+    target_annotation: str = ""
 
 
 STANDARD_STATUS: Final = StatusProfile()

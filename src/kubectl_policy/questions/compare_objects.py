@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
@@ -17,10 +16,9 @@ from kubectl_policy.questions.compared import (
     compare,
     compare_count,
 )
-from kubectl_policy.questions.policy_status import target_conditions
+from kubectl_policy.questions.marks import Marks
 from kubectl_policy.questions.reported import has_report, reported_places
 from kubectl_policy.questions.unseen import gaps, unseen_for
-from kubectl_policy.questions.vocabulary import vocabulary
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.compared import Comparison, Predicted
     from kubectl_policy.questions.explained import Explainer
-    from kubectl_policy.questions.reported import ReportedPlace
+    from kubectl_policy.questions.reported import ReportedCondition, ReportedPlace
 
 COMPARED: Final = (GATEWAY, *LISTENER_SETS, *ROUTES)
 
@@ -57,11 +55,13 @@ class ObjectComparisons:
         """Remember where to look."""
         self._analysis, self._explainer = analysis, explainer
         self._gaps = frozenset(gaps(analysis))
+        self._marks = Marks(analysis)
 
     def of(self, resource: Resource) -> ObjectStatus:
         """The report on an object of one of the `COMPARED` kinds beside what is computed."""
         ref, generation = resource.ref, integer_at(resource.raw, "metadata.generation")
-        if not has_report(resource.raw):
+        marks = tuple(self._marks.annotations(resource))
+        if not has_report(resource.raw) and not any(mark.reported for mark in marks):
             return ObjectStatus(resource, generation, is_policy=False, reported=False)
         own, *rest = reported_places(resource.raw)
         if ref.group_kind in ROUTES:
@@ -70,7 +70,12 @@ class ObjectComparisons:
             listeners = {text_at(place.entry, "name"): place for place in rest if place.sort == "listener"}
             found, foreign = tuple(self._with_listeners(resource, own, listeners)), ()
         return ObjectStatus(
-            resource, generation, tuple(map(self._judged(ref), found)), foreign, is_policy=False, reported=True
+            resource,
+            generation,
+            tuple(map(self._judged(ref), (*found, *marks))),
+            foreign,
+            is_policy=False,
+            reported=True,
         )
 
     def _with_listeners(
@@ -80,8 +85,8 @@ class ObjectComparisons:
         ref, topology = resource.ref, self._analysis.topology
         is_gateway = ref.group_kind == GATEWAY
         conditions = gateway_conditions(topology, ref) if is_gateway else listener_set_conditions(topology, ref)
-        computed = (*conditions, *self._affected(NodeRef(ref)))
-        yield from compare(None, computed, own.conditions, self._spoken, optional=_OPTIONAL_ON_GATEWAYS)
+        computed: tuple[Predicted, ...] = (*conditions, *self._marks.conditions(NodeRef(ref), _types(own.conditions)))
+        yield from compare(None, computed, own.conditions, self._marks.spoken, optional=_OPTIONAL_ON_GATEWAYS)
         sets = integer_at(own.entry, ATTACHED_LISTENER_SETS)
         if is_gateway and sets is not None:
             counted = Counted(attached_listener_sets(topology, ref), sets, self._is_open)
@@ -96,13 +101,14 @@ class ObjectComparisons:
             return
         topology = self._analysis.topology
         expected = listener_conditions(topology, node)
-        computed = (*expected, *self._affected(node))
+        reported = place.conditions if place else ()
+        computed: tuple[Predicted, ...] = (*expected, *self._marks.conditions(node, _types(reported)))
         # Conditions of a listener that the spec has not: none of them should be there.
-        spoken = self._spoken if expected else {**self._spoken, **_LISTENER}
-        yield from compare(node, computed, place.conditions if place else (), spoken, optional=_OPTIONAL)
-        reported = integer_at(place.entry, ATTACHED_ROUTES) if place else None
-        if place and reported is not None and expected:
-            counted = Counted(attached_routes(topology, node), reported, self._is_open)
+        spoken = self._marks.spoken if expected else {**self._marks.spoken, **_LISTENER}
+        yield from compare(node, computed, reported, spoken, optional=_OPTIONAL)
+        number = integer_at(place.entry, ATTACHED_ROUTES) if place else None
+        if place and number is not None and expected:
+            counted = Counted(attached_routes(topology, node), number, self._is_open)
             yield compare_count(node, ATTACHED_ROUTES, counted, place)
 
     def _route(
@@ -128,7 +134,7 @@ class ObjectComparisons:
                 continue
             told.add(key)
             expected = route_conditions(self._analysis.topology, ref, parents[key]) if key in parents else ()
-            rest = [one for one in place.conditions if one.type not in self._spoken]
+            rest = [one for one in place.conditions if one.type not in self._marks.spoken]
             found += (
                 replace(one, controller=place.controller)
                 for one in compare(node, expected, rest, {} if expected else _PARENT)
@@ -136,8 +142,8 @@ class ObjectComparisons:
         for key, position in sorted(parents.items(), key=lambda item: item[1]):
             if key not in told and self._owner(key[0]) != "":
                 found += compare(key[0], route_conditions(self._analysis.topology, ref, position), (), {})
-        said = [one for place in (own, *places) for one in place.conditions if one.type in self._spoken]
-        found += compare(None, self._affected(NodeRef(ref)), said, self._spoken)
+        said = [one for place in (own, *places) for one in place.conditions if one.type in self._marks.spoken]
+        found += compare(None, self._marks.conditions(NodeRef(ref), _types(said)), said, self._marks.spoken)
         return tuple(found), tuple(dict.fromkeys(foreign))
 
     def _owner(self, node: NodeRef) -> str | None:
@@ -150,24 +156,8 @@ class ObjectComparisons:
     def _is_open(self) -> bool:
         return not self._analysis.snapshot.complete
 
-    @cached_property
-    def _kinds(self) -> Mapping[str, PolicyKindProfile]:
-        """The policy kinds by the types of conditions that their controllers write on what policies affect."""
-        return {
-            type_: profile
-            for profile in self._analysis.registry.policy_kinds
-            for type_ in vocabulary(profile.status).affected
-        }
-
-    @cached_property
-    def _spoken(self) -> Mapping[str, frozenset[str]]:
-        return {type_: vocabulary(profile.status).affected[type_] for type_, profile in self._kinds.items()}
-
-    def _affected(self, node: NodeRef) -> Iterable[Predicted]:
-        return target_conditions(self._analysis, node) if self._kinds else ()
-
     def _judged(self, ref: ObjectRef) -> _Judge:
-        return _Judge(self._analysis, self._explainer, self._kinds, self._gaps, ref)
+        return _Judge(self._analysis, self._explainer, self._marks.kinds, self._gaps, ref)
 
 
 _STATUSES: Final = frozenset({"True", "False", "Unknown"})
@@ -204,3 +194,7 @@ class _Judge:
         if doubts:
             return replace(found, verdict="undecided", doubts=doubts)
         return replace(found, explanation=self.explainer.of_policy(found, profile), kind=profile.group_kind)
+
+
+def _types(conditions: Iterable[ReportedCondition]) -> frozenset[str]:
+    return frozenset(condition.type for condition in conditions)

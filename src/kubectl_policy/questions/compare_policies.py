@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.unseen import Unseen
     from kubectl_policy.questions.vocabulary import Vocabulary
 
+# Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
+_OPTIONAL: Final = frozenset({("ResolvedRefs", "True")})
 _NOTHING: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
 
 
@@ -100,7 +102,7 @@ class PolicyComparisons:
         claims = bool(self._analysis.attachments[policy])
         for node, place in entries:
             spoken = self._vocabulary(profile, place.controller).statuses if claims else _NOTHING
-            for found in compare(node, computed.get(node, ()), place.conditions, spoken):
+            for found in compare(node, computed.get(node, ()), place.conditions, spoken, optional=_OPTIONAL):
                 yield replace(found, controller=place.controller)
         told = {node for node, _ in entries}
         if None in computed or own.conditions:
@@ -108,7 +110,7 @@ class PolicyComparisons:
             spoken = self._vocabulary(profile, "").statuses if on_itself else _NOTHING
             yield from compare(None, computed.get(None, ()), own.conditions, spoken)
         for ancestor in (place for place in computed if place and place not in told):
-            yield from compare(ancestor, computed[ancestor], (), _NOTHING)
+            yield from compare(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
 
     def _is_to_report(self, profile: PolicyKindProfile, node: NodeRef | None) -> bool:
         """Whether one of the kind's controllers reports at a place, as far as is known."""

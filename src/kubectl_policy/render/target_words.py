@@ -181,3 +181,5 @@ def _report(status: StatusProfile) -> Iterator[str]:
         yield f"{condition} if {either(meanings)}"
     if not events:
         yield "nothing that is known"
+    if status.target_annotation:
+        yield f"the annotation {status.target_annotation} of a target names the policies attached to it"
