@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from kubectl_policy import NodeRef
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.profiles.status import ConditionWords
+from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
+from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords
 from kubectl_policy.questions.compared import Claim, Foreign
 from tests import build
 from tests.questions.reports import (
@@ -257,6 +259,24 @@ def test_what_is_not_known_of_a_kind_may_explain_a_disagreement() -> None:
     wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
     assert explained(*world(), wrong, profile=kind(approximate=True)) == "approximate profile"
     assert explained(*world(), wrong, profile=kind(known_by="label")) == "inferred profile"
+
+
+def test_where_nobody_has_said_how_a_kind_reports_only_the_opposite_disagrees() -> None:
+    """GEP-713's words and places are assumed then, and others prove nothing; the API's own kinds do follow them."""
+    unsaid = replace(kind(), status=STANDARD_STATUS)
+    valid = reported(policy(), ancestors=[ancestor(condition(("Accepted", "True", "Valid")))])
+    assert only(asked(valid, profile=unsaid, word="policies")).verdict == "undecided"
+    report = asked(reported(policy(), conditions=[condition(FINE)]), profile=unsaid, word="policies")
+    assert [found.verdict for _, found in report.comparisons] == ["unknown type", "undecided"]
+    assert [thing.what for thing in report.objects[0].comparisons[1].doubts] == ["how ColorPolicies report"]
+    refused = reported(policy(), ancestors=[ancestor(condition(("Accepted", "False", "Invalid")))])
+    assert explained(*world(), refused, profile=unsaid) == "assumed status"
+    assert explained(*world(), refused, profile=replace(unsaid, known_by="label")) == "inferred profile"
+    own = build.resource(
+        "XBackendTrafficPolicy", "x", {"targetRefs": [build.target("s", "Service", group="")]}, group=XAPI
+    )
+    said_of_own = reported(own, ancestors=[ancestor(condition(("Accepted", "True", "Valid")))])
+    assert explained(*world(), said_of_own) == "none"
 
 
 def test_what_could_not_be_read_may_explain_a_disagreement() -> None:

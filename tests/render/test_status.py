@@ -113,7 +113,7 @@ def test_every_verdict_and_explanation_is_in_the_schema() -> None:
         Comparison(at, "A", None, Claim("True"), "differs", "c{0}", 3, explanation=explanation)
         for explanation in get_args(Explanation)
     ]
-    assert len({long_reason(one, found) for found in every}) == len({short_reason(found) for found in every}) == 10
+    assert len({long_reason(one, found) for found in every}) == len({short_reason(found) for found in every}) == 11
     assert long_reason(one, every[0]) == "the report is of generation 3, and the object is at generation 4 now"
     assert "Gateway default/g, listener http" in long_reason(one, every[1])
     agreeing = Comparison(None, "A", None, None, "agrees")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, text_at
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.compared import Foreign, ObjectStatus, compare
 from kubectl_policy.questions.policy_status import PolicyCondition, PolicyStatuses
 from kubectl_policy.questions.reported import has_report, reported_places
-from kubectl_policy.questions.unseen import gaps, unseen_by_references, unseen_class, unseen_for_policy
-from kubectl_policy.questions.vocabulary import vocabulary
+from kubectl_policy.questions.unseen import Unseen, gaps, unseen_by_references, unseen_class, unseen_for_policy
+from kubectl_policy.questions.vocabulary import is_assumed, vocabulary
 from kubectl_policy.topology.backend_tls import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.compared import Comparison, Predicted
     from kubectl_policy.questions.explained import Explainer
     from kubectl_policy.questions.reported import ReportedPlace
-    from kubectl_policy.questions.unseen import Unseen
     from kubectl_policy.questions.vocabulary import Vocabulary
 
 # Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
@@ -149,6 +149,8 @@ class PolicyComparisons:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
         if not found.disagrees:
             return found
+        if is_assumed(profile) and not _contradicts(found):
+            return replace(found, verdict="undecided", doubts=(_unsaid(policy.group_kind),))
         doubts = tuple(self._doubts(policy, profile, found))
         if doubts:
             return replace(found, verdict="undecided", doubts=doubts)
@@ -163,3 +165,14 @@ class PolicyComparisons:
         yield from unseen_by_references(self._analysis, policy)
         if found.verdict == "not reported" and at and managed(topology, at.object, profile.controllers) is None:
             yield unseen_class(self._analysis, at, profile.controllers)
+
+
+def _contradicts(found: Comparison) -> bool:
+    """Whether two sides say the opposite, in whatever words the one that is assumed would say it."""
+    statuses = {claim.status for claim in (found.computed, found.reported) if claim}
+    return statuses == {"True", "False"}
+
+
+def _unsaid(kind: GroupKind) -> Unseen:
+    reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
+    return Unseen(f"how {plural(kind.kind)} report", reason, "say it in a profile, under status")

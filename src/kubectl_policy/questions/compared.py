@@ -26,6 +26,7 @@ Explanation: TypeAlias = Literal[
     "silent controller",
     "approximate profile",
     "inferred profile",
+    "assumed status",
     "input incomplete",
     "none",
 ]

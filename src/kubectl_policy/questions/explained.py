@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.questions.reported import has_report, reported_places
+from kubectl_policy.questions.vocabulary import is_assumed
 from kubectl_policy.topology.controllers import controller_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS
 
@@ -36,7 +37,9 @@ class Explainer:
             return "silent controller"
         if profile.approximate:
             return "approximate profile"
-        return "inferred profile" if profile.known_by != "profile" else self._rest
+        if profile.known_by != "profile":
+            return "inferred profile"
+        return "assumed status" if is_assumed(profile) else self._rest
 
     def of_object(self, found: Comparison, owner: ObjectRef, kind: GroupKind, *, in_spec: bool) -> Explanation:
         """The likeliest explanation of a disagreement about an object of a kind that is no policy, or a part of one.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.profiles.status import STANDARD_STATUS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.status import ConditionWords, Event, StatusProfile
 
 # What is said of a policy by what it refers to itself; all else also depends on what is above and below its targets.
@@ -48,6 +52,15 @@ def vocabulary(status: StatusProfile) -> Vocabulary:
         if event not in _BY_REFERENCES:
             further.add(words.type)
     return Vocabulary(_frozen(statuses), frozenset(statuses) - further, _frozen(affected))
+
+
+def is_assumed(profile: PolicyKindProfile) -> bool:
+    """Whether nobody has said how a kind reports, so that it is taken to be as GEP-713 says.
+
+    For the Gateway API's own kinds that is what the API says itself.
+    """
+    own = profile.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+    return profile.status == STANDARD_STATUS and not own
 
 
 def _words(status: StatusProfile) -> Iterator[tuple[Event, ConditionWords]]:

@@ -69,7 +69,7 @@ def _sides(one: ObjectStatus, found: Comparison) -> Iterator[Line]:
     for label, claim in (("reported", found.reported), ("computed", found.computed)):
         yield _side(label, claim_words(claim), claim.message if claim else "")
     for thing in found.doubts:
-        yield _side("not read", thing.what, thing.reason)
+        yield _side("unseen", thing.what, thing.reason)
     if found.explanation:
         style: Style = "aside" if found.explanation == "none" else "warning"
         yield Line((Span("why        "), Span(long_reason(one, found), style, prose=True)), 6, 17)

@@ -32,6 +32,7 @@ _SHORT: Final[Mapping[Explanation, str]] = {
     "silent controller": "controller reports nothing",
     "approximate profile": "kind known in part",
     "inferred profile": "kind not known",
+    "assumed status": "reports not known",
     "input incomplete": "input not all read",
     "none": "none known",
 }
@@ -47,6 +48,7 @@ _LONG: Final[Mapping[Explanation, str]] = {
     ),
     "approximate profile": "not everything about {kinds} is computed: explain {name} says what is not",
     "inferred profile": "how {kinds} work is guessed: explain {name} says from what, and how to mend it",
+    "assumed status": "how {kinds} report is assumed, because nobody has said: explain {name} says what is known",
     "input incomplete": "part of the input could not be read, and may hold the reason",
     "none": "nothing that is known here explains it; see the end",
 }
@@ -119,7 +121,7 @@ def claim_words(claim: Claim | None) -> str:
 def short_reason(found: Comparison) -> str:
     """Why a comparison does not agree, in as few words as fit into a column."""
     if found.doubts:
-        return ", ".join(f"{thing.what} not read" for thing in found.doubts)
+        return f"unseen: {', '.join(thing.what for thing in found.doubts)}"
     return _SHORT[found.explanation] if found.explanation else ""
 
 
