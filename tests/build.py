@@ -218,6 +218,11 @@ def grant(
     return resource("ReferenceGrant", name, spec, namespace=namespace)
 
 
+def names(name: str, kind: str = "ColorPolicy", group: str = "example.com", **fields: Json) -> dict[str, Json]:
+    """A filter of a route that names an object; `fields` are more, or others, of the filter."""
+    return {"type": "ExtensionRef", "extensionRef": {"group": group, "kind": kind, "name": name}, **fields}
+
+
 def target(
     name: str, kind: str = "Gateway", section: str = "", *, group: str = GATEWAY_API, **fields: Json
 ) -> dict[str, Json]:

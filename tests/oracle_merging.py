@@ -125,7 +125,7 @@ def policies_on(world: World, kind: Kind, node: NodeRef) -> list[Policy]:
 
 def _declared(kind: Kind, policy: Policy, node: NodeRef) -> Iterator[Part]:
     for strategy, spec in policy.parts:
-        who = (policy.ref, node, strategy.endswith("overrides"))
+        who = (policy.ref, node, strategy.endswith("overrides"), 0)
         name = f"{policy.namespace}/{policy.name}"
         flat = flatten(without_nulls(spec) if kind.nulls == "ignore" else spec, kind, name)
         if kind.style == "apart":
@@ -194,7 +194,7 @@ def effective(world: World, kind: Kind, path: Path) -> Outcome | None:
         if value in (None, "", [], {}) or any(spec[other][1][2] for other in meets):
             continue
         spec = {other: leaf for other, leaf in spec.items() if other not in meets}
-        spec[field] = (value, (path[-1].object, path[-1], False))
+        spec[field] = (value, (path[-1].object, path[-1], False, 0))
     return Outcome(spec, parts, merged.members, merged.rejected | set(out), out)
 
 

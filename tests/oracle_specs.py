@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tests.property.world import Kind
 
 Field: TypeAlias = tuple[str, ...]
-Who: TypeAlias = tuple[ObjectRef, NodeRef, bool]
+# The last is the place of a filter, of which the oracle knows nothing: always 0.
+Who: TypeAlias = tuple[ObjectRef, NodeRef, bool, int]
 Flat: TypeAlias = dict[Field, tuple["Json", Who]]
 
 

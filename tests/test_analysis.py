@@ -101,7 +101,7 @@ def test_routes_in_a_circle_are_reported() -> None:
         route(name, rules=[rule(backend(target, None, group=GATEWAY_API, kind="HTTPRoute"))])
         for name, target in rules.items()
     ]
-    found = [one for one in analyze(snapshot(gateway(), *routes)).diagnostics if one.rule == "cycle"]
+    found = [one for one in analyze(snapshot(gateway_class(), gateway(), *routes)).diagnostics if one.rule == "cycle"]
     circle = "a request would circle: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
     assert [(one.severity, one.subject, one.message) for one in found] == [
         ("error", ref("HTTPRoute", name), f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")

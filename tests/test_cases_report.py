@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.model.fields import mapping_at
 from tests.cases import gwctl
 from tests.cases.claims import Claim, claims, problems
-from tests.cases.report import Outcome, Score, judged, main, render, score
+from tests.cases.report import NOTHING, Outcome, Score, judged, main, rarer, render, score
 from tests.cases.sample import case
 from tests.cases.worlds import read, slashed, world
 
@@ -65,6 +65,33 @@ def test_scores_are_by_type() -> None:
     outcomes = [Outcome("c", "b", "x", 1, 1), Outcome("c", "a", "y", 1, 2), Outcome("c", "b", "z", [1], [2])]
     assert score(outcomes) == {"a": Score(0, 1), "b": Score(1, 2)}
     assert render(outcomes).splitlines()[:3] == ["a        0 of     1", "b        1 of     2", "all      1 of     3"]
+
+
+def test_the_rarer_answers_are_those_that_are_not_the_commonest_of_their_type() -> None:
+    """Of equally common ones the first is the commonest; an answer too many was never expected."""
+    common = [Outcome("c", "a", "x", "yes", "yes"), Outcome("d", "a", "x", "yes", "no")]
+    rare = [Outcome("c", "a", "y", "no", "no"), Outcome("c", "a", "z", "maybe", "no"), Outcome("c", "b", "y", [1], [1])]
+    surplus = [Outcome(name, "a", "x", NOTHING, "yes") for name in "cde"]
+    first = Outcome("c", "b", "x", [], [])
+    assert rarer([*surplus, *common, first, *rare]) == rare
+
+
+def test_answers_are_told_apart_by_their_sort() -> None:
+    """Where answers are full of names, it is what sort of answer they are that is common or rare."""
+    outcomes = [Outcome("c", "a", name, [name], [], 1) for name in "xy"]
+    two = Outcome("c", "a", "z", ["x", "z"], [], 2)
+    assert rarer([*outcomes, two]) == [two]
+
+
+def test_the_recall_on_the_rarer_answers_stands_beside_the_plain_share() -> None:
+    """Of each type and of all; a type with one sort of answer has no rarer ones."""
+    answers = [("b", 1, 1), ("b", 1, 1), ("b", 2, 1), ("b", 3, 3), ("a", 1, 1)]
+    outcomes = [Outcome("c", type_, "x", expected, got) for type_, expected, got in answers]
+    assert render(outcomes, recall=True).splitlines()[:3] == [
+        "a        1 of     1   rarer     0 of     0",
+        "b        3 of     4   rarer     1 of     2",
+        "all      4 of     5   rarer     1 of     2",
+    ]
 
 
 def test_what_is_no_mapping_expects_nothing(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
     "envoy-gateway": [("target-not-permitted", "SecurityPolicy platform/login")],
     "kuadrant": [],
     "reported": [("target-not-managed", "BackendTrafficPolicy platform/internal-retries")],
+    "delegation": [],
     "worked-examples/1-direct": [],
     "worked-examples/2-atomic": [],
     "worked-examples/3-merge": [],

@@ -16,10 +16,11 @@ from kubectl_policy.resolution import (
     EffectivePolicy,
     Enforcement,
     Resolver,
-    by_age,
     contentions,
     enforce,
+    in_order,
     reach,
+    takes_effect_below,
 )
 from kubectl_policy.topology import Path, Settings, Topology
 
@@ -50,8 +51,8 @@ class Analysis:
         """Wire the parts together; each computes only what it is asked."""
         self.snapshot = snapshot
         self.index = index
-        self.topology = Topology(index, settings)
         self.registry = Registry(index, profiles, settings.values)
+        self.topology = Topology(index, settings, self.registry.delegations)
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
 
     @cached_property
@@ -92,7 +93,9 @@ class Analysis:
     def _reaches(self, effective: EffectivePolicy) -> bool:
         profile = self.registry.known(effective.kind)
         reached = reach(effective.path, profile) if profile.policy_class == "inherited" else ()
-        return not reached or reached[-1].object == effective.target.object
+        if not reached:
+            return profile.policy_class == "direct" or takes_effect_below(effective.target, profile)
+        return reached[-1].object == effective.target.object
 
     def affected_by(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The policies with at least one effective field at a node, on any path that carries traffic; sorted."""
@@ -123,9 +126,7 @@ class Analysis:
             return ()
         kind = policy.group_kind
         if kind not in self._contentions:
-            every = (
-                self._enforcement_alone(other.ref) for other in by_age(self.index.of_kind(kind), profile.order_field)
-            )
+            every = (self._enforcement_alone(other.ref) for other in in_order(self.index.of_kind(kind), profile))
             self._contentions[kind] = tuple(contentions(every, profile.exclusive_field, self.topology))
         return tuple(contention for contention in self._contentions[kind] if contention.policy == policy)
 

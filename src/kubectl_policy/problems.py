@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.attachment import without_references
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.resolution import age_unknown
+from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.validation import Validation
@@ -30,11 +31,16 @@ _RULES: Final[Mapping[State, str]] = {
     "kind unsupported": "target-kind-unsupported",
     "not managed": "target-not-managed",
     "policy invalid": "policy-invalid",
+    "not enabled": "target-not-enabled",
+    "target overlaps": "target-overlaps",
+    "filter unsupported": "filter-unsupported",
+    "not computed": "attachment-not-computed",
 }
 _SEVERITIES: Final[Mapping[State, Severity]] = {
     "attached": "info",
     "target unknown": "info",
     "not managed": "warning",
+    "not computed": "info",
 }
 
 
@@ -67,15 +73,31 @@ class Problems:
 
     def _of_policy(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
         attachments = self._attachments[policy.ref]
-        if not attachments and profile.target_fields and profile.references_alone:
-            message = f"{policy.ref} has no target reference, so it has no effect"
+        if not attachments and profile.attaches_as_known and profile.references_alone:
+            message = f"{policy.ref} {without_references(profile)}, so it has no effect"
             yield Diagnostic("no-target", "warning", message, policy.ref, origin=policy.origin)
         for attachment in attachments:
             if attachment.state != "attached" or attachment.virtual:
-                yield _outcome(policy, attachment)
+                yield self._outcome(policy, attachment)
         if profile.target_status:
             yield from self._lacking(policy, profile.target_status)
         yield from self._contended(policy)
+
+    def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
+        """What came of an attachment that is out of the ordinary, told where the reference stands."""
+        declared, state = attachment.declared, attachment.state
+        where = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
+        holder = self._topology.index.get(declared.named_by) if declared.named_by else policy
+        return Diagnostic(
+            _RULES[state],
+            _SEVERITIES.get(state, "error"),
+            f"{attachment.policy}: {where}{attachment.message}",
+            attachment.policy,
+            declared.field,
+            holder.origin if holder else None,
+            (attachment.target.object,) if attachment.target else (),
+            "TargetNotFound" if state in {"target missing", "section missing"} else "",
+        )
 
     def _circles(self, route: Resource) -> Iterator[Diagnostic]:
         if route.ref.group_kind not in ROUTES:
@@ -107,26 +129,12 @@ class Problems:
                 yield Diagnostic("target-status-missing", severity, message, policy.ref, field, origin, related)
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
-        order_field = self._registry.known(policy.ref.group_kind).order_field
+        profile = self._registry.known(policy.ref.group_kind)
         for found in self._contentions(policy.ref):
             holder = self._topology.index.get(found.holder)
-            undated = holder and age_unknown((holder, policy), order_field)
+            undated = holder and order_unknown((holder, policy), profile)
             guess = ", by name because creationTimestamp is missing" if undated else ""
             by = "" if found.holder == policy.ref else f", for which {found.holder} came first{guess}"
             message = f"{policy.ref}: {found.section} uses {found.entry} like {found.other}{by}; each needs its own"
             related = (found.section.object, found.other.object)
             yield Diagnostic("target-contended", "error", message, policy.ref, origin=policy.origin, related=related)
-
-
-def _outcome(policy: Resource, attachment: Attachment) -> Diagnostic:
-    """What came of an attachment that is out of the ordinary."""
-    return Diagnostic(
-        _RULES[attachment.state],
-        _SEVERITIES.get(attachment.state, "error"),
-        f"{attachment.policy}: {attachment.message}",
-        attachment.policy,
-        attachment.declared.field,
-        policy.origin,
-        (attachment.target.object,) if attachment.target else (),
-        "TargetNotFound" if attachment.state in {"target missing", "section missing"} else "",
-    )

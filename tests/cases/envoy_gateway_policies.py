@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.policy_status import PolicyStatuses
-from tests.cases.envoy_gateway_names import identity, listener_name, reference, scoped_name, slashed
-from tests.cases.envoy_gateway_routes import ROUTES, Entry, objects, outcome
+from tests.cases.names import identity, listener_name, reference, scoped_name, slashed
+from tests.cases.objects import ROUTES, WITH_RULES, listener_on, objects, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
     from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition
+    from tests.cases.objects import Entry
 
-WITH_RULES: Final = ("HTTPRoute", "GRPCRoute")
 _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
-_WITH_LISTENERS: Final = ("Gateway", "ListenerSet")
 
 
 def policies(analysis: Analysis) -> list[Entry]:
@@ -82,19 +81,12 @@ def _merged(policy: ObjectRef, related: Iterable[NodeRef]) -> Entry:
 def effective(analysis: Analysis) -> list[Entry]:
     """What each policy kind amounts to for each rule of a route at each listener."""
     return [
-        {"listener": listener, "route": slashed(route), "rule": number, **_kinds(analysis, path)}
+        {"listener": listener_name(*found), "route": slashed(route), "rule": number, **_kinds(analysis, path)}
         for route in objects(analysis, *WITH_RULES)
         for number, section in enumerate(analysis.topology.sections(route))
         for path in analysis.topology.paths(NodeRef(route, section))
-        if (listener := _listener_on(path))
+        if (found := listener_on(path))
     ]
-
-
-def _listener_on(path: Path) -> str:
-    """The name of the listener on a path; empty if it has none."""
-    gateways = [node.object for node in path if node.kind == "Gateway"]
-    listeners = [node for node in path if node.kind in _WITH_LISTENERS and node.section]
-    return listener_name(gateways[0], listeners[-1]) if gateways and listeners else ""
 
 
 def _kinds(analysis: Analysis, path: Path) -> Entry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -11,20 +12,27 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy import PolicyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 NOT_ANSWERED: Final = "not answered yet"
+# Expected where an answer says more than a case does: a miss, but nothing that could have been recalled.
+NOTHING: Final = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One fact of a case and what this project says instead; `got` equals `expected` in a right answer."""
+    """One fact of a case and what this project says instead; `got` equals `expected` in a right answer.
+
+    `sort` is what tells the expected answer from others of its type where that is less than the whole answer, which may
+    hold names that no two cases share; see `rarer`.
+    """
 
     case: str
     type: str
     fact: str
     expected: object
     got: object
+    sort: object = None
 
     @property
     def right(self) -> bool:
@@ -48,12 +56,31 @@ def score(outcomes: Iterable[Outcome]) -> dict[str, Score]:
     return dict(sorted(found.items()))
 
 
-def render(outcomes: Sequence[Outcome]) -> str:
-    """The scores as a table with their sum, then each miss with what was expected and what was answered."""
-    scores = score(outcomes)
-    width = max(map(len, (*scores, "all")))
-    whole = Score(sum(right for right, _ in scores.values()), len(outcomes))
-    lines = [f"{name:{width}}  {right:5} of {total:5}" for name, (right, total) in (*scores.items(), ("all", whole))]
+def rarer(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The facts whose expected answer is not the commonest of its type; of several, the first met is the commonest.
+
+    Where most answers of a type are the same, it is these that tell knowing from guessing.
+    """
+    expected = [outcome for outcome in outcomes if outcome.expected != NOTHING]
+    sorts: dict[str, Counter[str]] = {}
+    for outcome in expected:
+        sorts.setdefault(outcome.type, Counter())[_sort(outcome)] += 1
+    commonest = {type_: found.most_common(1)[0][0] for type_, found in sorts.items()}
+    return [outcome for outcome in expected if _sort(outcome) != commonest[outcome.type]]
+
+
+def render(outcomes: Sequence[Outcome], *, recall: bool = False) -> str:
+    """The scores as a table with their sum, then each miss with what was expected and what was answered.
+
+    With `recall`, each line also says how many of the rarer answers are right.
+    """
+    width = max(map(len, (*score(outcomes), "all")))
+    lines = [f"{name:{width}}  {right:5} of {total:5}" for name, (right, total) in _with_sum(score(outcomes))]
+    if recall:
+        of_rarer = dict(_with_sum(score(rarer(outcomes))))
+        names = [name for name, _ in _with_sum(score(outcomes))]
+        counts = [of_rarer.get(name, Score(0, 0)) for name in names]
+        lines = [f"{line}   rarer {right:5} of {total:5}" for line, (right, total) in zip(lines, counts, strict=True)]
     for miss in (outcome for outcome in outcomes if not outcome.right):
         lines += ["", f"{miss.case}: {miss.type}: {miss.fact}"]
         lines += [f"  expected {_shown(miss.expected)}", f"  got      {_shown(miss.got)}"]
@@ -71,14 +98,25 @@ def judged(judge: Callable[[Path], Iterable[Outcome]], folder: Path, marker: str
     return found
 
 
-def main(judge: Callable[[Path], Iterable[Outcome]], marker: str, arguments: Sequence[str]) -> int:
+def main(
+    judge: Callable[[Path], Iterable[Outcome]], marker: str, arguments: Sequence[str], *, recall: bool = False
+) -> int:
     """Print the report on the folder that is named; 0 if every fact is right, 1 if not, 2 if there is none."""
     outcomes = judged(judge, Path(arguments[0]), marker) if len(arguments) == 1 else []
     if not outcomes:
         sys.stderr.write(f"name one folder that holds cases (folders with {marker})\n")
         return 2
-    sys.stdout.write(render(outcomes))
+    sys.stdout.write(render(outcomes, recall=recall))
     return 0 if all(outcome.right for outcome in outcomes) else 1
+
+
+def _with_sum(scores: Mapping[str, Score]) -> list[tuple[str, Score]]:
+    rights, totals = (right for right, _ in scores.values()), (total for _, total in scores.values())
+    return [*scores.items(), ("all", Score(sum(rights), sum(totals)))]
+
+
+def _sort(outcome: Outcome) -> str:
+    return _shown(outcome.expected if outcome.sort is None else outcome.sort)
 
 
 def _shown(value: object) -> str:

@@ -39,7 +39,8 @@ class Claim(NamedTuple):
     `fields` are the spellings of its references, below `spec`; none if it does not attach by references. `merges` is
     the strategy, "stanzas", "assumed" where nothing is known, or "" where nothing is claimed. `sections` are the
     targets of which a policy may name a section. Another namespace may be named where `crosses` is true, never where
-    it is false, and there is none to name where it is None.
+    it is false, and there is none to name where it is None. `filters` are the routes whose rules may name a policy, and
+    `backends` is whether their backendRefs may, too.
     """
 
     kind: GroupKind
@@ -49,6 +50,8 @@ class Claim(NamedTuple):
     merges: str
     sections: tuple[GroupKind, ...] = ()
     crosses: bool | None = False
+    filters: tuple[GroupKind, ...] = ()
+    backends: bool = False
 
 
 REF: Final = ("targetRef",)
@@ -81,7 +84,10 @@ NGINX_KINDS: Final = (
 TRAFFIC: Final = (GATEWAY, LISTENER_SET, HTTP_ROUTE, GRPC_ROUTE)
 KGATEWAY_BACKENDS: Final = (SERVICE, GroupKind(KGATEWAY, "Backend"), GroupKind("networking.istio.io", "Hostname"))
 KGATEWAY_KINDS: Final = (
-    Claim(GroupKind(KGATEWAY, "TrafficPolicy"), "inherited", SELECTED, TRAFFIC, "Patch defaults", TRAFFIC),
+    Claim(GroupKind(KGATEWAY, "TrafficPolicy"), "inherited", SELECTED, TRAFFIC, "Patch defaults", TRAFFIC)._replace(
+        filters=(HTTP_ROUTE,), backends=True
+    ),
+    Claim(GroupKind(KGATEWAY, "DirectResponse"), "direct", (), (HTTP_ROUTE,), "All apply", filters=(HTTP_ROUTE,)),
     Claim(GroupKind(KGATEWAY, "ListenerPolicy"), "inherited", SELECTED, (GATEWAY,), "Patch defaults", (GATEWAY,)),
     Claim(GroupKind(KGATEWAY, "BackendConfigPolicy"), "direct", SELECTED, KGATEWAY_BACKENDS, "Patch defaults"),
     Claim(GroupKind(KGATEWAY, "HTTPListenerPolicy"), "inherited", ANY_SPELLING, (GATEWAY,), "Patch defaults"),
@@ -91,7 +97,7 @@ GLOO_KINDS: Final = (
     Claim(GroupKind(GLOO, "ListenerOption"), "inherited", REFS, GLOO_LISTENERS, "Atomic defaults", GLOO_LISTENERS),
     Claim(GroupKind(GLOO, "HttpListenerOption"), "inherited", REFS, GLOO_LISTENERS, "Atomic defaults", GLOO_LISTENERS),
     Claim(GroupKind(GLOO, "VirtualHostOption"), "inherited", REFS, GLOO_LISTENERS, "Patch defaults", GLOO_LISTENERS),
-    Claim(GroupKind(GLOO, "RouteOption"), "inherited", REFS, (HTTP_ROUTE,), "Patch overrides"),
+    Claim(GroupKind(GLOO, "RouteOption"), "inherited", REFS, (HTTP_ROUTE,), "Patch overrides", filters=(HTTP_ROUTE,)),
 )
 ISTIO_KINDS: Final = (
     Claim(GroupKind("security.istio.io", "AuthorizationPolicy"), "inherited", EITHER, ISTIO, "All apply"),
@@ -192,12 +198,8 @@ NOT_BY_REFERENCE: Final = (
         )
     ),
 )
-# These attach by references or, without any, by labels of workloads (Istio) or by a filter of a route's rule.
-PARTLY: Final = {
-    *(claim.kind for claim in ISTIO_KINDS if claim.fields),
-    GroupKind(KGATEWAY, "TrafficPolicy"),
-    GroupKind(GLOO, "RouteOption"),
-}
+# These attach by references or, without any, by labels of workloads.
+PARTLY: Final = {claim.kind for claim in ISTIO_KINDS if claim.fields}
 CLAIMS: Final = (
     *GATEWAY_API_KINDS,
     *NGINX_KINDS,

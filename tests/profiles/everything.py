@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
+from kubectl_policy.profiles.merging import Inheritance, Joint, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 
@@ -22,6 +23,8 @@ FIELDS: Final[Mapping[str, Any]] = {
     "class": "inherited",
     "attachment": "references",
     "targetFields": ["spec.attachTo"],
+    "filterRoutes": [{"group": GATEWAY_API, "kind": "HTTPRoute"}],
+    "backendFilters": True,
     "targetGroup": GATEWAY_API,
     "declaredTargets": [{"group": GATEWAY_API, "kind": "Gateway"}, {"group": GATEWAY_API, "kind": "HTTPRoute"}],
     "virtualTargets": [{"group": "v.example.com", "kind": "Ghost"}],
@@ -29,7 +32,11 @@ FIELDS: Final[Mapping[str, Any]] = {
     "crossNamespace": True,
     "grantRequired": False,
     "shortNames": ["op"],
-    "needs": [{"field": "spec.source", "group": "", "kinds": ["ConfigMap", "Store"], "clusterKinds": ["Store"]}],
+    "needs": [
+        {"field": "spec.source", "group": "", "kinds": ["ConfigMap", "Store"], "clusterKinds": ["Store"]},
+        {"field": "spec.extra", "group": "", "kinds": ["ConfigMap"], "optional": True},
+    ],
+    "globalNamespace": "{controller}-system",
     "exclusiveField": "hostnames",
     "targetStatus": "addresses",
     "backendFields": ["spec.provider.backendRefs"],
@@ -49,7 +56,31 @@ FIELDS: Final[Mapping[str, Any]] = {
     "mergeParents": [{"group": GATEWAY_API, "kind": "Gateway"}],
     "fold": "top-down",
     "sameLevel": "one-applies",
+    "refusal": "everywhere",
+    "overlap": "refused",
     "orderField": "spec.priority",
+    "weightAnnotation": "example.com/weight",
+    "jointFields": [
+        {"field": "acl", "within": ["level", "scopes"], "by": "*", "unless": ["action"]},
+        {"field": "acl.rules", "within": ["level"]},
+        {"field": "auth", "within": ["levels"], "by": "provider.name", "setting": "controller", "value": "gateway"},
+    ],
+    "scopes": [
+        {"levels": [{"group": GATEWAY_API, "kind": "HTTPRoute"}]},
+        {"levels": [{"group": GATEWAY_API, "kind": "Gateway", "section": True}], "protocols": ["HTTP"]},
+    ],
+    "routeChoice": {
+        "annotation": "example.com/inherit",
+        "values": {
+            "Parent": {"strategy": "Patch overrides"},
+            "Deep": {"strategy": "Patch defaults", "joint": "Patch overrides"},
+        },
+    },
+    "unheeded": [
+        {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"]},
+        {"levels": [{"group": GATEWAY_API, "kind": "Gateway", "section": True}], "protocols": ["HTTP", "HTTPS"]},
+    ],
+    "portField": {"field": "perPort", "key": "port", "insteadOf": "default"},
     "wholeFields": ["labels", "limits.*", "rules[name]"],
     "listKeys": {"headers": "name", "tags": ""},
     "nulls": "ignore",
@@ -63,8 +94,14 @@ FIELDS: Final[Mapping[str, Any]] = {
         "placement": "policy",
         "narrowedBy": "targets",
         "targetAnnotation": "example.io/{kind}",
+        "enforcedBy": "merges",
         "conditions": {
-            "accepted": {"type": "Ready", "status": "True", "reason": "Programmed"},
+            "accepted": {
+                "type": "Ready",
+                "status": "True",
+                "reason": "Programmed",
+                "also": [{"type": "Seen", "status": "True", "reason": "Yes"}],
+            },
             "targetMissing": {"type": "{kind}Ready", "status": "False", "reason": "Nowhere"},
         },
     },
@@ -87,6 +124,8 @@ def profile(origin: Origin) -> PolicyKindProfile:
         "inherited",
         "profile",
         target_fields=("spec.attachTo",),
+        filter_routes=frozenset({ROUTE}),
+        backend_filters=True,
         target_group=GATEWAY_API,
         declared_targets=frozenset({GATEWAY, ROUTE}),
         virtual_targets=frozenset({GroupKind("v.example.com", "Ghost")}),
@@ -94,7 +133,11 @@ def profile(origin: Origin) -> PolicyKindProfile:
         short_names=("op",),
         cross_namespace=True,
         grant_required=False,
-        needs=(Needed("spec.source", "", ("ConfigMap", "Store"), frozenset({"Store"})),),
+        needs=(
+            Needed("spec.source", "", ("ConfigMap", "Store"), frozenset({"Store"})),
+            Needed("spec.extra", "", ("ConfigMap",), optional=True),
+        ),
+        global_namespace="{controller}-system",
         exclusive_field="hostnames",
         target_status="addresses",
         backend_fields=("spec.provider.backendRefs",),
@@ -112,7 +155,31 @@ def profile(origin: Origin) -> PolicyKindProfile:
         merge_parents=(TargetLevel(GATEWAY),),
         fold="top-down",
         same_level="one-applies",
+        refusal="everywhere",
+        overlap="refused",
         order_field="spec.priority",
+        weight_annotation="example.com/weight",
+        joint_fields=(
+            Joint("acl", ("level", "scopes"), "*", ("action",)),
+            Joint("acl.rules", ("level",)),
+            Joint("auth", ("levels",), "provider.name", (), "controller", "gateway"),
+        ),
+        scopes=(
+            Scope((TargetLevel(ROUTE),)),
+            Scope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"})),
+        ),
+        route_choice=RouteChoice(
+            "example.com/inherit",
+            {
+                "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
+                "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
+            },
+        ),
+        unheeded=(
+            Unheeded((TargetLevel(GATEWAY),), ("labels",)),
+            Unheeded((TargetLevel(GATEWAY, section=True),), (), frozenset({"HTTP", "HTTPS"})),
+        ),
+        port_field=PortField("perPort", "port", "default"),
         whole_fields=frozenset({"labels", "limits.*", "rules[name]"}),
         list_keys={"headers": "name", "tags": ""},
         nulls="ignore",
@@ -122,10 +189,11 @@ def profile(origin: Origin) -> PolicyKindProfile:
             "policy",
             "targets",
             {
-                "accepted": ConditionWords("Ready", "True", "Programmed"),
-                "target missing": ConditionWords("RetryPolicyReady", "False", "Nowhere"),
+                "accepted": (ConditionWords("Ready", "True", "Programmed"), ConditionWords("Seen", "True", "Yes")),
+                "target missing": (ConditionWords("RetryPolicyReady", "False", "Nowhere"),),
             },
-            "example.io/retrypolicy",
+            "merges",
+            target_annotation="example.io/retrypolicy",
         ),
         status_by={"example.com/other": StatusProfile("parents")},
         approximate=True,

@@ -16,6 +16,7 @@ from tests.build import (
     grant,
     listener,
     listener_set,
+    names,
     namespace,
     parent,
     ref,
@@ -203,11 +204,40 @@ def test_a_policy_without_references(claim: Claim) -> None:
     found = resource(claim.kind.kind, "p", {"selector": {"matchLabels": LABELS}}, group=claim.kind.group)
     analysis = analyze(snapshot(found, *world(claim, SERVICE), complete=True))
     rules, state = ((), "Unknown") if claim.kind in PARTLY else (("no-target",), "Invalid")
+    state = "NoEffect" if claim.filters else state
     assert tuple(problem.rule for problem in analysis.problems_of(found.ref)) == rules
     assert analysis.enforcement(found.ref).state == state
 
 
-@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if not claim.fields], ids=lambda claim: str(claim.kind))
+def by_filter(claim: Claim, kind: GroupKind, *, backend: bool = False) -> tuple[str, NodeRef | None]:
+    """State and target of the attachment of a policy that a filter of a rule, or of its backendRef, names."""
+    (gateways, edge, _), found = world(claim, GATEWAY), [names("p", claim.kind.kind, claim.kind.group)]
+    buy = rule({"name": "s", "filters": found}) if backend else rule(filters=found)
+    one = route("x", kind=kind.kind, parents=[parent("edge")], rules=[buy])
+    policy = resource(claim.kind.kind, "p", {}, group=claim.kind.group)
+    (attachment,) = attachments_of(policy, gateways, edge, one)
+    return attachment.state, attachment.target
+
+
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.filters], ids=lambda claim: str(claim.kind))
+class TestByFilters:
+    """Kinds that filters of routes name."""
+
+    def test_of_rules(self, claim: Claim) -> None:
+        """Of the kinds of routes that are claimed, and of no other."""
+        for kind in (HTTP_ROUTE, GRPC_ROUTE):
+            state = "attached" if kind in claim.filters else "filter unsupported"
+            assert by_filter(claim, kind) == (state, NodeRef(ref(kind.kind, "x"), "rule[0]"))
+
+    def test_of_backends(self, claim: Claim) -> None:
+        """They apply to that backend alone, or are refused."""
+        state = "not computed" if claim.backends else "filter unsupported"
+        assert by_filter(claim, claim.filters[0], backend=True)[0] == state
+
+
+@pytest.mark.parametrize(
+    "claim", [claim for claim in CLAIMS if not claim.fields and not claim.filters], ids=lambda claim: str(claim.kind)
+)
 class TestNotByReference:
     """Kinds that attach in a way that is not computed."""
 
@@ -240,6 +270,7 @@ def test_the_profile_says_what_is_claimed(claim: Claim) -> None:
     assert profile.declared_targets == set(claim.targets)
     assert profile.target_fields == tuple(f"spec.{field}" for field in claim.fields)
     assert profile.cross_namespace is claim.crosses
+    assert (profile.filter_routes, profile.backend_filters) == (frozenset(claim.filters), claim.backends)
     match claim.merges:
         case "":
             assert (profile.strategy, profile.assumed) == (None, ())

@@ -12,6 +12,7 @@ from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from tests.profiles.everything import DOCUMENT, FIELDS
 
 SERVICE = {"group": "", "kind": "Service"}
+ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
 
 
 def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field of a kind)
@@ -35,6 +36,14 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
         ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
         ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),
         ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "means nothing with attachment: none"),
+        ({"attachment": "filters"}, "attachment", "filters needs filterRoutes"),
+        ({"backendFilters": True}, "backendFilters", "means nothing without filterRoutes"),
+        ({"attachment": "none", "filterRoutes": [ROUTE]}, "filterRoutes", "means nothing with attachment: none"),
+        (
+            {"attachment": "filters", "filterRoutes": [ROUTE], "targetFields": ["spec.to"]},
+            "targetFields",
+            "means nothing with attachment: filters",
+        ),
         (
             {"variants": [{"targets": [SERVICE]}, {"targets": [SERVICE]}]},
             "variants.1.targets.0",

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 ORIGIN = Origin("f.yaml", 3)
 LEAST: Mapping[str, Any] = {"class": "inherited", "evidence": ["https://example.com/docs"]}
 # What is about the profile and not about the kind, and what no file can say.
-NOT_WRITTEN = {"group_kind", "known_by", "origin", "assumed", "map_fields", "references_alone", "settings"}
+NOT_WRITTEN = {
+    "group_kind",
+    "known_by",
+    "origin",
+    "assumed",
+    "map_fields",
+    "references_alone",
+    "settings",
+    "delegation",
+}
 BUILT_IN = [found for group in sorted(built_in_groups()) for found in built_in_profiles(group).values()]
 
 
@@ -36,9 +45,9 @@ def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noq
 
 
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
-    """A profile without where it came from."""
+    """A profile without where it came from, and without what the rest of its file says."""
     variants = {kind: choices(variant) for kind, variant in found.variants.items()}
-    return replace(found, origin=None, assumed=(), variants=variants)
+    return replace(found, origin=None, delegation=None, assumed=(), variants=variants)
 
 
 def test_the_least_that_a_profile_says() -> None:
@@ -58,6 +67,16 @@ def test_every_field_of_a_profile_can_be_written() -> None:
     """But for where it came from, each field of the value is one of the file."""
     names = {field_name(field.name) for field in fields(PolicyKindProfile) if field.name not in NOT_WRITTEN}
     assert names | {"attachment"} == FIELDS.keys()
+
+
+def test_a_kind_that_filters_alone_attach() -> None:
+    """It has no target references, and yet it is known how it attaches; so how it merges is assumed."""
+    routes = [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}]
+    found = decoded({**LEAST, "attachment": "filters", "filterRoutes": routes})
+    assert (found.target_fields, found.attaches_as_known, found.backend_filters) == ((), True, False)
+    assert found.assumed == ("merge strategy",)
+    assert (encode(found)["attachment"], encode(found)["filterRoutes"]) == ("filters", routes)
+    assert not decoded({**LEAST, "attachment": "none"}).attaches_as_known
 
 
 def test_a_kind_whose_attaching_is_not_computed() -> None:

@@ -42,7 +42,10 @@ def _row(profile: PolicyKindProfile) -> str:
 
 
 def _targets(profile: PolicyKindProfile) -> str:
-    return ", ".join(sorted(map(_name, profile.declared_targets | profile.virtual_targets))) or "any"
+    targets = ", ".join(sorted(map(_name, profile.declared_targets | profile.virtual_targets))) or "any"
+    if not profile.filter_routes:
+        return targets
+    return targets + ("; also by filters of rules" if profile.target_fields else ", by filters of its rules")
 
 
 def _name(kind: GroupKind) -> str:
@@ -50,7 +53,7 @@ def _name(kind: GroupKind) -> str:
 
 
 def _merges(profile: PolicyKindProfile) -> str:
-    if not profile.target_fields:
+    if not profile.attaches_as_known:
         return "not computed: it does not attach by references"
     together = SAME_LEVEL[profile.same_level]
     if profile.strategy_field:

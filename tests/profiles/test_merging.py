@@ -8,7 +8,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from tests.build import node, policy, target
 from tests.profiles.claims import CLAIMS, GKE, GLOO, Claim
-from tests.profiles.meetings import FIRST, GATEWAY, LISTENER, ROUTE, asked, on, one_target, settings
+from tests.profiles.meetings import FIRST, GATEWAY, LISTENER, ROUTE, asked, by_filters, on, one_target, settings
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,10 @@ class TestGloo:
         assert settings(asked(GLOO, newer, older), FIRST, "RouteOption", GLOO) == [
             {"options": {"timeout": "1s", "cors": {"a": 1}, "faults": {"c": 2}}}
         ]
+
+    def test_a_route_option_of_a_filter_goes_first(self) -> None:
+        """Of two filters the first; older ones on the route fill what they leave."""
+        assert by_filters(GLOO, "RouteOption") == {"options": {"a": "second", "b": "first", "c": "old"}}
 
     @pytest.mark.parametrize("kind", ["ListenerOption", "HttpListenerOption"])
     def test_a_listener_has_one_listener_option(self, kind: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.build import node, target
+from tests.build import names, node, resource, rule, target
 from tests.profiles.claims import KGATEWAY, NGINX
 from tests.profiles.meetings import AT_ROUTE, FIRST, GATEWAY, LISTENER, ROUTE, RULE, asked, on, settings
 
@@ -131,17 +131,45 @@ class TestKgateway:
             {"retry": {"attempts": 1}, "buffer": {"max": 2}}
         ]
 
+    def test_a_filter_s_policy_goes_first(self) -> None:
+        """Before older ones on its rule and on the route, which fill what it leaves."""
+        kind = "TrafficPolicy"
+        analysis = asked(
+            KGATEWAY,
+            on(ROUTE, kind, KGATEWAY, 1, retry={"attempts": 1}, csrf={"by": 1}, buffer={"max": 1}),
+            on(RULE, kind, KGATEWAY, 2, retry={"attempts": 2}, csrf={"by": 2}),
+            resource(kind, "p3", {"retry": {"attempts": 3}}, group=KGATEWAY, age=3),
+            rules=[rule(name="first", filters=[names("p3", kind, KGATEWAY)])],
+        )
+        assert settings(analysis, FIRST, kind, KGATEWAY) == [
+            {"retry": {"attempts": 3}, "csrf": {"by": 2}, "buffer": {"max": 1}}
+        ]
+
+    def test_a_direct_response_is_in_force_at_the_rule_that_names_it(self) -> None:
+        """And nowhere else; that a second one fails the rule is said in a note."""
+        kind = "DirectResponse"
+        filters = [names(name, kind, KGATEWAY) for name in ("b", "a")]
+        analysis = asked(
+            KGATEWAY,
+            *(resource(kind, name, {"status": 403}, group=KGATEWAY) for name in ("a", "b", "c")),
+            rules=[rule(name="first", filters=filters), rule(name="other")],
+        )
+        assert [found.name for found in analysis.affected_by(FIRST)] == ["a", "b"]
+        assert analysis.affected_by(FIRST._replace(section="other")) == ()
+        states = {found.ref.name: analysis.enforcement(found.ref).state for found in analysis.policies}
+        assert states == {"a": "Enforced", "b": "Enforced", "c": "NoEffect"}
+
     def test_a_listener_s_policy_refines_the_gateway_s(self) -> None:
-        """Below default.httpSettings each field for itself; `default` is no stanza."""
+        """Below default.httpSettings each field for itself; on HTTP it is passed over. `default` is no stanza."""
         kind = "ListenerPolicy"
         wide: Json = {"httpSettings": {"tracing": {"a": 1}, "idleTimeout": "1s"}, "proxyProtocol": {"b": 1}}
         narrow: Json = {"httpSettings": {"tracing": {"c": 2}}}
-        analysis = asked(
-            KGATEWAY, on(GATEWAY, kind, KGATEWAY, 1, default=wide), on(LISTENER, kind, KGATEWAY, 2, default=narrow)
-        )
-        assert settings(analysis, node("Gateway", "g", "web"), kind, KGATEWAY) == [
+        policies = on(GATEWAY, kind, KGATEWAY, 1, default=wide), on(LISTENER, kind, KGATEWAY, 2, default=narrow)
+        web = node("Gateway", "g", "web")
+        assert settings(asked(KGATEWAY, *policies, protocol="HTTPS"), web, kind, KGATEWAY) == [
             {"default": {"httpSettings": {"tracing": {"c": 2}, "idleTimeout": "1s"}, "proxyProtocol": {"b": 1}}}
         ]
+        assert settings(asked(KGATEWAY, *policies), web, kind, KGATEWAY) == [{"default": wide}]
 
     def test_a_backend_s_settings_come_whole_from_one_policy(self) -> None:
         """By top-level field, the older policy first."""

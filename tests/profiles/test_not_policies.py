@@ -47,7 +47,6 @@ NOT_POLICIES: Final[list[tuple[GroupKind, Mapping[str, Json]]]] = [
     (GroupKind("gateway.nginx.org", "SnippetsFilter"), {"snippets": []}),
     (GroupKind("gateway.nginx.org", "AuthenticationFilter"), {"type": "Basic"}),
     (GroupKind("gateway.kgateway.dev", "GatewayParameters"), {"kube": {}}),
-    (GroupKind("gateway.kgateway.dev", "DirectResponse"), {"status": 200}),
     (GroupKind("gateway.kgateway.dev", "GatewayExtension"), {"type": "ExtAuth"}),
     (GroupKind("traefik.io", "Middleware"), {"headers": {}}),
 ]

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze, leaves
 from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.effective import resolve
-from kubectl_policy.resolution.precedence import refused
+from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.refusals import Refusal
+from kubectl_policy.resolution.surroundings import Surroundings
 from tests.property.choices import PLACES, contributions, merging_profiles
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
@@ -18,7 +19,6 @@ from tests.resolution.outcomes import PATH
 
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy, PolicyKindProfile
-    from kubectl_policy.profiles.profile import SameLevel
     from tests.property.world import World
 
 
@@ -35,16 +35,20 @@ def test_every_declared_field_has_a_fate(world: World) -> None:
 def test_whatever_a_kind_chooses(data: st.DataObject, profile: PolicyKindProfile, *, one_applies: bool) -> None:
     """Also each element of a list that merges by keys, and each field of a policy that another one keeps out."""
     parts = data.draw(contributions(profile))
-    on_nodes = [[part for part in parts if part.source.target == place] for place in PLACES]
-    same_level: SameLevel = "one-applies" if one_applies else "newest-challenges"
-    out = frozenset(one for on_node in on_nodes for one in refused(on_node, same_level))
-    effective = resolve(PATH, profile, parts, {}, out)
+    on_nodes = [[part.source for part in parts if part.source.target == place] for place in PLACES]
+    out = {
+        one: Refusal(sources[0].object, one.target)
+        for sources in on_nodes
+        for one in sources
+        if one_applies and one.object != sources[0].object
+    }
+    effective = resolve(PATH, profile, parts, Surroundings(out))
     _check(effective)
     for fate in effective.fates():
         if fate.source in out:
             (winner,) = fate.superseded_by
             assert (fate.state, winner.target) == ("rejected", fate.source.target)
-    assert not effective.members & (effective.rejected | out)
+    assert not effective.members & (effective.rejected | out.keys())
 
 
 def _check(effective: EffectivePolicy) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.resolution.contributions import contribution_of
-from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.spec_proper import Stanza
 from kubectl_policy.resolution.strategies import merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
@@ -62,6 +62,6 @@ def test_a_policy_on_two_targets_of_a_path_is_in_force_as_it_is_written(
         )
         for place in PLACES
     ]
-    alone, thrice = (resolve(PATH, profile, tuple(found), {}) for found in (parts[:1], parts))
+    alone, thrice = (resolve(PATH, profile, tuple(found)) for found in (parts[:1], parts))
     assert plain(thrice.spec) == plain(alone.spec)
     assert thrice.policies_in_force() == alone.policies_in_force()

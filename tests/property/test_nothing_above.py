@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.resolution.contributions import contribution_of
-from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.spec_proper import Stanza
 from kubectl_policy.resolution.strategies import fold, lay_over, merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
@@ -50,7 +50,7 @@ def test_one_policy_alone_is_effective_as_it_is_written(
 ) -> None:
     """Whatever the kind takes whole, merges by keys, ignores or counts as empty; nothing of it has another fate."""
     alone = contribution_of(source("p"), Stanza("spec", strategy, spec), profile)
-    effective = resolve(PATH, profile, (alone,), {})
+    effective = resolve(PATH, profile, (alone,))
     assert plain(effective.spec) == ({"default/p": spec} if strategy is MergeStrategy.ALL_APPLY else spec)
     assert {fate.state for fate in effective.fates()} <= {"effective"}
     assert (effective.rejected, effective.doubts) == (frozenset(), frozenset())

@@ -26,10 +26,10 @@ OURS: Final = "example.com/gateway"
 GATEWAY: Final = build.node("Gateway", "g")
 SET: Final = build.node("ListenerSet", "ls")
 MERGED: Final = {
-    "accepted": ConditionWords("Accepted", "True", "Accepted"),
-    "merged": ConditionWords("Merged", "True", "Merged"),
-    "merged into": ConditionWords("Merged", "True", "MergedInto"),
-    "narrowed": ConditionWords("Overridden", "True", "Overridden"),
+    "accepted": (ConditionWords("Accepted", "True", "Accepted"),),
+    "merged": (ConditionWords("Merged", "True", "Merged"),),
+    "merged into": (ConditionWords("Merged", "True", "MergedInto"),),
+    "narrowed": (ConditionWords("Overridden", "True", "Overridden"),),
 }
 
 

@@ -31,20 +31,20 @@ COLOR: Final = GroupKind("example.com", "ColorPolicy")
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
 GATEWAY: Final = build.node("Gateway", "g")
 ROUTE: Final = build.node("HTTPRoute", "r")
-WORDS: Final[Mapping[Event, ConditionWords]] = MappingProxyType(
+WORDS: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
     {
-        "accepted": ConditionWords("Seen", "True", "Fine"),
-        "target missing": ConditionWords("Seen", "False", "NoTarget"),
-        "section missing": ConditionWords("Seen", "False", "NoSection"),
-        "not permitted": ConditionWords("Seen", "False", "NoGrant"),
-        "kind unsupported": ConditionWords("Seen", "False", "NoKind"),
-        "conflicted": ConditionWords("Seen", "False", "Taken"),
-        "enforced": ConditionWords("Works", "True", "All"),
-        "partially enforced": ConditionWords("Works", "True", "Some"),
-        "overridden": ConditionWords("Works", "False", "Beaten"),
-        "no effect": ConditionWords("Works", "False", "Nothing"),
-        "narrowed": ConditionWords("Narrowed", "True", "Below"),
-        "affected": ConditionWords("Coloured", "True", "By"),
+        "accepted": (ConditionWords("Seen", "True", "Fine"),),
+        "target missing": (ConditionWords("Seen", "False", "NoTarget"),),
+        "section missing": (ConditionWords("Seen", "False", "NoSection"),),
+        "not permitted": (ConditionWords("Seen", "False", "NoGrant"),),
+        "kind unsupported": (ConditionWords("Seen", "False", "NoKind"),),
+        "conflicted": (ConditionWords("Seen", "False", "Taken"),),
+        "enforced": (ConditionWords("Works", "True", "All"),),
+        "partially enforced": (ConditionWords("Works", "True", "Some"),),
+        "overridden": (ConditionWords("Works", "False", "Beaten"),),
+        "no effect": (ConditionWords("Works", "False", "Nothing"),),
+        "narrowed": (ConditionWords("Narrowed", "True", "Below"),),
+        "affected": (ConditionWords("Coloured", "True", "By"),),
     }
 )
 RULES: Final = TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True)
@@ -105,12 +105,12 @@ def test_a_policy_without_references_is_not_reported_on() -> None:
 
 def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
     """It passes over in silence what is missing, and says nothing of enforcement."""
-    silent = StatusProfile("policy", "policies", {"accepted": ConditionWords("Seen", "True", "Fine")})
+    silent = StatusProfile("policy", "policies", {"accepted": (ConditionWords("Seen", "True", "Fine"),)})
     assert report(kind(silent), colours("p", build.target("gone"))) == {}
     assert report(kind(silent), colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
     mute = StatusProfile("policy", "policies", {})
     assert report(kind(mute), colours("p", build.target("g"))) == {}
-    one_word = StatusProfile("policy", "policies", {"enforced": ConditionWords("Works", "True", "All")})
+    one_word = StatusProfile("policy", "policies", {"enforced": (ConditionWords("Works", "True", "All"),)})
     assert report(kind(one_word), colours("p", build.target("g"))) == {}
 
 
@@ -156,7 +156,7 @@ def test_enforcement_is_told_in_the_kinds_words() -> None:
 
 def test_an_enforcement_without_words_is_not_told() -> None:
     """A kind that reports enforced policies alone leaves the rest out."""
-    some: dict[Event, ConditionWords] = {event: WORDS[event] for event in ("accepted", "enforced")}
+    some: dict[Event, tuple[ConditionWords, ...]] = {event: WORDS[event] for event in ("accepted", "enforced")}
     status = StatusProfile("policy", "policies", some)
     empty = build.gateway("empty", build.listener("other"))
     assert report(kind(status), empty, colours("p", build.target("empty"))) == {"": {"Seen": "True Fine"}}
@@ -164,7 +164,9 @@ def test_an_enforcement_without_words_is_not_told() -> None:
 
 def test_an_enforcement_state_that_is_no_event_is_not_told() -> None:
     """Accepted on one of its targets and refused on every path is told as accepted alone."""
-    words: dict[Event, ConditionWords] = {event: WORDS[event] for event in ("accepted", "enforced", "overridden")}
+    words: dict[Event, tuple[ConditionWords, ...]] = {
+        event: WORDS[event] for event in ("accepted", "enforced", "overridden")
+    }
     status = StatusProfile("policy", "policies", words)
     first = build.policy("first", build.target("g", section="http"), age=0, color="red")
     strict = kind(status, strategy=MergeStrategy.NONE)

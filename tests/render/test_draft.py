@@ -50,7 +50,7 @@ def read(text: str) -> PolicyKindProfile:
 
 
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
-    """A profile without where it came from, and with the strategy that it would have by default."""
+    """A profile without where it came from and what else its file says, with the strategy it would have by default."""
     variants = {kind: choices(variant) for kind, variant in found.variants.items()}
     strategy = found.default_strategy if found.target_fields else found.strategy
     return replace(
@@ -60,6 +60,7 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
         settings={},
         evidence=found.evidence or TO_DO,
         origin=None,
+        delegation=None,
         assumed=(),
         variants=variants,
     )

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.refusals import Refusal
+from kubectl_policy.resolution.surroundings import Surroundings
 from tests.build import node
 
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy, Fate
     from kubectl_policy.model import Json
-    from kubectl_policy.resolution import Contribution
+    from kubectl_policy.resolution import Contribution, Source
 
 UNSAID: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 PATH: Final = (node("Gateway", "g"), node("HTTPRoute", "r"))
@@ -22,7 +24,12 @@ def resolved(
     *parts: Contribution, profile: PolicyKindProfile = UNSAID, target: dict[str, Json] | None = None
 ) -> EffectivePolicy:
     """What the contributions amount to at the route."""
-    return resolve(PATH, profile, parts, {"spec": target or {}})
+    return resolve(PATH, profile, parts, Surroundings(target_object={"spec": target or {}}))
+
+
+def refusing(holder: Source, *refused: Source) -> Surroundings:
+    """A policy keeps some others out on its target."""
+    return Surroundings({source: Refusal(holder.object, holder.target) for source in refused})
 
 
 def fates(effective: EffectivePolicy) -> dict[tuple[str, str], Fate]:

@@ -26,7 +26,7 @@ HOSTILE_LISTS: Final[list[Json]] = [
     ["x"],
     [None],
     [{"name": "a"}, {}],
-    [{"name": "a"}, {"name": 7}],
+    [{"name": "a"}, {"name": 7.5}],
     [{"name": ""}],
     [{"name": "a"}, {"name": "a"}],
 ]

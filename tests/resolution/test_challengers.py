@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.strategies import lay_over
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
@@ -133,9 +133,9 @@ def test_the_profile_says_who_chooses() -> None:
     """An established override beats its challengers, and not where these choose; no direction is in doubt then."""
     parts = tuple(three("Atomic overrides", "Atomic defaults", "Atomic defaults"))
     path = (node("HTTPRoute", "r"),)
-    theirs = resolve(path, EVERY, parts, {})
+    theirs = resolve(path, EVERY, parts)
     assert theirs.policies_in_force() == {parts[2].source.object}
     assert theirs.doubts == frozenset()
-    ours = resolve(path, replace(EVERY, chooser="established"), parts, {})
+    ours = resolve(path, replace(EVERY, chooser="established"), parts)
     assert ours.policies_in_force() == {parts[0].source.object}
     assert ours.doubts == {"fold direction"}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import Source, plain
-from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.meeting import resolve
 from tests.build import node
-from tests.resolution.outcomes import PATH, UNSAID, fates, resolved
+from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved
 from tests.resolution.specs import declares, set_by, source
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ class TestStrategicMerge:
         parts = (declares("a", self.above), declares("b", self.below, "Strategic merge"))
         assert plain(resolved(*parts, profile=profile).spec)["appended"] == [1, 2]
         third = declares("c", {"z": 1}, "Patch defaults")
-        found = resolve(PATH, profile, (*parts, third), {}, frozenset({third.source}))
+        found = resolve(PATH, profile, (*parts, third), refusing(parts[0].source, third.source))
         assert plain(found.spec)["appended"] == [1, 2]
-        refusing = (declares("a", self.above), declares("b", self.below), declares("c", {}, "Strategic merge"))
-        found = resolve(PATH, profile, refusing, {}, frozenset({refusing[2].source}))
+        three = (declares("a", self.above), declares("b", self.below), declares("c", {}, "Strategic merge"))
+        found = resolve(PATH, profile, three, refusing(three[0].source, three[2].source))
         assert plain(found.spec) == self.below
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.resolution.effective import resolve
-from tests.resolution.outcomes import PATH, UNSAID, fates, resolved, superseders
+from kubectl_policy.resolution.meeting import resolve
+from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved, superseders
 from tests.resolution.specs import declares, leaf_at, names, set_by, source
 
 if TYPE_CHECKING:
@@ -152,24 +152,29 @@ class TestRefused:
         declares("b", {"x": 2}, "Patch defaults", at="h"),
         declares("c", {"x": 3, "z": 3}, "Patch overrides", at="h"),
     )
-    out: Final = frozenset({source("c", overrides=True, at="h")})
+    out: Final = source("c", overrides=True, at="h")
+    around: Final = refusing(source("b", at="h"), out)
 
     def test_nothing_of_them_is_in_force(self) -> None:
         """Not even their overrides; the others merge as if they were not there."""
-        found = resolve(PATH, UNSAID, self.parts, {}, self.out)
+        found = resolve(PATH, UNSAID, self.parts, self.around)
         assert set_by(found.spec) == {"x": (2, "b"), "y": (1, "a")}
-        assert (names(found.members), found.rejected, found.kept_out) == ({"a", "b"}, self.out, self.out)
+        assert (names(found.members), found.rejected, found.kept_out) == (
+            {"a", "b"},
+            frozenset({self.out}),
+            self.around.refused,
+        )
         assert {one.name for one in found.policies_in_force()} == {"a", "b"}
 
     def test_every_field_of_theirs_is_rejected_for_the_one_that_applies_there(self) -> None:
         """It is the policy on the same target, not what else is in force on the path."""
-        found = fates(resolve(PATH, UNSAID, self.parts, {}, self.out))
+        found = fates(resolve(PATH, UNSAID, self.parts, self.around))
         for field in ("x", "z"):
             assert (found["c", field].state, superseders(found["c", field])) == ("rejected", {"b"})
 
     def test_a_conflict_in_the_merge_is_another_matter(self) -> None:
         """Strategy None refuses for whoever is established."""
         parts = (declares("n", {"x": 0}, "None", at="f"), *self.parts[1:])
-        found = fates(resolve(PATH, UNSAID, parts, {}, self.out))
+        found = fates(resolve(PATH, UNSAID, parts, self.around))
         assert (found["b", "x"].state, superseders(found["b", "x"])) == ("rejected", {"n"})
         assert (found["c", "x"].state, superseders(found["c", "x"])) == ("rejected", {"b"})

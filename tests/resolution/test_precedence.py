@@ -9,9 +9,9 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, refused, same_level_of
+from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, same_level_of
 from tests.build import policy
-from tests.resolution.specs import declares, names
+from tests.resolution.specs import declares
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -94,27 +94,3 @@ def test_the_rule_for_one_node_is_the_profiles_or_that_of_the_text() -> None:
     assert same_level_of(UNSAID, []) == same_level_of(UNSAID, [bare]) == "newest-challenges"
     assert same_level_of(UNSAID, [bare, stanza]) == "first-wins"
     assert same_level_of(replace(UNSAID, same_level="one-applies"), [stanza]) == "one-applies"
-
-
-class TestOneApplies:
-    """Of the policies on one node the first one applies, and all others are refused."""
-
-    def test_elsewhere_nobody_is_refused(self) -> None:
-        """Where policies challenge each other, or the first one wins."""
-        parts = [declares("old", {}), declares("new", {})]
-        assert refused(parts, "newest-challenges") == refused(parts, "first-wins") == frozenset()
-
-    def test_one_alone_is_not_refused(self) -> None:
-        """Nor is anybody where there is nobody."""
-        assert refused([declares("p", {})], "one-applies") == refused([], "one-applies") == frozenset()
-
-    def test_all_but_the_first_are(self) -> None:
-        """Whatever their strategies are; nothing changes its place."""
-        parts = [declares("old", {}), declares("new", {}, "Patch overrides"), declares("newer", {}, "None")]
-        assert names(refused(parts, "one-applies")) == {"new", "newer"}
-        assert on_one_node(parts, "one-applies") == parts
-
-    def test_every_stanza_of_the_first_applies(self) -> None:
-        """It is the policy that is refused or not."""
-        parts = [declares("old", {}, "Patch overrides"), declares("old", {}), declares("new", {})]
-        assert names(refused(parts, "one-applies")) == {"new"}

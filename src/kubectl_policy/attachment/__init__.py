@@ -1,6 +1,7 @@
-"""What a policy is attached to: every target reference becomes an attachment, also the ones that fail."""
+"""What a policy is attached to: every reference becomes an attachment, also the ones that fail."""
 
-from kubectl_policy.attachment.attach import Attachment, State, attach
-from kubectl_policy.attachment.references import TargetReference, target_references
+from kubectl_policy.attachment.attach import attach
+from kubectl_policy.attachment.attachment import Attachment, State
+from kubectl_policy.attachment.references import TargetReference, target_references, without_references
 
-__all__ = ["Attachment", "State", "TargetReference", "attach", "target_references"]
+__all__ = ["Attachment", "State", "TargetReference", "attach", "target_references", "without_references"]

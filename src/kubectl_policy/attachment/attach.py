@@ -3,60 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from kubectl_policy.attachment.needs import missing_need
+from kubectl_policy.attachment.attachment import Attachment
+from kubectl_policy.attachment.filters import filter_attachments, unread_routes
+from kubectl_policy.attachment.overlaps import without_overlaps
+from kubectl_policy.attachment.owners import not_managed
 from kubectl_policy.attachment.references import TargetReference, target_references
+from kubectl_policy.attachment.validity import Failure, policy_failure, target_failure
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.topology.controllers import controller_of, managed
+from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
+    from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
 
-State: TypeAlias = Literal[
-    "attached",
-    "target missing",
-    "target unknown",
-    "section missing",
-    "not permitted",
-    "kind unsupported",
-    "not managed",
-    "policy invalid",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Attachment:
-    """One target reference of a policy and what it comes to.
-
-    `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
-    `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. A target is "not
-    managed" if another controller acts on it, a policy invalid if something that it needs is missing. `virtual` marks a
-    target of a kind that no API serves.
-    """
-
-    policy: ObjectRef
-    target: NodeRef | None
-    declared: TargetReference
-    state: State
-    message: str = ""
-    virtual: bool = False
-
 
 def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:
-    """Every attachment of a policy, in the order in which it declares its references."""
-    return tuple(
+    """Every attachment of a policy: by its references, in the order in which it declares them, then by filters."""
+    by_references = tuple(
         attachment
         for reference in target_references(policy, profile)
         for attachment in _Reference(policy, profile, topology, reference).attachments()
     )
+    by_filters = tuple(filter_attachments(policy, profile, topology)) if profile.filter_routes else ()
+    found = (*by_references, *by_filters) or tuple(unread_routes(policy.ref, profile, topology.index))
+    return without_overlaps(found, topology) if profile.overlap == "refused" else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +74,10 @@ class _Reference:
             return ""
         return self.declared.namespace or self.policy.ref.namespace
 
-    def _fails(self, state: State, message: str, target: NodeRef | None = None) -> Attachment:
-        return Attachment(self.policy.ref, target, self.declared, state, message)
+    def _fails(
+        self, state: State, message: str, target: NodeRef | None = None, *, competes: bool = False
+    ) -> Attachment:
+        return Attachment(self.policy.ref, target, self.declared, state, message, competes=competes)
 
     def _by_labels(self) -> tuple[Attachment, ...]:
         index, kind = self.topology.index, self._kind
@@ -123,15 +104,23 @@ class _Reference:
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
         home, index = self._namespace, self.topology.index
-        if not home or self.declared.namespaces is None:
+        if not home or (self.declared.namespaces is None and not self._is_global):
             return [home]
         others = {resource.ref.namespace for resource in index.of_kind(self._kind)}
+        if self._is_global or self.declared.namespaces is None:
+            return sorted(others)
         wanted = [
             namespace
             for namespace in sorted(others)
             if lets_in(index, self.declared.namespaces, "Same", home, namespace) is not False
         ]
         return sorted(wanted, key=lambda namespace: namespace != home)
+
+    @property
+    def _is_global(self) -> bool:
+        """Whether this selects objects of every namespace, whatever they say of it."""
+        selects_objects = self.declared.selector is not None
+        return selects_objects and self.policy.ref.namespace == self.profile.global_namespace != ""
 
     def _by_name(self) -> tuple[Attachment, ...]:
         return (self._to(ObjectRef(self._kind, self._namespace, self.declared.name)),)
@@ -146,7 +135,7 @@ class _Reference:
             return Attachment(self.policy.ref, target, self.declared, "attached", message, virtual=True)
         failure = self._absent(target) or self._unusable(target)
         if failure:
-            return self._fails(*failure, target)
+            return self._fails(failure.state, failure.message, target, competes=failure.competes)
         return Attachment(self.policy.ref, target, self.declared, "attached")
 
     def _unsure(self, ref: ObjectRef) -> tuple[State, str] | None:
@@ -159,23 +148,36 @@ class _Reference:
         where = f"namespace {ref.namespace}"
         return "target unknown", f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
 
-    def _absent(self, target: NodeRef) -> tuple[State, str] | None:
+    def _absent(self, target: NodeRef) -> Failure | None:
+        if self.profile.targets_exist == "whenReferred":
+            return self._not_referred(target.object)
         ref, presence = target.object, self.topology.index.presence(target.object)
         if presence == "missing":
-            return "target missing", f"{ref} does not exist"
-        return ("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
+            return Failure("target missing", f"{ref} does not exist")
+        return Failure("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
 
-    def _unusable(self, target: NodeRef) -> tuple[State, str] | None:
+    def _not_referred(self, ref: ObjectRef) -> Failure | None:
+        """Why a target is none to the kind's controllers, who know what routes of theirs refer to, and nothing else."""
+        routes = self.topology.relations.routes_forwarding_to(ref)
+        if any(managed(self.topology, route, self.profile.controllers) is not False for route in routes):
+            return None
+        ours = " or ".join(sorted(self.profile.controllers))
+        if self.topology.index.snapshot.complete:
+            return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
+        return Failure("target unknown", f"no route that {ours} acts on and sends requests to {ref} is in the input")
+
+    def _unusable(self, target: NodeRef) -> Failure | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
         ref = target.object
-        if managed(self.topology, ref, self.profile.controllers) is False:
-            return "not managed", self._other_controller(ref)
+        elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
+        if elsewhere:
+            return Failure("not managed", elsewhere)
         if target.section and target.section not in self.topology.sections(ref):
             sections = self._called(ref)
             known = f"it has {', '.join(sections)}" if sections else "it has no sections"
-            return "section missing", f"{ref} has no section {target.section}; {known}"
-        missing = missing_need(self.topology.index, self.policy, self.profile)
-        return ("policy invalid", missing) if missing else None
+            return Failure("section missing", f"{ref} has no section {target.section}; {known}")
+        invalid = policy_failure(self.policy, self.profile, self.topology.index)
+        return invalid or target_failure(ref, self.profile, self.topology)
 
     def _section(self, ref: ObjectRef) -> str:
         """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
@@ -195,13 +197,6 @@ class _Reference:
             for position, name in enumerate(names)
         ]
 
-    def _other_controller(self, ref: ObjectRef) -> str:
-        kind, ours = self.policy.ref.kind, " or ".join(sorted(self.profile.controllers))
-        if ref.group_kind in ROUTES:
-            return f"{kind} acts on what {ours} manages, and no parent of {ref} is"
-        theirs = controller_of(self.topology, ref)
-        return f"{kind} acts on what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
-
     def _is_virtual(self, ref: ObjectRef) -> bool:
         """Whether no API serves the target's kind: the profile says so, or a complete snapshot knows of none."""
         index, kind = self.topology.index, ref.group_kind
@@ -217,7 +212,7 @@ class _Reference:
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
         """
         home, index = self.policy.ref.namespace, self.topology.index
-        if not home or not ref.namespace or ref.namespace == home:
+        if not home or not ref.namespace or ref.namespace == home or self._is_global:
             return None
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.fields import every_mapping, text_at
+from kubectl_policy.topology.grants import permitted, unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Needed
@@ -23,28 +24,55 @@ class NeededObject(NamedTuple):
     field: str
 
 
-def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> str:
-    """Which object that a policy needs is known not to exist, in words; empty if there is none."""
+class Lacking(NamedTuple):
+    """Something that a policy needs and has not: why, in words, and whether the policy keeps others out all the same.
+
+    What is `forbidden` is there, and no ReferenceGrant lets the policy refer to it.
+    """
+
+    message: str
+    competes: bool
+    forbidden: bool = False
+
+
+def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> Lacking | None:
+    """The first thing that a policy needs and is known not to have; None if there is none."""
     for need in profile.needs:
-        found = _named(index, policy, need)
-        if isinstance(found, str):
-            return found
-        if index.presence(found.ref) == "missing":
-            return f"{found.ref}, which {found.field} names, does not exist"
-    return ""
+        for found in _named(index, policy, need):
+            if isinstance(found, str):
+                return Lacking(found, need.competes)
+            if _forbidden(index, policy, found.ref):
+                where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {policy.ref} refer to {found.ref}"
+                return Lacking(where, need.competes, forbidden=True)
+            if index.presence(found.ref) == "missing":
+                return Lacking(f"{found.ref}, which {found.field} names, does not exist", need.competes)
+    return None
+
+
+def _forbidden(index: Index, policy: Resource, ref: ObjectRef) -> bool:
+    home = policy.ref.namespace
+    if not ref.namespace or ref.namespace == home or unseen(index, ref.namespace):
+        return False
+    return not permitted(index, policy.ref.group_kind, home, ref)
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[NeededObject]:
     """The objects that a policy needs of which it is not known whether they exist."""
     for need in profile.needs:
-        found = _named(index, policy, need)
-        if not isinstance(found, str) and index.presence(found.ref) == "unknown":
-            yield found
+        for found in _named(index, policy, need):
+            if not isinstance(found, str) and index.presence(found.ref) == "unknown":
+                yield found
 
 
-def _named(index: Index, policy: Resource, need: Needed) -> NeededObject | str:
-    """The object that a policy names for a need, or why it names none."""
-    reference = mapping_at(policy.raw, need.field)
+def _named(index: Index, policy: Resource, need: Needed) -> Iterator[NeededObject | str]:
+    """The objects that a policy names for a need, or why it names none."""
+    references = list(every_mapping(policy.raw, need.field.split(".")))
+    if not references and not need.optional:
+        references = [{}]
+    return (_object(index, policy, need, reference) for reference in references)
+
+
+def _object(index: Index, policy: Resource, need: Needed, reference: Mapping[str, Json]) -> NeededObject | str:
     kind, name = GroupKind(need.group, text_at(reference, "kind") or need.kinds[0]), text_at(reference, "name")
     if kind.kind not in need.kinds:
         return f"{need.field}.kind {kind.kind} is not one of {', '.join(need.kinds)}"
@@ -54,5 +82,6 @@ def _named(index: Index, policy: Resource, need: Needed) -> NeededObject | str:
     elsewhere = index.of_kind(kind) if kind.kind in need.cluster_kinds else ()
     read = next((resource.ref for resource in elsewhere if resource.ref.name == name), None)
     namespaced = kind.kind not in need.cluster_kinds and index.namespaced(kind)
-    ref = read or ObjectRef(kind, policy.ref.namespace if namespaced else "", name)
+    home = text_at(reference, "namespace") or policy.ref.namespace
+    ref = read or ObjectRef(kind, home if namespaced else "", name)
     return NeededObject(ref, need.field)

@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_a
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 
@@ -21,6 +21,10 @@ class TargetReference:
     `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
     reference names every object of the kind whose labels it selects, in its own namespace or in those that `namespaces`
     lets in (`from: Same | All | Selector`).
+
+    Where it is a filter of a route that names the policy, `named_by` is that route and `field` the place in it; `place`
+    is that of the filter among those of its rule, from 1 (0: it is not the rule's own). Without `field`, nothing is
+    known to be declared, but routes of that kind and namespace were not read.
     """
 
     field: str
@@ -31,6 +35,8 @@ class TargetReference:
     section: str = ""
     selector: Mapping[str, Json] | None = None
     namespaces: Mapping[str, Json] | None = None
+    named_by: ObjectRef | None = None
+    place: int = 0
 
 
 def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[TargetReference, ...]:
@@ -41,6 +47,13 @@ def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[Tar
         for field, entry in _entries(path, value_at(policy.raw, path))
         for reference in _references(field, entry, profile.target_group)
     )
+
+
+def without_references(profile: PolicyKindProfile) -> str:
+    """What a policy lacks that nothing attaches, in words: `has no target reference`."""
+    lacks = ["has no target reference"] if profile.target_fields else []
+    lacks += ["is named by no filter of a route"] if profile.filter_routes else []
+    return " and ".join(lacks)
 
 
 def _entries(path: str, value: Json) -> Iterator[tuple[str, Json]]:

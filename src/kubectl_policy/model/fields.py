@@ -1,11 +1,14 @@
 """Reading decoded YAML or JSON without trusting its shape."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias, cast
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
+# As far as a 32-bit integer reaches, or nearly so.
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _NO_MAPPING: Mapping[str, Json] = {}
 
 
@@ -35,6 +38,18 @@ def mappings_at(value: Json, path: str) -> list[Mapping[str, Json]]:
     return [item for item in items_at(value, path) if isinstance(item, Mapping)]
 
 
+def every_mapping(value: Json, keys: Sequence[str]) -> Iterator[Mapping[str, Json]]:
+    """The mappings at a path of keys, through every list on the way."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from every_mapping(item, keys)
+    elif isinstance(value, Mapping):
+        if keys:
+            yield from every_mapping(value.get(keys[0]), keys[1:])
+        else:
+            yield value
+
+
 def text_at(value: Json, path: str, default: str = "") -> str:
     """The string at a dotted path; `default` where it is absent or is something else."""
     found = value_at(value, path)
@@ -45,6 +60,12 @@ def integer_at(value: Json, path: str) -> int | None:
     """The integer at a dotted path; None where it is absent or is something else (a boolean is something else)."""
     found = value_at(value, path)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def number_in_annotation(raw: Json, name: str) -> int | None:
+    """The whole number that an annotation holds; 0 without the annotation, None where it holds something else."""
+    written = mapping_at(raw, "metadata.annotations").get(name, "0")
+    return int(written) if isinstance(written, str) and _WHOLE_NUMBER.fullmatch(written) else None
 
 
 def time_at(value: Json, path: str) -> datetime | None:

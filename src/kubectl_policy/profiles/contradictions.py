@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?")
 # Meaningless without target references.
 _OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
+_WITHOUT_REFERENCES: Final = ("filters", "none")
 
 
 def contradictions(document: dict[str, Any]) -> Iterator[Flaw]:
@@ -45,8 +46,12 @@ def _merges_strategically_alone(fields: Fields) -> bool:
     return one_pair or "Strategic merge" not in fields["strategyValues"].values()
 
 
-def _has_references(fields: Fields) -> bool:
-    return fields.get("attachment") != "none"
+def _without(attachment: str) -> Callable[[Fields], bool]:
+    return lambda fields: fields.get("attachment") != attachment
+
+
+def _named_by_filters(fields: Fields) -> bool:
+    return bool(fields.get("filterRoutes"))
 
 
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
@@ -58,7 +63,18 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
     ),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
-    *((name, _has_references, "means nothing with attachment: none") for name in _OF_REFERENCES),
+    *(
+        (name, _without(attachment), f"means nothing with attachment: {attachment}")
+        for attachment in _WITHOUT_REFERENCES
+        for name in _OF_REFERENCES
+    ),
+    ("filterRoutes", _without("none"), "means nothing with attachment: none"),
+    ("backendFilters", _named_by_filters, "means nothing without filterRoutes"),
+    (
+        "attachment",
+        lambda fields: fields["attachment"] != "filters" or _named_by_filters(fields),
+        "filters needs filterRoutes",
+    ),
 )
 
 

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
+from kubectl_policy.profiles.merging import (
+    Inheritance,
+    Joint,
+    MergeStrategy,
+    PortField,
+    RouteChoice,
+    Scope,
+    TargetLevel,
+    Unheeded,
+)
 from kubectl_policy.profiles.profile import (
     TARGET_FIELDS,
-    MergeStrategy,
     Needed,
     PolicyKindProfile,
     Setting,
-    TargetLevel,
 )
+from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Literal
 
     from kubectl_policy.model import Origin
     from kubectl_policy.profiles.status import Event
@@ -29,16 +41,37 @@ _OF_ALL: Final = ("controllers", "settings", "status")
 def decode(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfile, ...]:
     """The profiles in a document that is valid by the schema, in its order."""
     shared = {name: document[name] for name in _OF_ALL if name in document}
+    delegation = _delegation(document)
     return tuple(
-        _profile(GroupKind(document["group"], kind), shared | fields, origin)
+        _profile(GroupKind(document["group"], kind), shared | fields, origin, delegation)
         for kind, fields in document["kinds"].items()
     )
 
 
-def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -> PolicyKindProfile:
+def _delegation(document: Mapping[str, Any]) -> DelegationProfile | None:
+    if "delegation" not in document:
+        return None
+    fields = document["delegation"]
+    label = fields.get("byLabel")
+    return DelegationProfile(
+        document["group"],
+        frozenset(document.get("controllers", ())),
+        fields.get("everyRoute", ""),
+        ByLabel(GroupKind(label["group"], label["kind"]), label["label"], label.get("allNamespaces", ""))
+        if label
+        else None,
+        fields.get("inheritMatches", ""),
+        fields.get("grantRequired", True),
+        tuple(fields["evidence"]),
+    )
+
+
+def _profile(
+    group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin, delegation: DelegationProfile | None = None
+) -> PolicyKindProfile:
     chooses = any(name in fields for name in ("strategy", "strategyField", "stanzas"))
     attachment = fields.get("attachment", "references")
-    references = attachment != "none"
+    references = attachment not in {"filters", "none"}
     return PolicyKindProfile(
         group_kind,
         fields["class"],
@@ -46,6 +79,8 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         short_names=tuple(fields.get("shortNames", ())),
         target_fields=tuple(fields.get("targetFields", TARGET_FIELDS)) if references else (),
         references_alone=attachment != "partly",
+        filter_routes=_kinds(fields.get("filterRoutes", ())),
+        backend_filters=fields.get("backendFilters", False),
         target_group=fields.get("targetGroup", ""),
         declared_targets=_kinds(fields.get("declaredTargets", ())),
         effective_targets=_levels(fields.get("effectiveTargets", ())),
@@ -54,8 +89,12 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         cross_namespace=fields.get("crossNamespace"),
         grant_required=fields.get("grantRequired", True),
         unnamed_rules=fields.get("unnamedRules", ""),
+        global_namespace=fields.get("globalNamespace", ""),
         controllers=frozenset(fields.get("controllers", ())),
         needs=tuple(_needed(need) for need in fields.get("needs", ())),
+        enabled_by=_switch(fields["enabledBy"]) if "enabledBy" in fields else None,
+        least_sizes=MappingProxyType({size: tuple(least) for size, least in fields.get("leastSizes", {}).items()}),
+        targets_exist=fields.get("targetsExist", "whenRead"),
         exclusive_field=fields.get("exclusiveField", ""),
         target_status=fields.get("targetStatus", ""),
         backend_fields=tuple(fields.get("backendFields", ())),
@@ -71,12 +110,20 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
         merge_parents=_levels(fields.get("mergeParents", ())),
         fold=fields.get("fold"),
         same_level=fields.get("sameLevel"),
+        refusal=fields.get("refusal", "there"),
+        overlap=fields.get("overlap", "allowed"),
         order_field=fields.get("orderField", ""),
+        weight_annotation=fields.get("weightAnnotation", ""),
         list_keys=MappingProxyType(dict(fields.get("listKeys", {}))),
         nulls=fields.get("nulls", "remove"),
         empty_without=fields.get("emptyWithout", ""),
         object_fields=MappingProxyType(dict(fields.get("objectFields", {}))),
         whole_fields=frozenset(fields.get("wholeFields", ())),
+        joint_fields=tuple(_joint(joint) for joint in fields.get("jointFields", ())),
+        scopes=tuple(Scope(_levels(scope["levels"]), _protocols(scope)) for scope in fields.get("scopes", ())),
+        route_choice=_route_choice(fields["routeChoice"]) if "routeChoice" in fields else None,
+        unheeded=tuple(_unheeded(part) for part in fields.get("unheeded", ())),
+        port_field=_port_field(fields["portField"]) if "portField" in fields else None,
         variants=_variants(group_kind, fields, origin),
         status=_status(group_kind, fields.get("status", {})),
         status_by=MappingProxyType(
@@ -89,12 +136,57 @@ def _profile(group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin) -
             {name: Setting(said["default"], said["description"]) for name, said in fields.get("settings", {}).items()}
         ),
         origin=origin,
-        assumed=() if chooses or not references else ("merge strategy",),
+        delegation=delegation,
+        assumed=() if chooses or attachment == "none" else ("merge strategy",),
     )
 
 
+def _joint(joint: Mapping[str, Any]) -> Joint:
+    return Joint(
+        joint["field"],
+        tuple(joint["within"]),
+        joint.get("by", ""),
+        tuple(joint.get("unless", ())),
+        joint.get("setting", ""),
+        joint.get("value", ""),
+    )
+
+
+def _unheeded(part: Mapping[str, Any]) -> Unheeded:
+    values = frozenset(part.get("values", ()))
+    return Unheeded(_levels(part["levels"]), tuple(part.get("fields", ())), _protocols(part), values)
+
+
+def _switch(said: Mapping[str, str]) -> Switch:
+    without = cast("Literal['allowed', 'refused']", said.get("without", "refused"))
+    return Switch(GroupKind(said["group"], said["kind"]), said["field"], without)
+
+
+def _protocols(part: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(part.get("protocols", ()))
+
+
+def _route_choice(choice: Mapping[str, Any]) -> RouteChoice:
+    values = {
+        value: Inheritance(MergeStrategy(means["strategy"]), _strategy(means.get("joint")))
+        for value, means in choice["values"].items()
+    }
+    return RouteChoice(choice["annotation"], MappingProxyType(values))
+
+
+def _port_field(said: Mapping[str, str]) -> PortField:
+    return PortField(said["field"], said["key"], said["insteadOf"])
+
+
 def _needed(need: Mapping[str, Any]) -> Needed:
-    return Needed(need["field"], need["group"], tuple(need["kinds"]), frozenset(need.get("clusterKinds", ())))
+    return Needed(
+        need["field"],
+        need["group"],
+        tuple(need["kinds"]),
+        frozenset(need.get("clusterKinds", ())),
+        need.get("optional", False),
+        need.get("competes", False),
+    )
 
 
 def _variants(
@@ -111,14 +203,24 @@ def _variants(
 def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
     placement = fields.get("placement", STANDARD_STATUS.placement)
     narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
-    annotation = fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower())
+    said = StatusProfile(
+        placement,
+        narrowed_by,
+        enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
+        affects=fields.get("affects", STANDARD_STATUS.affects),
+        target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
+    )
     if "conditions" not in fields:
-        return StatusProfile(placement, narrowed_by, target_annotation=annotation)
-    conditions: dict[Event, ConditionWords] = {
-        _event(name): ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
-        for name, words in fields["conditions"].items()
+        return said
+    conditions: dict[Event, tuple[ConditionWords, ...]] = {
+        _event(name): tuple(_words(group_kind, words) for words in (said, *said.get("also", ())))
+        for name, said in fields["conditions"].items()
     }
-    return StatusProfile(placement, narrowed_by, MappingProxyType(conditions), annotation)
+    return replace(said, conditions=MappingProxyType(conditions))
+
+
+def _words(group_kind: GroupKind, words: Mapping[str, str]) -> ConditionWords:
+    return ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
 
 
 def _event(name: str) -> Event:

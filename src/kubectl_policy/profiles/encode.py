@@ -7,17 +7,29 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import MergeStrategy, PolicyKindProfile
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.profiles.profile import PolicyKindProfile
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import Json
+    from kubectl_policy.profiles.status import ConditionWords
 
 # What is about the profile and not about the kind; and what the schema of a definition says, which no file can.
 _NOT_WRITTEN: Final = frozenset(
-    {"group_kind", "policy_class", "known_by", "references_alone", "map_fields", "settings", "origin", "assumed"}
+    {
+        "group_kind",
+        "policy_class",
+        "known_by",
+        "references_alone",
+        "map_fields",
+        "settings",
+        "origin",
+        "delegation",
+        "assumed",
+    }
 )
 # What a variant may change.
 _VARYING: Final = ("strategy", "chooser", "whole_fields")
@@ -39,7 +51,7 @@ def encode(profile: PolicyKindProfile) -> dict[str, Json]:
         if value != getattr(blank, name):
             written[field_name(name)] = _variants(profile) if name == "variants" else _plain(value)
     if not profile.target_fields:
-        written["attachment"] = "none"
+        written["attachment"] = "filters" if profile.filter_routes else "none"
         del written["targetFields"]
     elif not profile.references_alone:
         written["attachment"] = "partly"
@@ -86,13 +98,21 @@ def _status(status: StatusProfile) -> dict[str, Json]:
     written: dict[str, Json] = {"placement": status.placement}
     if status.narrowed_by != STANDARD_STATUS.narrowed_by:
         written["narrowedBy"] = status.narrowed_by
+    if status.enforced_by != STANDARD_STATUS.enforced_by:
+        written["enforcedBy"] = status.enforced_by
+    if status.affects != STANDARD_STATUS.affects:
+        written["affects"] = status.affects
     if status.conditions != STANDARD_STATUS.conditions:
         written["conditions"] = {
-            field_name(event.replace(" ", "_")): _plain(words) for event, words in status.conditions.items()
+            field_name(event.replace(" ", "_")): _words(*words) for event, words in status.conditions.items()
         }
     if status.target_annotation:
         written["targetAnnotation"] = status.target_annotation
     return written
+
+
+def _words(first: ConditionWords, *more: ConditionWords) -> dict[str, Json]:
+    return _record(first) | ({"also": [_record(words) for words in more]} if more else {})
 
 
 def _variants(profile: PolicyKindProfile) -> list[Json]:

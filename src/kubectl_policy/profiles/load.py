@@ -9,27 +9,30 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.errors import ProfileError
-from kubectl_policy.model import Origin
+from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.decode import decode
 from kubectl_policy.profiles.document import read_document
 from kubectl_policy.profiles.validate import flaws
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
-    from kubectl_policy.model import GroupKind
+    from kubectl_policy.profiles.delegation import DelegationProfile
     from kubectl_policy.profiles.document import Document
     from kubectl_policy.profiles.profile import PolicyKindProfile
     from kubectl_policy.profiles.validate import Flaw, Schema
 
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
 MAX_SIZE: Final = 4 * 2**20
+_HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
 _SUFFIXES: Final = frozenset({_SUFFIX, ".yml", ".json"})
+_DELEGATION: Final = "\ndelegation:"
 _HINT: Final = "docs/profiles.md describes every field"
 
 
@@ -41,6 +44,25 @@ def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
     text = (_data() / f"{group}{_SUFFIX}").read_text("utf-8")
     found = _profiles(read_document(text, f"built-in profile {group}", ""))
     return {profile.group_kind: profile for profile in found}
+
+
+def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
+    """How routes delegate, from the built-in files that say it, if a reference of these kinds may stand for routes.
+
+    That may be one to an HTTPRoute, or of a group that such a file mentions; else no file is taken apart.
+    """
+    texts = _delegating_files()
+    if not any(kind == _HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):
+        return ()
+    found = (profile.delegation for group in texts for profile in built_in_profiles(group).values())
+    return tuple(dict.fromkeys(delegation for delegation in found if delegation))
+
+
+@cache
+def _delegating_files() -> Mapping[str, str]:
+    """The built-in files that say how routes delegate, as text, by their groups."""
+    texts = {group: (_data() / f"{group}{_SUFFIX}").read_text("utf-8") for group in sorted(built_in_groups())}
+    return {group: text for group, text in texts.items() if _DELEGATION in text}
 
 
 @cache

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import GroupKind, NodeRef, Origin
+    from kubectl_policy.model import GroupKind, Origin
+    from kubectl_policy.profiles.delegation import DelegationProfile
+    from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
+    from kubectl_policy.profiles.requirements import Switch
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
-SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies"]
+SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
+Refusal: TypeAlias = Literal["there", "everywhere"]
+Overlap: TypeAlias = Literal["allowed", "refused"]
+TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
 Sections: TypeAlias = Literal["refine", "replace"]
@@ -28,74 +34,21 @@ KnownBy: TypeAlias = Literal["profile", "label", "shape"]
 TARGET_FIELDS: Final = ("spec.targetRef", "spec.targetRefs", "spec.targetSelectors")
 
 
-class MergeStrategy(StrEnum):
-    """What becomes of two specs on one path, in the words of GEP-713 ("Merge strategies").
-
-    Of two, the one nearer the root is *established*, the other the *challenger*; the established one's strategy
-    decides, unless the profile lets the challenger choose. Two are not the GEP's: with "Strategic merge" the challenger
-    patches the established spec as Kubernetes' strategic merge does, lists by their keys; where "All apply", every
-    policy is in force with all that it says, and none beats another.
-    """
-
-    NONE = "None"
-    ATOMIC_DEFAULTS = "Atomic defaults"
-    ATOMIC_OVERRIDES = "Atomic overrides"
-    PATCH_DEFAULTS = "Patch defaults"
-    PATCH_OVERRIDES = "Patch overrides"
-    STRATEGIC_MERGE = "Strategic merge"
-    ALL_APPLY = "All apply"
-
-    @property
-    def overrides(self) -> bool:
-        """Whether the established spec beats its challengers on purpose."""
-        return self in {MergeStrategy.ATOMIC_OVERRIDES, MergeStrategy.PATCH_OVERRIDES}
-
-    @property
-    def defaults(self) -> bool:
-        """Whether the established spec gives way to its challengers."""
-        return self in {
-            MergeStrategy.ATOMIC_DEFAULTS,
-            MergeStrategy.PATCH_DEFAULTS,
-            MergeStrategy.STRATEGIC_MERGE,
-        }
-
-    @property
-    def patches_above(self) -> bool:
-        """Whether a challenger that chooses it patches what is above it instead of replacing it."""
-        return self in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE}
-
-    @classmethod
-    def named(cls, name: str) -> MergeStrategy | None:
-        """The strategy that a person means by `name` (`AtomicDefaults`, `patch-overrides`); None if there is none."""
-        folded = "".join(letter for letter in name.lower() if letter.isalpha())
-        for strategy in cls:
-            if folded == strategy.value.lower().replace(" ", ""):
-                return strategy
-        return None
-
-
-class TargetLevel(NamedTuple):
-    """A level of the hierarchy: the objects of a kind, or (`section`) the named sections of such objects."""
-
-    group_kind: GroupKind
-    section: bool = False
-
-    def includes(self, node: NodeRef) -> bool:
-        """Whether a node is on this level."""
-        return node.object.group_kind == self.group_kind and bool(node.section) == self.section
-
-
 class Needed(NamedTuple):
     """An object that a policy must refer to, or it is invalid: the field of the reference, its group and its kinds.
 
-    The reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them
-    that are cluster-scoped.
+    There may be several, in lists. Without one that `competes`, a policy is invalid, and keeps others out all the same.
+    If it is `optional`, a policy may have no such reference, but none to an object that does not exist either. The
+    reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them that
+    are cluster-scoped.
     """
 
     field: str
     group: str
     kinds: tuple[str, ...]
     cluster_kinds: frozenset[str] = frozenset()
+    optional: bool = False
+    competes: bool = False
 
 
 class Setting(NamedTuple):
@@ -111,15 +64,21 @@ class PolicyKindProfile:
 
     `short_names` are those by which kubectl knows the kind (`btp`), for where its definition was not read.
 
-    Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` it is not
-    known how the kind attaches, and nothing is claimed about what it affects; unless it attaches by `references_alone`,
-    that holds of a policy without references. `target_group` is the group of a reference that names none.
+    Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` and
+    `filter_routes` it is not known how the kind attaches, and nothing is claimed about what it affects; unless it
+    attaches by `references_alone`, that holds of a policy without references. `filter_routes` are the kinds of routes
+    whose rules may name a policy by a filter of type ExtensionRef; it comes before every other policy on that rule.
+    With `backend_filters` a filter of a backendRef may do so too, for that backend alone. `target_group` is the group
+    of a reference that names none.
     `unnamed_rules` is what a reference calls a rule without a name (`rule-{n}`, from 1).
-    `controllers` are the names of the controllers that act on the kind: it has no effect on Gateways of other classes
-    (empty: on all). In such a name `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are
-    objects without which a policy is invalid, `exclusive_field` is a list in a target section of which no entry may
-    occur in another section as well, `target_status` a field of the target's status without which the policy has
-    nothing to do. `backend_fields` hold references to backends that the policy itself sends requests to.
+    Policies in the `global_namespace` may select objects in every namespace. `controllers` are the names of the
+    controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
+    `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are objects without which a policy
+    is invalid, and it is refused below Gateways whose parameters do not say what it is `enabled_by`; `least_sizes` are
+    fields with a size that must not be less than others. Targets exist "whenReferred" if a route refers to them,
+    whether or not there is such an object. `exclusive_field` is a list in a target section of which no entry may occur
+    in another section as well, `target_status` a field of the target's status without which the policy has nothing to
+    do. `backend_fields` hold references to backends that the policy itself sends requests to.
 
     Effect. `effective_targets` are the levels at which the kind changes behaviour (empty: the target itself for a
     direct kind, the end of each path for an inherited one). A policy on a section refines what the one on the whole
@@ -129,19 +88,28 @@ class PolicyKindProfile:
     Merging. `strategy` is None where each policy chooses by a stanza or by `strategy_field`, whose values mean
     `strategy_values`. `chooser` is the policy of two whose strategy decides, `merges_with` how much of what is above it
     a challenger merges with, where only `merge_parents` count (empty: all). `order_field` is a number that orders
-    policies on one node, smallest first, before their age does. `fold`, `same_level` and `stanzas` are None where
-    nobody has said. `whole_fields` are fields that come whole from one policy although they are maps or part of one:
-    `limits.*` is every entry of a map, `rules[name]` every element of a list, known by its `name`. `list_keys` are the
-    keys by which "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field.
-    `empty_without` is the field without which a spec counts as empty, so that it replaces none further up. `variants`
-    are the profiles that hold instead at effective targets of some kinds.
+    policies on one node, smallest first, before their age does; `weight_annotation` is one of which the greatest comes
+    first. `fold`, `same_level` and `stanzas` are None where nobody has said. Where policies on one node are "disjoint",
+    the newer of two that set a common field is refused; with `refusal` "everywhere", a policy that is refused on one
+    target is refused on all; where `overlap` is "refused", so is a policy on a route if another one, which it does not
+    target, has a Gateway, port, hostname and path in common with it.
+
+    `whole_fields` are fields that come whole from one policy although they are maps or part of one: `limits.*` is every
+    entry of a map, `rules[name]` every element of a list, known by its `name`. `joint_fields` are put together from
+    several; `scopes`, narrowest first, keep policies apart until each scope is merged (what is on no level of theirs is
+    the last one); `route_choice` is how a route says what becomes of its policies where it leads to routes; `unheeded`
+    is what controllers pass over; `port_field` holds settings for single ports. `list_keys` are the keys by which
+    "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field. `empty_without`
+    is the field without which a spec counts as empty, so that it replaces none further up. `variants` are the profiles
+    that hold instead at effective targets of some kinds.
 
     Reporting. `status` is how the kind's controllers report, `status_by` how those do that report otherwise, by name.
 
     `object_fields` maps a field of the spec proper to the field of the target object that stands for the same setting.
     `map_fields` are the maps of scalars in the definition's schema (paths below `spec`), which the experimental GEP-713
     text replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `notes` says
-    in words what no other field can; of an `approximate` profile they say where its answers may be wrong.
+    in words what no other field can; of an `approximate` profile they say where its answers may be wrong. `delegation`
+    is not about the kind: it is what the same file says of routes that delegate to routes.
     """
 
     group_kind: GroupKind
@@ -150,6 +118,8 @@ class PolicyKindProfile:
     short_names: tuple[str, ...] = ()
     target_fields: tuple[str, ...] = TARGET_FIELDS
     references_alone: bool = True
+    filter_routes: frozenset[GroupKind] = frozenset()
+    backend_filters: bool = False
     target_group: str = ""
     declared_targets: frozenset[GroupKind] = frozenset()
     effective_targets: tuple[TargetLevel, ...] = ()
@@ -158,8 +128,12 @@ class PolicyKindProfile:
     cross_namespace: bool | None = None
     grant_required: bool = True
     unnamed_rules: str = ""
+    global_namespace: str = ""
     controllers: frozenset[str] = frozenset()
     needs: tuple[Needed, ...] = ()
+    enabled_by: Switch | None = None
+    least_sizes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    targets_exist: TargetsExist = "whenRead"
     exclusive_field: str = ""
     target_status: str = ""
     backend_fields: tuple[str, ...] = ()
@@ -173,12 +147,20 @@ class PolicyKindProfile:
     merge_parents: tuple[TargetLevel, ...] = ()
     fold: Fold | None = None
     same_level: SameLevel | None = None
+    refusal: Refusal = "there"
+    overlap: Overlap = "allowed"
     order_field: str = ""
+    weight_annotation: str = ""
     list_keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     nulls: Nulls = "remove"
     empty_without: str = ""
     object_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     whole_fields: frozenset[str] = frozenset()
+    joint_fields: tuple[Joint, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    route_choice: RouteChoice | None = None
+    unheeded: tuple[Unheeded, ...] = ()
+    port_field: PortField | None = None
     map_fields: frozenset[str] = frozenset()
     variants: Mapping[GroupKind, PolicyKindProfile] = field(default_factory=lambda: MappingProxyType({}))
     status: StatusProfile = STANDARD_STATUS
@@ -188,6 +170,7 @@ class PolicyKindProfile:
     approximate: bool = False
     settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))
     origin: Origin | None = None
+    delegation: DelegationProfile | None = None
     assumed: tuple[str, ...] = ()
 
     @property
@@ -197,6 +180,16 @@ class PolicyKindProfile:
             return self.strategy
         return MergeStrategy.NONE if self.policy_class == "direct" else MergeStrategy.ATOMIC_DEFAULTS
 
+    @property
+    def apart(self) -> bool:
+        """Whether several policies are in force beside each other; the settings of each then stand below its name."""
+        return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"
+
+    @property
+    def attaches_as_known(self) -> bool:
+        """Whether it is known how policies attach: by references of their own, or by filters of routes."""
+        return bool(self.target_fields or self.filter_routes)
+
     def at(self, target: GroupKind) -> PolicyKindProfile:
         """The profile that holds where the kind takes effect on objects of a kind."""
         return self.variants.get(target, self)
@@ -205,9 +198,17 @@ class PolicyKindProfile:
         """The profile that holds under settings; one without a value has its default."""
         if not self.settings:
             return self
-        controllers = self.controllers
-        for name, setting in self.settings.items():
-            value = values.get(name, setting.default)
-            controllers = frozenset(controller.replace(f"{{{name}}}", value) for controller in controllers)
-        variants = {kind: variant.under(values) for kind, variant in self.variants.items()}
-        return replace(self, controllers=controllers, variants=MappingProxyType(variants))
+        said = {name: values.get(name, setting.default) for name, setting in self.settings.items()}
+        return replace(
+            self,
+            controllers=frozenset(_filled_in(controller, said) for controller in self.controllers),
+            global_namespace=_filled_in(self.global_namespace, said),
+            joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(said)),
+            variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
+        )
+
+
+def _filled_in(name: str, values: Mapping[str, str]) -> str:
+    for setting, value in values.items():
+        name = name.replace(f"{{{setting}}}", value)
+    return name

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.profiles.infer import by_label, by_shape
-from kubectl_policy.profiles.load import built_in_profiles
+from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.delegation import DelegationProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
 
 # Objects of these are never policies, whatever fields they have: the API defines them.
@@ -74,6 +75,15 @@ class Registry:
     def profiled(self, groups: Iterable[str]) -> tuple[GroupKind, ...]:
         """The kinds that have a profile, also if they do not occur: the user's, and built-in ones of some groups."""
         return (*self._user, *(kind for group in groups for kind in built_in_profiles(group)))
+
+    def delegations(self, kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
+        """How routes delegate to routes, if references of some kinds may mean that: the user's files first.
+
+        What a user's file says takes the place of what the built-in one of its group says.
+        """
+        own = {found.delegation.group: found.delegation for found in self._user.values() if found.delegation}
+        built_in = (found for found in built_in_delegations(kinds) if found.group not in own)
+        return tuple(found.under(self._settings) for found in (*own.values(), *built_in))
 
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""

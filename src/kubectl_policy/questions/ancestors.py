@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import every_mapping
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs, refer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.status import Placement, StatusProfile
 
@@ -59,8 +59,27 @@ def _places(
     if placement == "targets":
         return (target,)
     if placement == "gateways":
-        return _gateways(analysis, target)
-    return _at_parents(analysis, profile, target)
+        found: Iterable[NodeRef] = _gateways(analysis, target)
+    elif placement == "parentGateways":
+        found = _named_gateways(analysis, profile, target)
+    elif placement == "owners" and target.object.group_kind in (GATEWAY, *LISTENER_SETS):
+        found = _owners(analysis, target)
+    else:
+        found = _at_parents(analysis, profile, target)
+    return found
+
+
+def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
+    """The object of a listener; for a Gateway, that of the first listener on each port, own listeners first."""
+    if target.section or target.object.group_kind != GATEWAY:
+        return (target._replace(section=""),)
+    relations, gateway = analysis.topology.relations, target.object
+    sets = [found for found in relations.listener_sets(gateway) if relations.admits(gateway, found)]
+    firsts: dict[int | None, NodeRef] = {}
+    for owner in (gateway, *sets):
+        for listener in relations.listeners(owner):
+            firsts.setdefault(listener.port, NodeRef(owner))
+    return dict.fromkeys(firsts.values()) or (target,)
 
 
 def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
@@ -91,33 +110,34 @@ def _calling(analysis: Analysis, backend: ObjectRef) -> Iterator[NodeRef]:
             named = (
                 refer(analysis.index, reference, policy.ref.namespace, SERVICE)
                 for path in profile.backend_fields
-                for reference in _mappings(policy.raw, path.split("."))
+                for reference in every_mapping(policy.raw, path.split("."))
             )
             if backend in named and any(found.state == "attached" for found in analysis.attachments[policy.ref]):
                 yield NodeRef(policy.ref)
 
 
-def _mappings(value: Json, keys: Sequence[str]) -> Iterator[Mapping[str, Json]]:
-    """The mappings at a path of keys, through every list on the way."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _mappings(item, keys)
-    elif isinstance(value, Mapping):
-        if keys:
-            yield from _mappings(value.get(keys[0]), keys[1:])
-        else:
-            yield value
-
-
 def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
-    """The parents of a route on which one of the kind's controllers acts, whether or not they take the route."""
+    """The parents of a route on which one of the kind's controllers acts, whether or not they take the route.
+
+    A route that others delegate to has the parents of those at the top as well.
+    """
     return tuple(
         dict.fromkeys(
             NodeRef(parent.object, parent.section)
-            for parent in parent_refs(analysis.index, route, analysis.index.raw(route))
+            for top in _tops(analysis, route)
+            for parent in parent_refs(analysis.index, top, analysis.index.raw(top))
             if _reports(analysis, profile, parent.object)
         )
     )
+
+
+def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
+    """A route and, in the order of their distance, the routes that delegate to it."""
+    found = [route]
+    for below in found:
+        above = (one.parent.object for one in analysis.topology.relations.delegating_to(below) if one.takes)
+        found += [one for one in dict.fromkeys(above) if one not in found]
+    return tuple(found)
 
 
 def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
@@ -129,6 +149,19 @@ def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) 
         if gateway and not analysis.topology.relations.admits(gateway, parent):
             return False
     return managed(analysis.topology, parent, profile.controllers) is not False
+
+
+def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
+    """The Gateways that routes to a target name as parents, themselves or by a ListenerSet, attached or not."""
+    found: dict[NodeRef, None] = {}
+    for route in analysis.topology.relations.routes_forwarding_to(target.object):
+        for parent in _parents(analysis, profile, route):
+            raw = analysis.index.raw(parent.object)
+            owned = parent.object.group_kind in LISTENER_SETS
+            gateway = gateway_of(analysis.index, parent.object, raw) if owned else parent.object
+            if gateway:
+                found[NodeRef(gateway)] = None
+    return sorted(found)
 
 
 def _gateways(analysis: Analysis, target: NodeRef) -> tuple[NodeRef, ...]:

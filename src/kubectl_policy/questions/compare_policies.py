@@ -13,7 +13,7 @@ from kubectl_policy.questions.compared import Foreign, ObjectStatus, compare
 from kubectl_policy.questions.policy_status import PolicyCondition, PolicyStatuses
 from kubectl_policy.questions.reported import has_report, reported_places
 from kubectl_policy.questions.unseen import Unseen, gaps, unseen_by_references, unseen_class, unseen_for_policy
-from kubectl_policy.questions.vocabulary import is_assumed, vocabulary
+from kubectl_policy.questions.vocabulary import is_assumed, vocabulary, words_for
 from kubectl_policy.topology.backend_tls import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
@@ -130,7 +130,7 @@ class PolicyComparisons:
         refused = by_certificates.pop("Accepted", None)
         for condition in conditions:
             if refused and (condition.type, condition.status) == ("Accepted", "True"):
-                words = own_words.conditions.get("invalid") if own_words else None
+                words = words_for(own_words, "invalid") if own_words else None
                 reason = words.reason if words else refused.reason
                 yield PolicyCondition("Accepted", "False", reason, refused.message)
             else:

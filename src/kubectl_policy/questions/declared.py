@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.traced import KeyedList
 
@@ -54,9 +53,8 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
     An element of a list is `compressor[Gzip]`, by its key, or `rules[0]`, by its place in this spec. Where all policies
     of a kind apply, the settings of each stand below its name; that is left out, and so is a policy without settings.
     """
-    apart = profile.default_strategy is MergeStrategy.ALL_APPLY
     for key, child in spec.items():
-        if not apart or key != _policy_of(child):
+        if not profile.apart or key != _policy_of(child):
             yield from _below(child, (key,), field_name((key,)), profile)
         elif not isinstance(child, Leaf):
             for found in _entries(child, (), "", profile):

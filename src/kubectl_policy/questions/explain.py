@@ -33,7 +33,7 @@ class Explanation:
     """The answer for a policy kind.
 
     `origin` is where it is known from: its profile, else its definition, else one of its policies. `targets` are the
-    levels that policies in the input name, each with the number of references.
+    levels that policies in the input name, or whose filters name policies, each with the number of references.
     """
 
     profile: PolicyKindProfile
@@ -114,3 +114,6 @@ def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetL
                 # As for attaching: no API group is called core.
                 group = "" if reference.group == "core" else reference.group
                 yield TargetLevel(GroupKind(group, reference.kind), bool(reference.section))
+        for named in analysis.topology.relations.filters_naming(policy.ref) if profile.filter_routes else ():
+            if named.route.group_kind in profile.filter_routes:
+                yield TargetLevel(named.route.group_kind, section=True)

@@ -25,11 +25,11 @@ from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import GATEWAY, ROUTES, gateway_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
-    from kubectl_policy.topology import Binding, BindingState
+    from kubectl_policy.topology import Binding, BindingState, Delegation
 
 
 def list_objects(analysis: Analysis, picked: Picked) -> Listing[ObjectRow]:
@@ -78,8 +78,18 @@ def _gateway(analysis: Analysis, resource: Resource) -> GatewayRow:
 
 def _route(analysis: Analysis, resource: Resource) -> RouteRow:
     bindings = groupby(analysis.topology.bindings(resource.ref), lambda binding: binding.parent_index)
-    parents = tuple(_parent(tuple(found)) for _, found in bindings)
+    named = tuple(_parent(tuple(found)) for _, found in bindings)
+    above = {parent.object for parent in named}
+    found = [one for one in analysis.topology.relations.delegating_to(resource.ref) if one.parent.object not in above]
+    parents = (*named, *_unnamed(one for one in found if one.takes or one.reason))
     return RouteRow(_listed(analysis, resource), tuple(strings_at(resource.raw, "spec.hostnames")), parents)
+
+
+def _unnamed(delegations: Iterable[Delegation]) -> Iterator[Parent]:
+    """The routes that delegate to a route which does not name them as its parents."""
+    for route, found in groupby(delegations, lambda delegation: delegation.parent.object):
+        best = max(found, key=lambda delegation: delegation.takes)
+        yield Parent(route, "attached" if best.takes else "refused", (), best.reason, best.message)
 
 
 def _parent(bindings: tuple[Binding, ...]) -> Parent:

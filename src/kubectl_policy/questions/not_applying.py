@@ -34,6 +34,7 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
     """Everything that one might expect to apply, in a stable order, each once."""
     found = [
         *_refused_parents(analysis, subject),
+        *_not_delegated(analysis, subject),
         *_direct_above(analysis, subject, paths),
         *_too_wide(analysis, paths),
         *_failed_attachments(analysis, subject),
@@ -47,8 +48,11 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
         binding.listener for binding in analysis.topology.bindings(subject.object) if binding.state == "attached"
     }
     reached = {node.object for node in attached if node}
+    delegating = {found.parent.object for found in analysis.topology.relations.delegating_to(subject.object)}
     for binding in analysis.topology.bindings(subject.object):
         if binding.state != "refused" or (binding.listener and binding.listener in attached):
+            continue
+        if binding.parent in delegating:
             continue
         place = binding.listener or NodeRef(binding.parent)
         nodes = [place] if place.object in reached else [place, place._replace(section="")]
@@ -56,6 +60,25 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
         policies: list[ObjectRef | None] = [*escaped] or [None]
         for policy in policies:
             yield NotApplying(policy, place, binding.message, binding.reason)
+
+
+def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
+    """The rules of other routes that refer to a route and do not reach it, or not all of its rules."""
+    delegations = analysis.topology.relations.delegating_to(subject.object)
+    reached = {found.parent.object for found in delegations if found.takes}
+    cut_off = analysis.topology.relations.delegations.cut_off
+    for found in delegations:
+        rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)
+        if found.takes:
+            for rule in (rule for rule in rules if NodeRef(subject.object, rule) in cut_off):
+                message = f"no request gets from there to {rule}, whose matches lie outside"
+                yield NotApplying(None, found.parent, message)
+            continue
+        nodes = [found.parent] if found.parent.object in reached else [found.parent, NodeRef(found.parent.object)]
+        escaped = [(policy.ref, node) for node in nodes for policy in analysis.resolver.policies_at(node)]
+        said: list[tuple[ObjectRef | None, NodeRef]] = [*escaped] or [(None, found.parent)]
+        for policy, node in said:
+            yield NotApplying(policy, node, found.message, found.reason)
 
 
 def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
@@ -86,7 +109,7 @@ def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplyi
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     for attachment in analysis.attachments_to(subject.object):
-        if attachment.state not in {"attached", "target unknown"}:
+        if attachment.state not in {"attached", "target unknown", "not computed"}:
             missing = attachment.state in {"target missing", "section missing"}
             yield NotApplying(
                 attachment.policy, attachment.target, attachment.message, "TargetNotFound" if missing else ""

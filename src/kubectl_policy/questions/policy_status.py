@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from kubectl_policy.attachment.validity import gateways_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.ancestors import ancestors_of
 from kubectl_policy.questions.narrower import Scopes
+from kubectl_policy.questions.shares import SHARES, share_of
+from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.status import Event, StatusProfile
+    from kubectl_policy.resolution import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ _FAILURES: Final[dict[str, Event]] = {
     "not permitted": "not permitted",
     "kind unsupported": "kind unsupported",
     "policy invalid": "invalid",
+    "not enabled": "not enabled",
+    "target overlaps": "overlapping",
 }
 _ENFORCED: Final[dict[str, Event]] = {
     "Enforced": "enforced",
@@ -103,14 +109,34 @@ class _Report:
 
     def _event(self, attachment: Attachment, named: set[NodeRef]) -> tuple[Event | None, str]:
         """What to say of an attachment; a policy that names one target twice is in its own way there."""
+        refusal = self._refusal(attachment)
+        if refusal:
+            how = f"sets {refusal.field} of" if refusal.field else "is attached to"
+            return "conflicted", f"{refusal.holder} {how} {refusal.target} already"
         if attachment.state != "attached":
             return _FAILURES.get(attachment.state), attachment.message
         target = cast("NodeRef", attachment.target)
+        if self._is_off_somewhere(target):
+            return "not enabled", "the parameters of one of its Gateways do not allow it"
         first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
         if self._excludes and (first != self.policy or again):
             return "conflicted", f"{first} is attached to {target} already"
         return "accepted", f"it is attached to {target}"
+
+    def _refusal(self, attachment: Attachment) -> Refusal | None:
+        """Why another policy keeps this one out, which is looked at first where this one competes for its target."""
+        if attachment.target is None or not (attachment.state == "attached" or attachment.competes):
+            return None
+        return self.analysis.resolver.refusal(self.policy, attachment.target)
+
+    def _is_off_somewhere(self, target: NodeRef) -> bool:
+        """Whether one of the Gateways of a target does not let the kind be used; that is said of the whole target."""
+        switch = self.profile.enabled_by
+        gateways = gateways_of(target.object, self.profile, self.analysis.topology) if switch else ()
+        return switch is not None and any(
+            switched_on(self.analysis.topology, gateway, switch) is False for gateway in gateways
+        )
 
     @property
     def _excludes(self) -> bool:
@@ -147,9 +173,12 @@ class _Report:
         places = [
             place
             for place, conditions in self.found.items()
-            if accepted and (found := conditions.get(accepted.type)) and found.status == accepted.status
+            if accepted and (found := conditions.get(accepted[0].type)) and found.status == accepted[0].status
         ]
         if not places or not any(event in self.profile.status.conditions for event in _ENFORCED.values()):
+            return
+        if self.profile.status.enforced_by == "merges":
+            self._merges(places)
             return
         enforcement = self.analysis.enforcement(self.policy)
         contended = self.analysis.contentions(self.policy)
@@ -158,6 +187,19 @@ class _Report:
         for place in places:
             if event:
                 self._put(place, self.profile.status, event, message)
+
+    def _merges(self, places: list[NodeRef | None]) -> None:
+        """The least share of the policy in a merge, place by place."""
+        attached = [found for found in self.analysis.attachments[self.policy] if found.state == "attached"]
+        for place in (place for place in places if place):
+            shares = {
+                share_of(self.analysis, self.policy, place, found.target)
+                for found in attached
+                if found.target and place in ancestors_of(self.analysis, self.profile, found)
+            }
+            event = next((event for event in SHARES if event in shares), None)
+            if event:
+                self._put(place, self.profile.status, event, "")
 
     def _put(
         self,
@@ -168,13 +210,10 @@ class _Report:
         related: tuple[NodeRef, ...] = (),
     ) -> None:
         """Write a condition; of several on one place a failure stays, and the last one written counts."""
-        words = status.conditions.get(event)
-        if words is None:
-            return
-        conditions = self.found.setdefault(place, {})
-        if event == "accepted" and words.type in conditions:
-            return
-        conditions[words.type] = PolicyCondition(words.type, words.status, words.reason, message, related)
+        for words in status.conditions.get(event, ()):
+            conditions = self.found.setdefault(place, {})
+            if event != "accepted" or words.type not in conditions:
+                conditions[words.type] = PolicyCondition(*words, message, related)
 
 
 def _specificity(attachment: Attachment) -> int:
@@ -193,6 +232,20 @@ def _listed(nodes: Iterable[NodeRef]) -> str:
     return ", ".join(map(str, nodes))
 
 
+# A target that the controllers do not know of, or that is not theirs, gets no conditions.
+_NOT_THERE: Final = frozenset(
+    {"target missing", "target unknown", "section missing", "not managed", "kind unsupported"}
+)
+
+
+def _targeting(analysis: Analysis, node: NodeRef) -> Iterator[ObjectRef]:
+    """The policies that target a node, whatever becomes of them, of kinds that say so on the targets themselves."""
+    for attachment in analysis.attachments_to(node.object):
+        affects = analysis.registry.known(attachment.policy.group_kind).status.affects
+        if affects == "targets" and attachment.target == node and attachment.state not in _NOT_THERE:
+            yield attachment.policy
+
+
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
     """What the controllers of policies would report on an object or section that these are about, kind by kind.
 
@@ -205,10 +258,13 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     above = {parent for path in analysis.topology.paths(node) for parent in path}
     found: dict[GroupKind, set[ObjectRef]] = {}
     for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
-        found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
+        if analysis.registry.known(policy.ref.group_kind).status.affects == "below":
+            found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
+    for ref in _targeting(analysis, node):
+        found.setdefault(ref.group_kind, set()).add(ref)
     for policy_kind, policies in sorted(found.items()):
-        words = analysis.registry.known(policy_kind).status.conditions.get("affected")
-        if words:
-            refs = sorted(policies)
-            related = tuple(NodeRef(ref) for ref in refs)
-            yield PolicyCondition(*words, f"attached here or above: {', '.join(map(str, refs))}", related)
+        words = analysis.registry.known(policy_kind).status.conditions.get("affected", ())
+        refs = sorted(policies)
+        related = tuple(NodeRef(ref) for ref in refs)
+        for each in words:
+            yield PolicyCondition(*each, f"attached here or above: {', '.join(map(str, refs))}", related)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment.needs import unread_needs
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
@@ -86,8 +87,16 @@ def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
 def _unknown_targets(attachments: Iterable[Attachment]) -> Iterator[Unseen]:
     for attachment in attachments:
         if attachment.state == "target unknown":
-            what = str(attachment.target.object) if attachment.target else f"what {attachment.policy} selects"
-            yield Unseen(what, f"{attachment.policy} targets it, and {attachment.message}", _ADD)
+            yield _unknown_target(attachment)
+
+
+def _unknown_target(attachment: Attachment) -> Unseen:
+    declared, policy = attachment.declared, attachment.policy
+    if not declared.field:
+        what = f"{plural(declared.kind)} in namespace {declared.namespace}"
+        return Unseen(what, f"none was read, and a filter of one may name {policy}", "add the manifests that hold them")
+    what = str(attachment.target.object) if attachment.target else f"what {policy} selects"
+    return Unseen(what, f"{policy} targets it, and {attachment.message}", _ADD)
 
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:

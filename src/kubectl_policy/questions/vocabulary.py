@@ -23,6 +23,9 @@ _BY_REFERENCES: Final[frozenset[Event]] = frozenset(
         "kind unsupported",
         "conflicted",
         "invalid",
+        "target invalid",
+        "overlapping",
+        "not enabled",
     }
 )
 
@@ -54,6 +57,11 @@ def vocabulary(status: StatusProfile) -> Vocabulary:
     return Vocabulary(_frozen(statuses), frozenset(statuses) - further, _frozen(affected))
 
 
+def words_for(status: StatusProfile, event: Event) -> ConditionWords | None:
+    """The first condition that says something of a policy; None if none does."""
+    return next((words for found, words in _words(status) if found == event), None)
+
+
 def is_assumed(profile: PolicyKindProfile) -> bool:
     """Whether nobody has said how a kind reports, so that it is taken to be as GEP-713 says.
 
@@ -64,7 +72,8 @@ def is_assumed(profile: PolicyKindProfile) -> bool:
 
 
 def _words(status: StatusProfile) -> Iterator[tuple[Event, ConditionWords]]:
-    yield from status.conditions.items()
+    for event, several in status.conditions.items():
+        yield from ((event, words) for words in several)
 
 
 def _frozen(statuses: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:

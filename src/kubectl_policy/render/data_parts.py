@@ -45,7 +45,12 @@ def origin_data(origin: Origin | None) -> dict[str, Json] | None:
 
 def source_data(source: Source) -> dict[str, Json]:
     """Who set a value."""
-    return {"object": object_data(source.object), "target": node_data(source.target), "overrides": source.overrides}
+    return {
+        "object": object_data(source.object),
+        "target": node_data(source.target),
+        "overrides": source.overrides,
+        "filter": source.filter,
+    }
 
 
 def target_data(attachment: Attachment) -> dict[str, Json]:
@@ -53,6 +58,7 @@ def target_data(attachment: Attachment) -> dict[str, Json]:
     return {
         "target": node_data(attachment.target) if attachment.target else None,
         "declaredIn": attachment.declared.field,
+        "namedBy": object_data(attachment.declared.named_by) if attachment.declared.named_by else None,
         "state": attachment.state,
         "message": attachment.message,
         "virtual": attachment.virtual,

@@ -43,7 +43,7 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
     """The fields that a person is most likely to edit, then the others that are not as they are by default."""
     profile = answer.profile
     found: dict[str, Json] = {}
-    if profile.target_fields:
+    if profile.attaches_as_known:
         named = kinds({level.group_kind for level, _ in answer.targets if not has_version(level.group_kind.group)})
         found |= {"declaredTargets": named} if named else {}
         found |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}

@@ -65,7 +65,7 @@ def explanation_headline(answer: Explanation) -> str:
 
 def _gist(answer: Explanation) -> str:
     profile = answer.profile
-    if not profile.target_fields:
+    if not profile.attaches_as_known:
         return "how its policies attach is not computed, so nothing is claimed about what they affect"
     reach = f"a policy changes {reach_words(profile)}"
     if profile.strategy_field or profile.stanzas in {"plural", "singular"}:

@@ -30,7 +30,7 @@ def explanation_document(answer: Explanation) -> dict[str, Json]:
         "origin": origin_data(answer.origin),
         "class": profile.policy_class,
         "knownBy": profile.known_by,
-        "defaultStrategy": profile.default_strategy.value if profile.target_fields else None,
+        "defaultStrategy": profile.default_strategy.value if profile.attaches_as_known else None,
         "profile": encode_file(profile),
         "statements": [
             {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.describe_policy import PolicyDescription
-from kubectl_policy.render.words import count, kind_counts, listed, node_words, of_all
+from kubectl_policy.render.words import attachment_words, count, kind_counts, listed, node_words, of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,7 @@ def headline(answer: ObjectDescription | PolicyDescription) -> str:
     """The sentence that an answer opens with."""
     if isinstance(answer, PolicyDescription) and _may_affect_more(answer):
         return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
-    sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _of_object(answer)
+    sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _with_backends(answer)
     unknown = isinstance(answer, PolicyDescription) and answer.enforcement.state == "Unknown"
     return f"{sentence}{'' if unknown else as_far_as(answer.unseen)}."
 
@@ -51,6 +52,14 @@ def _in_force(answer: PolicyDescription) -> set[int]:
     }
 
 
+def _with_backends(answer: ObjectDescription) -> str:
+    """The sentence about an object, with what policies apply to single backends of its rules, which is not computed."""
+    policies = {found.subject for found in answer.diagnostics if found.rule == "attachment-not-computed"}
+    verb = "does" if len(policies) == 1 else "do"
+    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
+    return f"{_of_object(answer)}{more}"
+
+
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
     if not answer.carries_traffic:
@@ -78,7 +87,7 @@ def _of_object(answer: ObjectDescription) -> str:
 
 
 def _with_target(answer: PolicyDescription) -> str:
-    targets = list(dict.fromkeys(node_words(a.target) for a in answer.attachments if a.target))
+    targets = list(dict.fromkeys(attachment_words(a) for a in answer.attachments if a.target))
     return f"{answer.policy} → {targets[0]}" if len(targets) == 1 else str(answer.policy)
 
 
@@ -95,7 +104,7 @@ def _of_policy(answer: PolicyDescription) -> str:
         case "NoEffect" if _is_attached(answer):
             return f"{subject} has no effect: nothing that it could affect is attached below its target"
         case _:
-            return f"{answer.policy} has no effect: {_reasons(answer) or 'it has no target reference'}"
+            return f"{answer.policy} has no effect: {_reasons(answer) or f'it {without_references(answer.profile)}'}"
 
 
 def _extent(answer: PolicyDescription) -> str:

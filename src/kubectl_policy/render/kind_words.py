@@ -42,11 +42,13 @@ REPORT: Final = "What its controllers report"
 
 _TARGETS: Final = (
     Saying(TARGETS, "named in", ("target_fields", "references_alone"), target_words.named_words),
+    Saying(TARGETS, "by filters", ("filter_routes", "backend_filters"), target_words.filters_words),
     Saying(TARGETS, "may be", ("declared_targets",), target_words.kinds_allowed_words),
     Saying(TARGETS, "or also", ("virtual_targets",), target_words.virtual_words),
     Saying(TARGETS, "no group", ("target_group",), target_words.group_words),
     Saying(TARGETS, "unnamed rules", ("unnamed_rules",), target_words.unnamed_words),
     Saying(TARGETS, "namespace", ("cross_namespace", "grant_required"), target_words.namespace_words),
+    Saying(TARGETS, "everywhere", ("global_namespace",), target_words.global_words),
     Saying(TARGETS, "must have", ("needs",), target_words.needs_words),
     Saying(TARGETS, "not shared", ("exclusive_field",), target_words.exclusive_words),
     Saying(TARGETS, "idle", ("target_status",), target_words.target_status_words),
@@ -62,15 +64,21 @@ _EFFECT: Final = (
 )
 _TWO: Final = (
     Saying(TWO, "one further up", ("strategy",), merge_words.above_words),
-    Saying(TWO, "on one target", ("same_level", "strategy"), merge_words.on_one_target_words),
+    Saying(TWO, "on one target", ("same_level", "strategy", "refusal"), merge_words.on_one_target_words),
+    Saying(TWO, "on like routes", ("overlap",), merge_words.overlap_words),
     Saying(TWO, "as chosen in", ("strategy_field", "strategy_values"), merge_words.field_words),
     Saying(TWO, "stanzas", ("stanzas",), merge_words.stanzas_words),
     Saying(TWO, "who decides", ("chooser",), merge_words.chooser_words),
     Saying(TWO, "merges with", ("merges_with", "merge_parents"), merge_words.merges_with_words),
     Saying(TWO, "of three", ("fold",), merge_words.fold_words),
-    Saying(TWO, "ordered by", ("order_field",), merge_words.order_words),
+    Saying(TWO, "by themselves", ("scopes",), merge_words.scopes_words),
+    Saying(TWO, "between routes", ("route_choice",), merge_words.route_choice_words),
+    Saying(TWO, "ordered by", ("order_field", "weight_annotation"), merge_words.order_words),
     Saying(TWO, "as one unit", ("whole_fields",), merge_words.whole_words),
     Saying(TWO, "as one unit", ("map_fields",), merge_words.maps_words),
+    Saying(TWO, "together", ("joint_fields",), merge_words.joint_words),
+    Saying(TWO, "for a port", ("port_field",), merge_words.port_words),
+    Saying(TWO, "passed over", ("unheeded",), merge_words.unheeded_words),
     Saying(TWO, "lists", ("list_keys",), merge_words.lists_words),
     Saying(TWO, "nulls", ("nulls",), merge_words.nulls_words),
     Saying(TWO, "empty", ("empty_without",), merge_words.empty_words),
@@ -94,5 +102,5 @@ def statements(explanation: Explanation) -> Iterator[Statement]:
         basis = explanation.basis(*saying.fields)
         words = saying.words(profile)
         for text in (words,) if isinstance(words, str) else words:
-            if text and (profile.target_fields or basis != "default"):
+            if text and (profile.attaches_as_known or basis != "default"):
                 yield Statement(saying.topic, saying.label, saying.fields, text, basis)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.render.columns import Cell, Column, Number, number
+from kubectl_policy.render.words import attachment_words, filter_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +30,9 @@ UNKNOWN: Final = Number(-1, "<unknown>")
 
 
 def _target(attachment: Attachment) -> str:
-    return str(attachment.target) if attachment.target else attachment.declared.field
+    if attachment.target is None:
+        return attachment_words(attachment)
+    return f"{attachment.target}{filter_words(attachment)}"
 
 
 def _affects(row: PolicyRow) -> Cell:
@@ -61,7 +64,7 @@ def _status(statuses: list[str]) -> str:
 def _kind_strategy(row: KindRow) -> str:
     """The strategy of every policy of a kind, or what chooses it; unknown where it is not computed at all."""
     profile = row.profile
-    if not profile.target_fields:
+    if not profile.attaches_as_known:
         return UNKNOWN.text
     if profile.stanzas in {"plural", "singular"}:
         return "by stanza"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.render.level_words import kinds_words, levels_words
+from kubectl_policy.render.level_words import either, kinds_words, levels_words
 from kubectl_policy.render.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.merging import Inheritance, Joint
 
 _REFUSED: Final = "the other one is refused"
 _ABOVE: Final[Mapping[MergeStrategy, str]] = {
@@ -67,8 +68,13 @@ def _above(profile: PolicyKindProfile, strategy: MergeStrategy) -> str:
 def on_one_target_words(profile: PolicyKindProfile) -> str:
     """Of two policies on one target."""
     first_wins = profile.same_level == "first-wins" or (profile.same_level is None and profile.stanzas == "singular")
+    extent = ", on all of its targets" if profile.refusal == "everywhere" else ""
     if profile.same_level == "one-applies":
-        return f"the older one applies, and {_REFUSED}"
+        return f"the older one applies, and {_REFUSED}{extent}"
+    if profile.same_level == "disjoint":
+        return f"both apply unless they set a common field; then the newer one is refused{extent}"
+    if profile.same_level == "all-apply":
+        return "both apply, none beats the other"
     return (_FIRST_WINS if first_wins else _NEWEST_CHALLENGES)[profile.default_strategy]
 
 
@@ -110,7 +116,17 @@ def fold_words(profile: PolicyKindProfile) -> str:
 
 def order_words(profile: PolicyKindProfile) -> str:
     """What orders policies before their age does."""
-    return f"{profile.order_field}, the smallest number first, and only then age" if profile.order_field else ""
+    annotation = profile.weight_annotation
+    numbers = [f"{profile.order_field}, the smallest number first"] if profile.order_field else []
+    numbers += [f"the annotation {annotation}, the greatest number first"] if annotation else []
+    return f"{', then '.join(numbers)}, and only then age" if numbers else ""
+
+
+def overlap_words(profile: PolicyKindProfile) -> str:
+    """What becomes of a policy on a route that shares its requests with another one."""
+    if profile.overlap == "allowed":
+        return ""
+    return "a policy on a route is refused if another route has a Gateway, port, hostname and path in common with it"
 
 
 def whole_words(profile: PolicyKindProfile) -> str:
@@ -125,6 +141,64 @@ def _unit(field: str) -> str:
     if field == "*":
         return "each field"
     return f"each entry of {field.removesuffix('.*')}" if field.endswith(".*") else field
+
+
+_WITHIN: Final = {
+    "level": "policies on one level",
+    "levels": "those of a route and of the routes that it leads to",
+    "scopes": "the scopes",
+}
+
+
+def joint_words(profile: PolicyKindProfile) -> tuple[str, ...]:
+    """What is put together from several policies."""
+    return tuple(_joint(joint) for joint in profile.joint_fields)
+
+
+def _joint(joint: Joint) -> str:
+    of = {"": "what each policy says", "*": "its fields, each from one policy"}.get(joint.by, f"entries by {joint.by}")
+    among = either([_WITHIN[within] for within in joint.within])
+    unless = f", unless they disagree on {either(joint.unless)}" if joint.unless else ""
+    return f"{joint.field}: {of}, among {among}{unless}"
+
+
+def scopes_words(profile: PolicyKindProfile) -> str:
+    """Which policies are merged by themselves before the outcomes meet."""
+    scopes = [f"those on {levels_words(scope.levels)}{_below(scope.protocols)}" for scope in profile.scopes]
+    return f"{'; '.join(scopes)}; all others. The narrower one wins each field" if scopes else ""
+
+
+def _below(protocols: Iterable[str]) -> str:
+    return f" (below {either(sorted(protocols))} listeners)" if protocols else ""
+
+
+def route_choice_words(profile: PolicyKindProfile) -> str:
+    """How a route that leads to routes chooses."""
+    choice = profile.route_choice
+    if choice is None:
+        return ""
+    values = [f"{value}: {_inheritance(means)}" for value, means in choice.values.items()]
+    return f"the annotation {choice.annotation} of the route that leads to the other one ({'; '.join(values)})"
+
+
+def _inheritance(means: Inheritance) -> str:
+    joint = "; joint fields are put together" if means.joint else ""
+    first = ", the further route's first" if means.joint is MergeStrategy.PATCH_OVERRIDES else ""
+    return _ABOVE[means.strategy] + joint + first
+
+
+def unheeded_words(profile: PolicyKindProfile) -> tuple[str, ...]:
+    """What controllers pass over."""
+    return tuple(
+        f"{listed(part.fields) if part.fields else 'policies'} on {levels_words(part.levels)}{_below(part.protocols)}"
+        for part in profile.unheeded
+    )
+
+
+def port_words(profile: PolicyKindProfile) -> str:
+    """What settings for single ports do."""
+    said = profile.port_field
+    return f"for its port, an entry of {said.field} stands instead of {said.instead_of}" if said else ""
 
 
 def maps_words(profile: PolicyKindProfile) -> str:

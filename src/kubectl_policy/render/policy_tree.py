@@ -21,12 +21,11 @@ from kubectl_policy.render.sections import (
     unseen_section,
 )
 from kubectl_policy.render.settings import INDENT, columns, row
-from kubectl_policy.render.words import count, flow, node_words, source_words
+from kubectl_policy.render.words import attachment_words, count, flow, node_words, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.questions.describe_policy import PolicyDescription
     from kubectl_policy.render.document import Document
     from kubectl_policy.render.view import View
@@ -57,7 +56,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
 
 
 def _targets(answer: PolicyDescription) -> Iterator[Line]:
-    places = [_target_words(attachment) for attachment in answer.attachments]
+    places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.attachments]
     width = max(map(cells, places), default=0)
     # Of the only target, the headline has just said what is wrong with it.
     told = len(places) == 1 and answer.attachments[0].state != "attached"
@@ -71,11 +70,6 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
             ),
             2,
         )
-
-
-def _target_words(attachment: Attachment) -> str:
-    declared = attachment.declared
-    return node_words(attachment.target) if attachment.target else declared.field.removeprefix("spec.")
 
 
 def _fields_section(answer: PolicyDescription, view: View) -> tuple[Line, ...]:

@@ -35,12 +35,17 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
     """Why another value is in force, in plain words, from the fate and from who won."""
     if fate.state == "rejected":
         alone = group.same_level == "one-applies" and winner.target == fate.source.target
-        return f"refused: {_first(group)} applies" if alone else "conflict: refused"
+        return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
     if winner.object == winner.target.object:
         return f"the {winner.object.kind}'s own field wins"
+    return _by_filter(winner, fate.source) or _by_level(winner, fate.source, group)
+
+
+def _by_level(winner: Source, loser: Source, group: InForce) -> str:
+    """Why a policy wins against another one by where the two are attached and by their order there."""
     if winner.overrides:
         return "overridden from above"
-    if winner.target != fate.source.target:
+    if winner.target != loser.target:
         return "the nearer policy wins"
     first_wins = group.same_level == "first-wins"
     if group.profile.order_field or "age unknown" in group.doubts:
@@ -55,12 +60,25 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
         several = len(fate.superseded_by) > 1
         return f"all of it gives way to {names}" if several else f"{names} replaces all of it"
     if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
-        return f"refused: of several on one target {_first(group)} applies, which is {names}"
+        return f"refused: of several on one target {_first(group, fate.superseded_by)} applies, which is {names}"
     return f"refused, it conflicts with {names}"
 
 
-def _first(group: InForce) -> str:
+def _by_filter(winner: Source, loser: Source) -> str:
+    """Why a policy wins, or loses, that a filter of a rule names, against another one on that rule or its route."""
+    if winner.target.object != loser.target.object or not (winner.filter or loser.filter):
+        return ""
+    if winner.filter and loser.filter:
+        return f"the {'earlier' if winner.filter < loser.filter else 'later'} filter wins"
+    if winner.filter and (winner.target == loser.target or winner.overrides):
+        return "a filter's policy comes first"
+    return "a filter's policy comes first, and the last one wins" if winner.target == loser.target else ""
+
+
+def _first(group: InForce, winners: Iterable[Source]) -> str:
     """What the policy is that applies where one alone does."""
+    if any(winner.filter for winner in winners):
+        return "the first that a filter names"
     undecided = group.profile.order_field or "age unknown" in group.doubts
     return f"the first by {_order(group)}" if undecided else "the oldest"
 

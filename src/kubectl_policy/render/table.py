@@ -9,7 +9,7 @@ from kubectl_policy.render.columns import aligned
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.headline import fully_enforced
 from kubectl_policy.render.scope import scope_of
-from kubectl_policy.render.words import flow, node_words, source_words
+from kubectl_policy.render.words import attachment_words, flow, node_words, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def _targets(answer: PolicyDescription) -> Iterator[tuple[str, ...]]:
     for attachment in answer.attachments:
         yield (
             answer.policy.qualified_name,
-            node_words(attachment.target) if attachment.target else attachment.declared.field,
+            attachment_words(attachment),
             attachment.state,
             answer.enforcement.state,
             f"{fully_enforced(answer)}/{len(answer.paths)}",

@@ -21,6 +21,8 @@ _PLACES: Final[Mapping[Placement, str]] = {
     "policy": "status.conditions of the policy",
     "targets": "status.ancestors of the policy, with an entry for each target",
     "parents": "status.ancestors of the policy, with an entry for each parent of a target route",
+    "owners": "status.ancestors of the policy, with an entry for each parent of a target route, or owner of a listener",
+    "parentGateways": "status.ancestors of the policy, with an entry for each Gateway that routes to the target name",
     "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
 }
 EVENTS: Final[Mapping[Event, str]] = {
@@ -31,6 +33,9 @@ EVENTS: Final[Mapping[Event, str]] = {
     "kind unsupported": "it may not target this kind",
     "conflicted": "another policy has its target already",
     "invalid": "it is invalid",
+    "target invalid": "its target is not valid itself",
+    "overlapping": "its target shares requests with a route that it does not target",
+    "not enabled": "the parameters of a Gateway do not allow it",
     "enforced": "all of it is in force",
     "partially enforced": "a part of it is in force",
     "overridden": "others replace all of it",
@@ -42,13 +47,30 @@ EVENTS: Final[Mapping[Event, str]] = {
     "affected": "a policy affects the object, on which this is written",
 }
 
+_SHARES: Final[Mapping[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "it has a part in some of what is merged there",
+    "overridden": "it has no part in something that is merged there",
+}
+
 
 def named_words(profile: PolicyKindProfile) -> str:
     """Where target references stand."""
+    if not profile.target_fields and profile.filter_routes:
+        return "filters of routes alone"
     if not profile.target_fields:
         return "in a way that is not computed, so nothing is claimed about what a policy affects"
     otherwise = "" if profile.references_alone else "; without any, a policy attaches in a way that is not computed"
     return either(profile.target_fields) + otherwise
+
+
+def filters_words(profile: PolicyKindProfile) -> str:
+    """Which filters may name a policy."""
+    if not profile.filter_routes:
+        return ""
+    backends = "; a filter of a backendRef may do so too, for that backend alone" if profile.backend_filters else ""
+    rules = f"a filter of type ExtensionRef in a rule of {kinds_words(profile.filter_routes)} may name a policy"
+    return f"{rules}, which then comes before all others on that rule{backends}"
 
 
 def kinds_allowed_words(profile: PolicyKindProfile) -> str:
@@ -80,7 +102,7 @@ def namespace_words(profile: PolicyKindProfile) -> str:
     """Where a target may be."""
     if profile.cross_namespace is False:
         return "that of the policy alone"
-    if not profile.target_fields:
+    if not profile.attaches_as_known:
         return ""
     return "that of the policy; another one " + (
         "where a ReferenceGrant permits it" if profile.grant_required else "as well, without a ReferenceGrant"
@@ -90,10 +112,17 @@ def namespace_words(profile: PolicyKindProfile) -> str:
 def needs_words(profile: PolicyKindProfile) -> str:
     """What a policy must refer to."""
     return "; ".join(
-        f"{need.field}, which names {kinds_words(GroupKind(need.group, kind) for kind in need.kinds)}"
+        f"{need.field}{' (if given)' if need.optional else ''}, which names "
+        + kinds_words(GroupKind(need.group, kind) for kind in need.kinds)
         + "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
         for need in profile.needs
     )
+
+
+def global_words(profile: PolicyKindProfile) -> str:
+    """Whose policies reach every namespace."""
+    name = profile.global_namespace
+    return name and f"policies in namespace {name} may select objects in every namespace"
 
 
 def exclusive_words(profile: PolicyKindProfile) -> str:
@@ -173,12 +202,14 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 def _report(status: StatusProfile) -> Iterator[str]:
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
+    shares = _SHARES if status.enforced_by == "merges" else {}
     for event, words in status.conditions.items():
         elsewhere = event == "narrowed" and status.narrowed_by == "targets"
-        meaning = "policies further down take effect instead" if elsewhere else EVENTS[event]
-        events.setdefault(f"{words.type} {words.status} ({words.reason})", []).append(meaning)
-    for condition, meanings in events.items():
-        yield f"{condition} if {either(meanings)}"
+        meaning = "policies further down take effect instead" if elsewhere else shares.get(event, EVENTS[event])
+        for condition in words:
+            events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
+    for said, meanings in events.items():
+        yield f"{said} if {either(meanings)}"
     if not events:
         yield "nothing that is known"
     if status.target_annotation:

@@ -13,6 +13,7 @@ from kubectl_policy.topology.relations import WITH_LISTENERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.render.document import Style
     from kubectl_policy.resolution import Source
@@ -67,11 +68,26 @@ def kind_counts(kinds: Iterable[GroupKind]) -> str:
     return ", ".join(count(number, kind) for kind, number in ordered)
 
 
+def attachment_words(attachment: Attachment) -> str:
+    """What a reference names, and whether a filter makes it; where it is declared, if it names nothing."""
+    if attachment.target:
+        return f"{node_words(attachment.target)}{filter_words(attachment)}"
+    return attachment.declared.field or f"filters of {plural(attachment.declared.kind)}"
+
+
+def filter_words(attachment: Attachment) -> str:
+    """` (by its filter)` after a rule that names a policy itself; empty where the policy names its target."""
+    if not attachment.declared.named_by:
+        return ""
+    return " (by its filter)" if attachment.declared.place else " (by a filter of its backendRef)"
+
+
 def source_spans(source: Source, lead: str = "", style: Style = "") -> tuple[Span, ...]:
     """`RetryPolicy baker/resilience → Namespace baker`; of an object's own field, `HTTPRoute baker/baker itself`."""
     if source.object == source.target.object:
         return (Span(f"{lead}{node_words(source.target)} itself", style),)
-    return Span(f"{lead}{source.object}", style), Span(f" → {node_words(source.target)}", style)
+    how = " (by its filter)" if source.filter else ""
+    return Span(f"{lead}{source.object}", style), Span(f" → {node_words(source.target)}{how}", style)
 
 
 def source_words(source: Source) -> str:

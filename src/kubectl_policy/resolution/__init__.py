@@ -2,8 +2,17 @@
 
 from kubectl_policy.resolution.contention import Contention, contentions
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate
-from kubectl_policy.resolution.enforcement import CARRY_NOTHING, Enforcement, enforce, fates_of, reach
-from kubectl_policy.resolution.precedence import age_unknown, by_age, same_level_of
+from kubectl_policy.resolution.enforcement import (
+    CARRY_NOTHING,
+    Enforcement,
+    enforce,
+    fates_of,
+    reach,
+    takes_effect_below,
+)
+from kubectl_policy.resolution.levels import ScopeOutcome
+from kubectl_policy.resolution.precedence import age_unknown, in_order, order_unknown, same_level_of
+from kubectl_policy.resolution.refusals import Refusal
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
@@ -16,17 +25,21 @@ __all__ = [
     "Enforcement",
     "Fate",
     "Leaf",
+    "Refusal",
     "Resolver",
+    "ScopeOutcome",
     "Source",
     "Traced",
     "age_unknown",
-    "by_age",
     "contentions",
     "enforce",
     "fates_of",
     "field_name",
+    "in_order",
     "leaves",
+    "order_unknown",
     "plain",
     "reach",
     "same_level_of",
+    "takes_effect_below",
 ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.resolution.joint import opened
 from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import trace
@@ -27,10 +28,11 @@ def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) 
     spec = _without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
     empty = bool(profile.empty_without) and not value_at(spec, profile.empty_without)
     whole = _whole(profile, stanza.field)
-    if stanza.strategy is MergeStrategy.ALL_APPLY:
+    if profile.apart or stanza.strategy is MergeStrategy.ALL_APPLY:
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
-    return Contribution(source, trace(spec, source, whole), stanza.strategy, stanza.field, empty)
+    traced = opened(trace(spec, source, whole), profile.joint_fields)
+    return Contribution(source, traced, stanza.strategy, stanza.field, empty)
 
 
 def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:

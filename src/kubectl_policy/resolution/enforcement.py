@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.topology.relations import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -40,7 +41,8 @@ class Enforcement:
 
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
-    nothing below it to affect, or only to what another controller acts on. Without any attachment that holds:
+    nothing below it to affect, or only to what another controller acts on; or that no route names in a filter, as one
+    may for its kind. Without any attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). `by` are the policies, or
     objects with fields of their own, that beat it.
@@ -62,9 +64,7 @@ def enforce(
     """The enforcement of a policy, given all of its attachments."""
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     if not targets:
-        by_references = bool(attachments) or (bool(profile.target_fields) and profile.references_alone)
-        state = _unattached(attachments) if by_references else "Unknown"
-        return Enforcement(policy, state, (), ())
+        return Enforcement(policy, _unattached(attachments, profile), (), ())
     paths = dict.fromkeys(path for target in targets for path in _paths(target, profile, topology))
     carrying = (path for path in paths if topology.carries_traffic(path))
     found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
@@ -120,9 +120,13 @@ def _state(shares: Collection[_Share]) -> EnforcementState:
     return "Conflicted" if refused and all(refused) else "Overridden"
 
 
-def _unattached(attachments: Collection[Attachment]) -> EnforcementState:
+def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile) -> EnforcementState:
+    if not attachments and not (profile.attaches_as_known and profile.references_alone):
+        return "Unknown"
+    if not attachments and profile.filter_routes:
+        return "NoEffect"
     states = {attachment.state for attachment in attachments}
-    if "target unknown" in states:
+    if states & {"target unknown", "not computed"}:
         return "Unknown"
     if states & {"target missing", "section missing"}:
         return "TargetNotFound"
@@ -150,6 +154,15 @@ def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology
         return [target]
     sections = topology.sections(target.object)
     return [target._replace(section=section) for section in sections] or [target]
+
+
+def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
+    """Whether an inherited kind may take effect further down than a node: it does if nobody has said where."""
+    kind = node.object.group_kind
+    return not profile.effective_targets or any(
+        tier_of(level.group_kind) > tier_of(kind) or (level.group_kind == kind and level.section and not node.section)
+        for level in profile.effective_targets
+    )
 
 
 def reach(path: Path, profile: PolicyKindProfile) -> Path:

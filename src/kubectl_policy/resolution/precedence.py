@@ -2,38 +2,74 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import integer_at
+from kubectl_policy.model.fields import integer_at, number_in_annotation
 from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles.profile import PolicyKindProfile, SameLevel
     from kubectl_policy.resolution.strategies import Contribution
-    from kubectl_policy.resolution.traced import Source
 
 
-def by_age(policies: Iterable[Resource], order_field: str = "") -> list[Resource]:
+def by_age(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> list[Resource]:
     """Policies with the first created first, then by `{namespace}/{name}`; those without a date come last.
 
     GEP-713, "Conflict resolution": the oldest policy based on creation timestamp, then the one first in alphabetical
-    order by "{namespace}/{name}". Where the kind has a number that orders its policies, that comes first; without it a
-    policy has 0.
+    order by "{namespace}/{name}". Where the kind has a number that orders its policies, that comes first: of
+    `order_field` the smallest one, of `weight_annotation` the greatest one. Without it a policy has 0.
     """
-    return sorted(policies, key=lambda policy: (_number(policy, order_field), policy.seniority))
+    return sorted(policies, key=lambda policy: (_number(policy, order_field, weight_annotation), policy.seniority))
 
 
-def age_unknown(policies: Iterable[Resource], order_field: str = "") -> bool:
+def in_order(policies: Iterable[Resource], profile: PolicyKindProfile) -> list[Resource]:
+    """Policies of one kind in their order of precedence."""
+    return by_age(policies, profile.order_field, profile.weight_annotation)
+
+
+def filters_first(policies: Iterable[Resource], places: Mapping[ObjectRef, int]) -> list[Resource]:
+    """Policies with those first that filters of the rule name, in the order of the filters; the others as they come.
+
+    `places` are the places of the filters in their rule.
+    """
+    return sorted(policies, key=lambda policy: places.get(policy.ref, inf))
+
+
+def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions on a path, given from its root on, with overrides by filters before those on their whole route.
+
+    A filter of a rule comes before all that is said of its route. Of two overrides the one nearer the root wins.
+    """
+    if not any(part.source.filter for part in contributions):
+        return list(contributions)
+    first: dict[ObjectRef, int] = {}
+    for position, part in enumerate(contributions):
+        first.setdefault(part.source.target.object, position)
+    return sorted(
+        contributions,
+        key=lambda part: (first[part.source.target.object], not (part.source.filter and part.source.overrides)),
+    )
+
+
+def age_unknown(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
-    numbers = [(_number(policy, order_field), policy.created) for policy in policies]
+    numbers = [(_number(policy, order_field, weight_annotation), policy.created) for policy in policies]
     return any(date is None and [other for other, _ in numbers].count(number) > 1 for number, date in numbers)
 
 
-def _number(policy: Resource, order_field: str) -> int:
-    return (integer_at(policy.raw, order_field) if order_field else None) or 0
+def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> bool:
+    """`age_unknown` of policies of one kind."""
+    return age_unknown(policies, profile.order_field, profile.weight_annotation)
+
+
+def _number(policy: Resource, order_field: str, weight_annotation: str) -> int:
+    number = integer_at(policy.raw, order_field) if order_field else None
+    weight = number_in_annotation(policy.raw, weight_annotation) if weight_annotation else None
+    return (number or 0) - (weight or 0)
 
 
 def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contribution]) -> SameLevel:
@@ -52,16 +88,10 @@ def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) ->
 
     By default the older one is established and the newer one its challenger. Where the first created wins, its defaults
     go last, since of two defaults the later one in the fold wins; with overrides and with None the earlier one wins.
-    Where one alone applies there is nothing to fold; see `refused`.
+    So it is where they have no common field, or all apply, and the order is only that in which they are shown. Where
+    one alone applies there is nothing to fold; see `refusals`.
     """
-    if same_level != "first-wins":
+    if same_level in {"newest-challenges", "one-applies"}:
         return list(contributions)
     defaults = [part for part in contributions if part.strategy.defaults]
     return [part for part in contributions if not part.strategy.defaults] + defaults[::-1]
-
-
-def refused(contributions: Sequence[Contribution], same_level: SameLevel) -> frozenset[Source]:
-    """Of the contributions to one node, given oldest first: if one policy alone applies, those of all the others."""
-    if same_level != "one-applies":
-        return frozenset()
-    return frozenset(part.source for part in contributions if part.source.object != contributions[0].source.object)

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution.contributions import contribution_of
-from kubectl_policy.resolution.effective import EffectivePolicy, resolve
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, refused, same_level_of
-from kubectl_policy.resolution.spec_proper import stanzas_of
-from kubectl_policy.resolution.traced import Source
+from kubectl_policy.resolution.levels import is_stacked
+from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.nodes import Nodes
+from kubectl_policy.resolution.precedence import filters_above
+from kubectl_policy.resolution.surroundings import Surroundings, route_choices, target_object
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
+from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
+    from kubectl_policy.resolution.effective import EffectivePolicy
+    from kubectl_policy.resolution.refusals import Refusal
     from kubectl_policy.resolution.strategies import Contribution
+    from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Path, Topology
-
-
-class _OnNode(NamedTuple):
-    """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused there."""
-
-    contributions: tuple[Contribution, ...]
-    refused: frozenset[Source]
-    age_unknown: bool
 
 
 class Resolver:
@@ -37,29 +34,30 @@ class Resolver:
         """Index the attachments that hold by the node that they attach to."""
         self._topology = topology
         self._registry = registry
-        self._attached: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
-        for attachment in attachments:
-            policy = topology.index.get(attachment.policy)
-            if policy and attachment.target and attachment.state == "attached":
-                kinds = self._attached.setdefault(attachment.target, {})
-                kinds.setdefault(policy.ref.group_kind, set()).add(policy)
-        self._on_node: dict[tuple[NodeRef, int], _OnNode] = {}
+        self._nodes = Nodes(topology.index, attachments)
         self._merged: dict[tuple[object, ...], EffectivePolicy] = {}
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
         """The policy kinds attached to at least one of the nodes, sorted."""
-        return tuple(sorted({kind for node in nodes for kind in self._attached.get(node, ())}))
+        return tuple(sorted({kind for node in nodes for kind in self._nodes.kinds_at(node)}))
 
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, by kind, then in their order of precedence."""
-        kinds = self._attached.get(node, {})
-        return tuple(policy for kind in sorted(kinds) for policy in self.claimants(node, kind))
+        kinds = sorted(self._nodes.kinds_at(node))
+        return tuple(policy for kind in kinds for policy in self.claimants(node, kind))
 
     def claimants(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
         """The policies of a kind attached to a node itself, in their order of precedence."""
         profile = self._registry.profile_of(kind)
-        policies = self._attached.get(node, {}).get(kind, ())
-        return tuple(by_age(policies, profile.order_field)) if profile else ()
+        return tuple(self._nodes.claimants(node, profile)) if profile else ()
+
+    def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
+        """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
+
+        None if it is not.
+        """
+        profile = self._registry.profile_of(policy.group_kind)
+        return self._nodes.refusal(policy, target, profile) if profile else None
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of a path, sorted by kind."""
@@ -72,11 +70,11 @@ class Resolver:
         if profile is None or not self._counts(path, profile):
             return None
         profile = profile.at(path[-1].object.group_kind)
-        found = [self._on(node, profile) for node in self._contributing(path, profile)]
-        contributions = tuple(part for on_node in found for part in on_node.contributions)
+        found = [self._nodes.on(node, profile) for node in self._contributing(path, profile)]
+        contributions = tuple(filters_above([part for on_node in found for part in on_node.contributions]))
         if not contributions:
             return None
-        refused = frozenset(source for on_node in found for source in on_node.refused)
+        refused = {source: refusal for on_node in found for source, refusal in on_node.refused.items()}
         effective = self._resolved(path, profile, contributions, refused)
         undated = any(on_node.age_unknown for on_node in found)
         return effective.doubting("age unknown") if undated else effective
@@ -84,6 +82,10 @@ class Resolver:
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path and heed it."""
         if profile.hostnames == "inside" and too_wide(self._topology, path):
+            return False
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        switch = profile.enabled_by if gateway else None
+        if gateway and switch and switched_on(self._topology, gateway, switch) is False:
             return False
         return controlled(self._topology, path, profile.controllers)
 
@@ -112,40 +114,29 @@ class Resolver:
             yield node if self._has(node, profile) else whole
 
     def _has(self, node: NodeRef, profile: PolicyKindProfile) -> bool:
-        return profile.group_kind in self._attached.get(node, ())
-
-    def _on(self, node: NodeRef, profile: PolicyKindProfile) -> _OnNode:
-        key = (node, id(profile))
-        if key not in self._on_node:
-            policies = by_age(self._attached.get(node, {}).get(profile.group_kind, ()), profile.order_field)
-            found = [part for policy in policies for part in self._contributions(policy, node, profile)]
-            same_level = same_level_of(profile, found)
-            self._on_node[key] = _OnNode(
-                tuple(on_one_node(found, same_level)),
-                refused(found, same_level),
-                age_unknown(policies, profile.order_field),
-            )
-        return self._on_node[key]
-
-    def _contributions(self, policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> Iterator[Contribution]:
-        for stanza in stanzas_of(self._topology.index.raw(policy.ref), profile):
-            source = Source(policy.ref, node, stanza.strategy.overrides)
-            yield contribution_of(source, stanza, profile)
+        return profile.group_kind in self._nodes.kinds_at(node)
 
     def _resolved(
         self,
         path: Path,
         profile: PolicyKindProfile,
         contributions: tuple[Contribution, ...],
-        refused_there: frozenset[Source],
+        refused: Mapping[Source, Refusal],
     ) -> EffectivePolicy:
-        target: Mapping[str, Json] = self._topology.index.raw(path[-1].object) if profile.object_fields else {}
+        listener = self._topology.listener_on(path) if is_stacked(profile) else None
         key = (
             id(profile),
             tuple(part.source for part in contributions),
             path[-1] if profile.object_fields else None,
+            (listener.protocol, listener.port) if listener else None,
         )
         if key not in self._merged:
-            self._merged[key] = resolve(path, profile, contributions, target, refused_there)
+            around = Surroundings(
+                refused,
+                target_object(self._topology, path[-1], profile),
+                listener,
+                route_choices(self._topology, profile.route_choice, (part.source.target for part in contributions)),
+            )
+            self._merged[key] = resolve(path, profile, contributions, around)
         known = self._merged[key]
         return known if known.path == path else known.on(path)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.profiles.profile import TARGET_FIELDS, MergeStrategy
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.profiles.profile import TARGET_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

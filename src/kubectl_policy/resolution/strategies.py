@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from kubectl_policy.profiles.profile import MergeStrategy
+from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.traced import Source, patched
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.fields import integer_at, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 class Source(NamedTuple):
     """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself.
 
-    `overrides` is true of a value that was declared as an override.
+    `overrides` is true of a value that was declared as an override. Where a filter of the target, a rule, names the
+    policy, `filter` is the place of that filter in the rule, from 1; else it is 0.
     """
 
     object: ObjectRef
     target: NodeRef
     overrides: bool = False
+    filter: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def trace(value: Mapping[str, Json], source: Source, whole: Collection[Field] = 
             traced[key] = trace(child, source, [tuple(rest) for rest in below])
         else:
             leaf = Leaf(child, source, removed=child is None)
-            traced[key] = _elements(leaf, list_key) if list_key else leaf
+            traced[key] = elements(leaf, list_key) if list_key else leaf
     return traced
 
 
@@ -76,21 +78,26 @@ def keyed(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Tr
         here = field if is_list else (*field, key)
         inner = child
         if isinstance(child, Leaf) and here in list_keys and not is_list:
-            inner = _elements(child, list_keys[here], deep=True)
+            inner = elements(child, list_keys[here], deep=True)
         found[key] = inner if isinstance(inner, Leaf) else keyed(inner, list_keys, here)
     return found
 
 
-def _elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
+def elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
     """The elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
-    elements = leaf.value if isinstance(leaf.value, list) else []
+    found = leaf.value if isinstance(leaf.value, list) else []
     if list_key:
-        names = [text_at(element, list_key) for element in elements]
+        names = [_name(element, list_key) for element in found]
     else:
-        names = [f"{leaf.source.object.qualified_name}[{position}]" for position in range(len(elements))]
+        names = [f"{leaf.source.object.qualified_name}[{position}]" for position in range(len(found))]
     if not names or "" in names or len(set(names)) < len(names):
         return leaf
-    return KeyedList(zip(names, (_element(element, leaf.source, deep=deep) for element in elements), strict=True))
+    return KeyedList(zip(names, (_element(element, leaf.source, deep=deep) for element in found), strict=True))
+
+
+def _name(element: Json, list_key: str) -> str:
+    number = integer_at(element, list_key)
+    return text_at(element, list_key) if number is None else str(number)
 
 
 def _element(element: Json, source: Source, *, deep: bool) -> Leaf | Traced:

@@ -2,6 +2,7 @@
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
 from kubectl_policy.topology.backend_tls import backend_tls_conditions
+from kubectl_policy.topology.delegation import Delegation
 from kubectl_policy.topology.gateway_status import (
     attached_listener_sets,
     gateway_class_conditions,
@@ -13,7 +14,7 @@ from kubectl_policy.topology.handshake import Binding, BindingState
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.listener_status import attached_routes, listener_conditions, supported_kinds
 from kubectl_policy.topology.paths import Path
-from kubectl_policy.topology.route_status import route_conditions
+from kubectl_policy.topology.route_status import route_conditions, route_parent_conditions
 from kubectl_policy.topology.settings import Settings
 from kubectl_policy.topology.shape import shape_problems, shape_problems_of
 from kubectl_policy.topology.status import Condition
@@ -23,6 +24,7 @@ __all__ = [
     "Binding",
     "BindingState",
     "Condition",
+    "Delegation",
     "Edge",
     "Path",
     "Settings",
@@ -36,6 +38,7 @@ __all__ = [
     "listener_conditions",
     "listener_set_conditions",
     "route_conditions",
+    "route_parent_conditions",
     "shape_problems",
     "shape_problems_of",
     "supported_kinds",

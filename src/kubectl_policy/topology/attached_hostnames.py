@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.topology.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.hostnames import covers, intersection
@@ -12,7 +13,7 @@ from kubectl_policy.topology.listeners import ISOLATION, supports
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.paths import Path
@@ -25,12 +26,20 @@ def attached_hostnames(topology: Topology, listener: NodeRef, route: ObjectRef) 
     hostname MUST be ignored" (HTTPRouteSpec.Hostnames). What another listener on the same port is more specific about
     is left to that one: "a request to "foo.example.com" SHOULD only be routed using routes attached to the
     "foo.example.com" Listener (and not the "*.example.com" Listener)" (GatewaySpec.Listeners, "Listener Isolation").
-    Where that feature is not supported, only another listener's very hostname is left to it.
+    Where that feature is not supported, only another listener's very hostname is left to it. A route that others
+    delegate to has the hostnames of those from which requests come to it.
     """
     found = next((entry for entry in topology.relations.listeners(listener.object) if entry.node == listener), None)
-    if found is None or route not in topology.relations.attached_to(listener):
+    if found is None:
         return ()
-    names = {name for name in _common(topology, found, route) if not _is_taken(topology, found, name)}
+    attached = topology.relations.attached_to(listener)
+    names = {
+        name
+        for first in _first_routes(topology, listener, route)
+        if first in attached
+        for name in _common(topology, found, first)
+        if not _is_taken(topology, found, name)
+    }
     return tuple(sorted(name or "*" for name in names))
 
 
@@ -50,6 +59,14 @@ def too_wide(topology: Topology, path: Path) -> str:
     verb = "is" if len(hostnames) == 1 else "are"
     where = f"listener {listener.node.section} of {listener.node.object}"
     return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {where}"
+
+
+def _first_routes(topology: Topology, listener: NodeRef, route: ObjectRef) -> set[ObjectRef]:
+    """The routes by which requests at a listener come to a route: itself, or those further up that delegate."""
+    if not topology.relations.delegating_to(route):
+        return {route}
+    paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
+    return {path[path.index(listener) + 1 :][0].object for path in paths}
 
 
 def _common(topology: Topology, listener: Listener, route: ObjectRef) -> Iterator[str]:

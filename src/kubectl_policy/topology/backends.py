@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model import NodeRef
@@ -39,7 +40,8 @@ class Backend(NamedTuple):
 
     `reason` is the API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken; `message` says why
     it is broken or what it depends on that is unknown. `node` is the port if it names one that the backend has, else
-    the object, whether or not it exists.
+    the object, whether or not it exists. `routes` are those that it delegates to; None if it does not delegate.
+    Such a reference may name no object, but mean any route that has what it says (`is_any`).
     """
 
     ref: BackendRef
@@ -47,11 +49,25 @@ class Backend(NamedTuple):
     state: State = "resolved"
     reason: str = ""
     message: str = ""
+    routes: tuple[ObjectRef, ...] | None = None
+    is_any: bool = False
 
 
-def backends_of(index: Index, settings: Settings, route: ObjectRef) -> tuple[Backend, ...]:
-    """Every reference of a route to a backend, also those of filters, in their order."""
-    return tuple(_resolve(index, settings, route, ref) for ref in backend_refs(index, route, index.raw(route)))
+_NONE: Final[Mapping[str, Backend]] = MappingProxyType({})
+
+
+def backends_of(
+    index: Index, settings: Settings, route: ObjectRef, delegating: Mapping[str, Backend] = _NONE
+) -> tuple[Backend, ...]:
+    """Every reference of a route to a backend, also those of filters, in their order.
+
+    `delegating` are those that stand for routes, by their fields.
+    """
+    return tuple(
+        delegating.get(ref.field) or _resolve(index, settings, route, ref)
+        for ref in backend_refs(index, route, index.raw(route))
+        if ref.object.name or ref.field in delegating
+    )
 
 
 def _resolve(index: Index, settings: Settings, route: ObjectRef, ref: BackendRef) -> Backend:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -18,7 +19,7 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model.index import Index
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.paths import Path
 
@@ -26,13 +27,16 @@ if TYPE_CHECKING:
 def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
-    A route is acted on if one of its parents is. Objects that belong to no Gateway are not told apart, and without any
-    controllers every object is acted on.
+    A route is acted on if one of its parents is, or of those of a route that delegates to it. Objects that belong to no
+    Gateway are not told apart, and without any controllers every object is acted on.
     """
     if not controllers:
         return True
     if obj.group_kind in ROUTES:
-        parents = parent_refs(topology.index, obj, topology.index.raw(obj))
+        routes = topology.relations.delegating_routes(obj)
+        parents = [
+            parent for route in routes for parent in parent_refs(topology.index, route, topology.index.raw(route))
+        ]
         gateways = [parent.object for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS)]
         found = [managed(topology, gateway, controllers) for gateway in gateways]
         return True if True in found else None if None in found else False
@@ -47,16 +51,21 @@ def controller_of(topology: Topology, obj: ObjectRef) -> str | None:
 
     GatewayClass.spec.controllerName: "the name of the controller that is managing Gateways of this class".
     """
-    presence = topology.index.presence(obj)
+    return controller_in(topology.index, obj)
+
+
+def controller_in(index: Index, obj: ObjectRef) -> str | None:
+    """The same where only the objects are at hand."""
+    presence = index.presence(obj)
     if presence != "present":
         return None if presence == "unknown" else ""
     if obj.group_kind in LISTENER_SETS:
-        gateway = gateway_of(topology.index, obj, topology.index.raw(obj))
-        return controller_of(topology, gateway) if gateway else ""
+        gateway = gateway_of(index, obj, index.raw(obj))
+        return controller_in(index, gateway) if gateway else ""
     if obj.group_kind == GATEWAY:
-        gateway_class = topology.relations.class_of(obj)
-        return controller_of(topology, gateway_class) if gateway_class else ""
-    return text_at(topology.index.raw(obj), "spec.controllerName")
+        name = text_at(index.raw(obj), "spec.gatewayClassName")
+        return controller_in(index, ObjectRef(GATEWAY_CLASS, "", name)) if name else ""
+    return text_at(index.raw(obj), "spec.controllerName")
 
 
 def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.topology.certificates import listener_certificates
+from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
 from kubectl_policy.topology.listeners import listeners_of
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
@@ -21,6 +22,7 @@ def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it was not read) and
     `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one.
+    References by which requests would circle are left to `Topology.cycles`.
     """
     index = relations.index
     return tuple(
@@ -70,10 +72,29 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         field = f"spec.parentRefs[{parent.position}]"
         yield from _absent(relations, route, field, parent.object, "NoMatchingParent")
     for backend in relations.backends(route.ref):
+        field, named = backend.ref.field, None if backend.is_any else backend.ref.object
         if backend.state == "unknown":
-            yield _unknown(route, backend.ref.field, backend.ref.object, backend.message)
-        elif backend.state == "broken":
-            yield _broken(route, backend.ref.field, backend.ref.object, backend.message, backend.reason)
+            yield _unknown(route, field, named, backend.message)
+        elif backend.state == "broken" and (route.ref, field) not in relations.delegations.circling:
+            yield _broken(route, field, named, backend.message, backend.reason)
+    if route.ref.group_kind in WITH_FILTERS:
+        yield from _of_filters(relations, route)
+
+
+def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
+    """Filters that name what does not exist, or was not read.
+
+    "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
+    ExtensionRef).
+    """
+    for found in route_filters(relations.index, route.ref, route.raw):
+        presence = relations.index.presence(found.object)
+        if presence == "missing":
+            lost = f"requests to {found.backend}" if found.backend else "requests to this rule"
+            message = f"{found.object} does not exist; {lost} get an error response"
+            yield _broken(route, found.field, found.object, message, "")
+        elif presence == "unknown":
+            yield _unknown(route, found.field, found.object, f"{found.object} was not read")
 
 
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
@@ -84,12 +105,12 @@ def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, 
         yield _unknown(subject, field, to, f"{to} was not read")
 
 
-def _broken(subject: Resource, field: str, to: ObjectRef, message: str, reason: str) -> Diagnostic:
+def _broken(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
     rule = "reference-not-permitted" if reason == "RefNotPermitted" else "missing-reference"
     words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic(rule, "error", words, subject.ref, field, subject.origin, (to,), reason)
+    return Diagnostic(rule, "error", words, subject.ref, field, subject.origin, (to,) if to else (), reason)
 
 
-def _unknown(subject: Resource, field: str, to: ObjectRef, message: str) -> Diagnostic:
+def _unknown(subject: Resource, field: str, to: ObjectRef | None, message: str) -> Diagnostic:
     words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic("unknown-reference", "info", words, subject.ref, field, subject.origin, (to,))
+    return Diagnostic("unknown-reference", "info", words, subject.ref, field, subject.origin, (to,) if to else ())

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.profiles.load import built_in_delegations
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
 from kubectl_policy.topology.references import ROUTES
-from kubectl_policy.topology.relations import HIERARCHY, Relations
+from kubectl_policy.topology.relations import HIERARCHY, WITH_LISTENERS, Relations
 from kubectl_policy.topology.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.links import Link
+    from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.paths import Path
+    from kubectl_policy.topology.relations import DelegationsOf
 
 _DEFAULT = Settings()
 
@@ -46,11 +49,13 @@ class Topology:
     is referred to is a node whether or not it was read.
     """
 
-    def __init__(self, index: Index, settings: Settings = _DEFAULT) -> None:
-        """Remember where to look."""
+    def __init__(
+        self, index: Index, settings: Settings = _DEFAULT, delegation_of: DelegationsOf = built_in_delegations
+    ) -> None:
+        """Remember where to look; `delegation_of` looks up how references of some kinds delegate to routes."""
         self.index = index
         self.settings = settings
-        self.relations = Relations(index, settings)
+        self.relations = Relations(index, settings, delegation_of)
         self._paths: dict[NodeRef, tuple[Path, ...]] = {}
 
     @cached_property
@@ -120,9 +125,20 @@ class Topology:
         return tuple(sorted({with_namespaces(chain) for chain in chains})) or self.paths(node)
 
     def carries_traffic(self, path: Path) -> bool:
-        """Whether traffic runs down a path, as far as is known: not if its first route is attached to nothing."""
+        """Whether traffic runs down a path, as far as is known.
+
+        It does not if the first route is attached to nothing, nor on to a rule whose matches keep out whatever comes
+        from the rules that delegate to it.
+        """
         first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
-        return first is None or not self.relations.is_unattached(first)
+        cut_off = self.relations.delegations.cut_off
+        return first is None or not (self.relations.is_unattached(first) or any(node in cut_off for node in path))
+
+    def listener_on(self, path: Path) -> Listener | None:
+        """The listener that a path leads through; None if it leads through none, or through one that was not read."""
+        found = next((node for node in path if node.section and node.object.group_kind in WITH_LISTENERS), None)
+        listeners = self.relations.listeners(found.object) if found else ()
+        return next((listener for listener in listeners if listener.node == found), None)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""
@@ -137,15 +153,16 @@ class Topology:
 
         A parent Service that is a backend as well is none: the mesh does not route traffic to a backend again.
         """
+        loops = self.relations.delegations.loops
         if not self.relations.routes_lead_to_routes:
-            return ()
+            return loops
         import networkx as nx  # noqa: PLC0415 - it takes longer to import than most questions take to answer
 
         carrying = {link.name for link in LINKS if link.carries == "traffic"}
         graph: nx.DiGraph[NodeRef] = nx.DiGraph()
         graph.add_edges_from((edge.parent, edge.child) for edge in self.edges if edge.link in carrying)
         parts = [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
-        return tuple(sorted(_loop(graph, min(part)) for part in parts))
+        return tuple(sorted({*loops, *(_loop(graph, min(part)) for part in parts)}))
 
     def to_networkx(self) -> nx.DiGraph[NodeRef]:
         """The topology as a graph whose nodes are `NodeRef`s; an edge has the name of its link as `link`."""

@@ -46,6 +46,7 @@ class Binding:
     `listener` is the listener, or the port of a parent Service that the reference picks; None if the outcome is about
     the parent itself. `reason` is the API's reason of a refusal: the route's (RouteConditionReason), or that of a
     conflict (ListenerConditionReason) if the listener would take the route but is not served itself; empty otherwise.
+    A binding `is_delegated` if the parent is a route that delegates to this one.
     `message` says in a sentence why the route is not attached; it is empty if it is.
     """
 
@@ -56,6 +57,7 @@ class Binding:
     state: BindingState
     reason: str = ""
     message: str = ""
+    is_delegated: bool = False
 
     @property
     def is_counted(self) -> bool:

@@ -97,14 +97,7 @@ def _attached_to(
 def _backends(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     if node.object.group_kind not in ROUTES or not node.section:
         return ()
-    rule = (
-        relations.sections(node.object).index(node.section) if node.section in relations.sections(node.object) else -1
-    )
-    return dict.fromkeys(
-        backend.node
-        for backend in relations.backends(node.object)
-        if backend.ref.rule == rule and backend.ref.forwards and backend.reason != "RefNotPermitted"
-    )
+    return relations.below_rule(node)
 
 
 def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
@@ -112,7 +105,7 @@ def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
         NodeRef(route, section)
         for route in relations.routes_forwarding_to(node.object)
         for section in relations.sections(route)
-        if node in _backends(relations, NodeRef(route, section))
+        if node in relations.below_rule(NodeRef(route, section))
     )
 
 

@@ -27,17 +27,25 @@ def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
 
     No way leads through a route that is known to be attached to nothing; one to such a route starts there.
     A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any port;
-    the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well.
+    the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well. Of a
+    route that another one delegates to, a way leads to the rules that requests reach. Where routes refer to each other
+    in circles that nothing else leads to, a way starts at the node.
     """
-    yield from _climb(relations, node, ())
+    found = False
+    for chain in _climb(relations, node, ()):
+        found = True
+        yield chain
+    if not found:
+        yield _extended((), node)
 
 
 def _climb(relations: Relations, node: NodeRef, below: Path) -> Iterator[Path]:
     entered = False
-    for parent in _feeding(relations, node):
-        if parent not in below and len(below) < _MOST_NODES:
-            entered = True
-            for chain in _climb(relations, parent, (*below, node)):
+    for parent in _feeding(relations, node) if len(below) < _MOST_NODES else ():
+        entered = True
+        # A circle is no way down: those that lead to it come by another parent.
+        for chain in _climb(relations, parent, (*below, node)) if parent not in below else ():
+            if _goes_on(relations, chain, node):
                 yield _extended(chain, node)
     for link in _FRONTENDS:
         for parent in link.parents(relations, node):
@@ -66,10 +74,21 @@ def _leads(relations: Relations, above: NodeRef, below: NodeRef) -> bool:
     return not relations.is_unattached(above.object)
 
 
+def _goes_on(relations: Relations, chain: Path, node: NodeRef) -> bool:
+    """Whether a request that comes down a chain goes on to a node: there are conditions only where routes delegate."""
+    if node.object.group_kind not in ROUTES or chain[-1].object.group_kind not in ROUTES:
+        return True
+    if not node.section:
+        return relations.delegations.goes_to(chain, node.object)
+    return len(chain) == 1 or chain[-2].object.group_kind not in ROUTES or relations.delegations.reaches(chain, node)
+
+
 def descend(relations: Relations, chain: Path) -> Iterator[Path]:
     """Every way on from the end of a chain, down to where nothing is below."""
     ended = True
     for child in _fed(relations, chain):
+        if not _goes_on(relations, chain, child):
+            continue
         if len(chain) < _MOST_NODES and (child not in chain or child.object.group_kind in WITH_PORTS):
             ended = False
             yield from descend(relations, _extended(chain, child))

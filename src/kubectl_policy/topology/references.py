@@ -70,12 +70,15 @@ def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iter
 
 
 def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
-    """Every reference of a route to a backend, rule by rule: those that forward, then those of filters."""
+    """Every reference of a route to a backend, rule by rule: those that forward, then those of filters.
+
+    One without a name may mean every route of a namespace, and nothing else.
+    """
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         where = f"spec.rules[{number}]"
         for position, item in enumerate(items_at(rule, "backendRefs")):
             field = f"{where}.backendRefs[{position}]"
-            if text_at(item, "name"):
+            if text_at(item, "name") or text_at(item, "kind") == HTTP_ROUTE.kind:
                 yield _backend(index, route, number, field, _mapping(item))
             yield from _filter_refs(index, route, number, field, item)
         yield from _filter_refs(index, route, number, where, rule)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.conflicts import admits, conflicts_on, listener_sets_by_gateway
+from kubectl_policy.topology.delegated_bindings import delegated_binding
+from kubectl_policy.topology.delegating_backends import delegating_backends
+from kubectl_policy.topology.delegating_refs import delegating_refs
+from kubectl_policy.topology.delegation import Delegations
+from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.handshake import bind
 from kubectl_policy.topology.listeners import listeners_of
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
+    HTTP_ROUTE,
     LISTENER_SETS,
     ROUTES,
     WITH_PORTS,
@@ -25,19 +33,33 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.delegation import DelegationProfile
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.conflicts import Conflict
+    from kubectl_policy.topology.delegation import Delegation
+    from kubectl_policy.topology.filters import RouteFilter
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.settings import Settings
 
 WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
+DelegationsOf: TypeAlias = "Callable[[Collection[GroupKind]], tuple[DelegationProfile, ...]]"
 _Key = TypeVar("_Key", NodeRef, ObjectRef, str)
 HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
+
+
+def tier_of(kind: GroupKind) -> int:
+    """The tier of a kind on paths from the root, where no object leads to another one of its tier.
+
+    Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
+    """
+    tiers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
+    return next((number for number, kinds in enumerate(tiers) if kind in kinds), len(tiers))
 
 
 def depth_of(kind: GroupKind) -> int:
@@ -52,15 +74,17 @@ class Relations:
     Gateway") takes a look at all objects of a kind, once.
     """
 
-    def __init__(self, index: Index, settings: Settings) -> None:
-        """Remember where to look."""
+    def __init__(self, index: Index, settings: Settings, delegation_of: DelegationsOf) -> None:
+        """Remember where to look; `delegation_of` looks up how references of some kinds delegate to routes."""
         self.index = index
         self.settings = settings
+        self._delegation_of = delegation_of
         self._sections: dict[ObjectRef, tuple[str, ...]] = {}
         self._listeners: dict[ObjectRef, tuple[Listener, ...]] = {}
         self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
         self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
+        self._below_rules: dict[NodeRef, Mapping[NodeRef, None]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
@@ -87,7 +111,13 @@ class Relations:
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """The outcomes of a route's handshakes."""
         if route not in self._bindings:
-            self._bindings[route] = bind(self.index, self.settings, self.listeners, self.conflicts, route)
+            bindings = bind(self.index, self.settings, self.listeners, self.conflicts, route)
+            self._bindings[route] = tuple(
+                delegated_binding(self.index, self.delegations, binding)
+                if binding.parent.group_kind == HTTP_ROUTE
+                else binding
+                for binding in bindings
+            )
         return self._bindings[route]
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
@@ -104,14 +134,47 @@ class Relations:
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        refused = all(binding.state == "refused" for binding in self.bindings(route))
-        return refused and not self.routes_forwarding_to(route)
+        return not any(
+            binding.state != "refused" and not binding.is_delegated
+            for found in _from(route, self.routes_forwarding_to)
+            for binding in self.bindings(found)
+        )
+
+    def delegating_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
+        """The rules of other routes that refer to a route to hand on requests, also where it is refused."""
+        return self.delegations.to(route)
+
+    def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
+        """A route and every route that delegates to it, directly or through others."""
+        return _from(route, lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes))
+
+    @cached_property
+    def delegations(self) -> Delegations:
+        """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
+        kinds = {backend.object.group_kind for _, backend in self._forwards} - {*WITH_PORTS}
+        possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.of_kind(kind)]
+        profiles = self._delegation_of(possible) if possible else ()
+        return Delegations(self.index, delegating_refs(self.index, self._forwards, profiles) if profiles else {})
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """What a route's backendRefs resolve to."""
         if route not in self._backends:
-            self._backends[route] = backends_of(self.index, self.settings, route)
+            delegating = delegating_backends(self.index, self.delegations, route)
+            self._backends[route] = backends_of(self.index, self.settings, route, delegating)
         return self._backends[route]
+
+    def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
+        """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
+        if rule not in self._below_rules:
+            sections = self.sections(rule.object)
+            position = sections.index(rule.section) if rule.section in sections else -1
+            self._below_rules[rule] = dict.fromkeys(
+                node
+                for backend in self.backends(rule.object)
+                if backend.ref.rule == position and backend.ref.forwards and backend.reason != "RefNotPermitted"
+                for node in ([backend.node] if backend.routes is None else map(NodeRef, backend.routes))
+            )
+        return self._below_rules[rule]
 
     def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
         """The conflicted listeners on a Gateway."""
@@ -135,13 +198,18 @@ class Relations:
         return self._routes_by_parent.get(parent, ())
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The routes with a permitted backendRef to an object; sorted."""
+        """The routes with a permitted backendRef to an object, or that delegate to it; sorted."""
         return self._routes_by_backend.get(backend, ())
+
+    def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
+        """The filters of routes that name an object, by kind and name of the route, then in their order."""
+        return self._filters_by_object.get(obj, ())
 
     @property
     def routes_lead_to_routes(self) -> bool:
-        """Whether a route has a route as a backend, as nothing in Gateway API itself has."""
-        return any(backend.group_kind in ROUTES for backend in self._routes_by_backend)
+        """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
+        delegated = {found.child for found in self.delegations.taken()}
+        return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
 
     def gateways_of(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
         """The Gateways of a GatewayClass; sorted."""
@@ -169,12 +237,37 @@ class Relations:
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        return _grouped(
+        delegating = {(route, ref.ref.field) for route, refs in self.delegations.refs.items() for ref in refs}
+        plain = (
             (backend.object, route)
+            for route, backend in self._forwards
+            if (route, backend.field) not in delegating
+            and backend.object.name
+            and self._may_refer(route, backend.object)
+        )
+        if not delegating:
+            return _grouped(plain)
+        delegated = ((found.child, found.parent.object) for found in self.delegations.taken())
+        return _grouped(sorted([*plain, *delegated]))
+
+    @cached_property
+    def _forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
+        """Every route with every reference by which it sends requests on, the routes sorted by kind and name."""
+        return [
+            (route, backend)
             for route, raw in self._routes()
             for backend in backend_refs(self.index, route, raw)
-            if backend.forwards and self._may_refer(route, backend.object)
-        )
+            if backend.forwards
+        ]
+
+    @cached_property
+    def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
+        found: dict[ObjectRef, list[RouteFilter]] = {}
+        for kind in WITH_FILTERS:
+            for route in self.index.of_kind(kind):
+                for named in route_filters(self.index, route.ref, route.raw):
+                    found.setdefault(named.object, []).append(named)
+        return {obj: tuple(filters) for obj, filters in found.items()}
 
     def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
         allowed = permitted(self.index, route.group_kind, route.namespace, target)
@@ -192,6 +285,18 @@ class Relations:
 
     def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
         return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
+
+
+def _from(route: ObjectRef, above: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
+    """A route and whatever is above it, the nearest first, each once."""
+    seen = {route: None}
+    waiting = deque([route])
+    while waiting:
+        current = waiting.popleft()
+        yield current
+        found = dict.fromkeys(one for one in above(current) if one not in seen)
+        seen |= found
+        waiting.extend(found)
 
 
 def _grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:

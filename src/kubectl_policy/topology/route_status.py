@@ -4,14 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model import NodeRef
+from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
 from kubectl_policy.topology.status import Condition, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.topology.backends import Backend
+    from kubectl_policy.topology.delegation import Delegation
     from kubectl_policy.topology.graph import Topology
 
 # How far a handshake got, nearest miss last: of several refusals the nearest miss is the one to report.
-_STEPS: Final = ("NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname")
+_STEPS: Final = ("NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname", "UnsupportedValue")
+
+
+def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
+    """Every parent for which a route gets a status, with Accepted and ResolvedRefs.
+
+    First the parents that it names, in their order, as it names them (with the section), unless they are known not to
+    exist; then the routes that delegate to it without being named. A route is a parent only if it delegates: what its
+    matches keep out, or what names other parents, gets no status from it.
+    """
+    delegated: dict[ObjectRef, list[Delegation]] = {}
+    for found in topology.relations.delegating_to(route):
+        if (found.takes or found.reason) and not topology.relations.is_unattached(found.parent.object):
+            delegated.setdefault(found.parent.object, []).append(found)
+    conditions: dict[NodeRef, tuple[Condition, ...]] = {}
+    for parent in parent_refs(topology.index, route, topology.index.raw(route)):
+        node = NodeRef(parent.object, parent.section)
+        if parent.object.group_kind == HTTP_ROUTE:
+            if parent.object in delegated:
+                conditions[NodeRef(parent.object)] = _below(topology, route, delegated[parent.object])
+        elif node not in conditions and topology.index.presence(parent.object) != "missing":
+            conditions[node] = route_conditions(topology, route, parent.position)
+    for above in sorted(delegated):
+        if NodeRef(above) not in conditions:
+            conditions[NodeRef(above)] = _below(topology, route, delegated[above])
+    return tuple(conditions.items())
 
 
 def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) -> tuple[Condition, ...]:
@@ -20,7 +51,20 @@ def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) ->
     Accepted is True if at least one listener takes the route, even if that one is conflicted and serves nothing.
     ResolvedRefs does not depend on Accepted.
     """
-    return (_accepted(topology, route, parent_index), _resolved(topology, route))
+    return (_accepted(topology, route, parent_index), _resolved(topology.relations.backends(route)))
+
+
+def _below(topology: Topology, route: ObjectRef, delegated: Iterable[Delegation]) -> tuple[Condition, ...]:
+    """The conditions for a parent that delegates: only the rules that it reaches count."""
+    sections = topology.sections(route)
+    reached = {sections.index(rule) for found in delegated for rule in found.rules}
+    refused = next((found for found in delegated if not found.takes), None)
+    accepted = (
+        Condition("Accepted", "False", refused.reason, refused.message)
+        if refused
+        else Condition("Accepted", "True", "Accepted")
+    )
+    return accepted, _resolved(backend for backend in topology.relations.backends(route) if backend.ref.rule in reached)
 
 
 def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condition:
@@ -35,8 +79,8 @@ def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condit
     return Condition("Accepted", "False", reason, "; ".join(messages) or "the reference names no parent")
 
 
-def _resolved(topology: Topology, route: ObjectRef) -> Condition:
-    backends = topology.relations.backends(route)
+def _resolved(found: Iterable[Backend]) -> Condition:
+    backends = tuple(found)
     broken = [backend for backend in backends if backend.state == "broken"]
     if broken:
         messages = dict.fromkeys(backend.message for backend in broken)

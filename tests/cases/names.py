@@ -1,4 +1,4 @@
-"""The names that the recorded cases of Envoy Gateway have for objects, listeners and references."""
+"""The names that the recorded cases of several implementations have for objects, listeners and references."""
 
 from __future__ import annotations
 

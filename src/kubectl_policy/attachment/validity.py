@@ -1,0 +1,76 @@
+"""Why nothing comes of a policy, or of a target that exists: what it lacks, and what a Gateway does not allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.attachment.needs import missing_need
+from kubectl_policy.attachment.sizes import too_small
+from kubectl_policy.model.fields import number_in_annotation
+from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.attachment.attachment import State
+    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.topology import Topology
+
+
+class Failure(NamedTuple):
+    """What becomes of a reference instead of an attachment; a policy that `competes` keeps others out all the same."""
+
+    state: State
+    message: str
+    competes: bool = False
+
+
+def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> Failure | None:
+    """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
+    found = _no_number(policy, profile.weight_annotation) or too_small(policy, profile.least_sizes)
+    if found:
+        return Failure("policy invalid", found)
+    lacking = missing_need(index, policy, profile)
+    if lacking is None:
+        return None
+    return Failure("not permitted" if lacking.forbidden else "policy invalid", lacking.message, lacking.competes)
+
+
+def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
+    """Why no Gateway of a target lets policies of a kind be used, by its parameters; None if one does or may."""
+    switch = profile.enabled_by
+    gateways = set(gateways_of(target, profile, topology)) if switch else ()
+    if switch is None or not gateways:
+        return None
+    itself = target.group_kind not in ROUTES
+    if any(switched_on(topology, one, switch, itself=itself) is not False for one in gateways):
+        return None
+    names = ", ".join(map(str, sorted(gateways)))
+    return Failure(
+        "not enabled", f"{switch.field} is not set in the {switch.group_kind.kind} of {names}", competes=True
+    )
+
+
+def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:
+    """The Gateways of the kind's controllers that an object is, belongs to or, as a route, names as parents."""
+    index, kind = topology.index, target.group_kind
+    if kind in ROUTES:
+        parents = [parent.object for parent in parent_refs(index, target, index.raw(target))]
+    else:
+        parents = [target]
+    for parent in parents:
+        owned = parent.group_kind in LISTENER_SETS
+        gateway = gateway_of(index, parent, index.raw(parent)) if owned else parent
+        if gateway and gateway.group_kind == GATEWAY and managed(topology, gateway, profile.controllers) is not False:
+            yield gateway
+
+
+def _no_number(policy: Resource, annotation: str) -> str:
+    """Why the number by which a policy is ordered is none; empty if it is one, or there is none."""
+    if not annotation or number_in_annotation(policy.raw, annotation) is not None:
+        return ""
+    return f"the annotation {annotation} of {policy.ref} is not a whole number"

@@ -1,0 +1,69 @@
+"""What of a policy counts on a path at all: controllers pass over some fields, and settings for other ports."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_policy.resolution.joint import only
+from kubectl_policy.resolution.traced import KeyedList, Leaf, leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.merging import PortField
+    from kubectl_policy.resolution.strategies import Contribution
+    from kubectl_policy.resolution.traced import Field, Source, Traced
+    from kubectl_policy.topology.listeners import Listener
+
+
+def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution:
+    """What counts of a contribution on a path by way of a listener, if it has one."""
+    spec = part.spec
+    for passed_over in profile.unheeded:
+        if passed_over.includes(part.source.target, listener.protocol if listener else ""):
+            for field in passed_over.fields:
+                if not passed_over.values or _has_value(spec, field, passed_over.values):
+                    spec = without(spec, field.split("."))
+            spec = spec if passed_over.fields else {}
+    if profile.port_field and listener:
+        spec = _for_port(spec, profile.port_field, listener.port)
+    return part if spec is part.spec else replace(part, spec=spec)
+
+
+def _has_value(spec: Traced, field: str, values: Collection[str]) -> bool:
+    return any(json.dumps(leaf.value) in values for _, leaf in leaves(only(spec, tuple(field.split(".")))))
+
+
+def passed_over(part: Contribution, counting: Contribution) -> frozenset[Field]:
+    """The fields of a contribution that do not count."""
+    if part is counting:
+        return frozenset()
+    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in leaves(counting.spec)}
+
+
+def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
+    """Who says something of the listener's port, which stands instead of what a merged spec says of every port."""
+    found = only(spec, (profile.port_field.field,)) if profile.port_field and listener else {}
+    return frozenset(leaf.source for _, leaf in leaves(found))
+
+
+def _for_port(spec: Traced, port_field: PortField, port: int | None) -> Traced:
+    entries = spec.get(port_field.field)
+    if not isinstance(entries, KeyedList):
+        return spec
+    ours = KeyedList({key: entry for key, entry in entries.items() if key == str(port)})
+    return {**spec, port_field.field: ours} if ours else without(spec, [port_field.field])
+
+
+def without(spec: Traced, keys: Sequence[str]) -> Traced:
+    """A spec without one of its fields; a map that held nothing else goes with it."""
+    key, *rest = keys
+    found = spec.get(key)
+    if found is None or (rest and isinstance(found, Leaf)):
+        return spec
+    left = without(found, rest) if rest and not isinstance(found, Leaf) else {}
+    others = {name: child for name, child in spec.items() if name != key}
+    return {**spec, key: left} if left else others

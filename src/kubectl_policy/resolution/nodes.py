@@ -1,0 +1,120 @@
+"""The policies on single nodes: which they are, what they bring, and which of them are refused there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.resolution.contributions import contribution_of
+from kubectl_policy.resolution.joint import own_fields
+from kubectl_policy.resolution.precedence import filters_first, in_order, on_one_node, order_unknown, same_level_of
+from kubectl_policy.resolution.refusals import Refusal, refusals
+from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.traced import Source, field_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution.strategies import Contribution
+
+
+class OnNode(NamedTuple):
+    """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused."""
+
+    contributions: tuple[Contribution, ...]
+    refused: Mapping[Source, Refusal]
+    age_unknown: bool
+
+
+class Nodes:
+    """Looks up what is on a node; each node is looked at once for each profile."""
+
+    def __init__(self, index: Index, attachments: Iterable[Attachment]) -> None:
+        """Index the attachments that hold by the node that they attach to."""
+        self._index = index
+        self._attached: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
+        self._claims: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
+        self._filters: dict[NodeRef, dict[ObjectRef, int]] = {}
+        for attachment in attachments:
+            policy = index.get(attachment.policy)
+            if policy and attachment.target and attachment.competes:
+                self._claims.setdefault(attachment.target, {}).setdefault(policy.ref.group_kind, set()).add(policy)
+            if policy and attachment.target and attachment.state == "attached":
+                kinds = self._attached.setdefault(attachment.target, {})
+                kinds.setdefault(policy.ref.group_kind, set()).add(policy)
+                if attachment.declared.place:
+                    self._filters.setdefault(attachment.target, {}).setdefault(policy.ref, attachment.declared.place)
+        self._on_node: dict[tuple[NodeRef, int], OnNode] = {}
+        self._refused: dict[tuple[NodeRef | None, GroupKind], Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
+
+    def kinds_at(self, node: NodeRef) -> Iterable[GroupKind]:
+        """The policy kinds attached to a node."""
+        return self._attached.get(node, {}).keys()
+
+    def claimants(self, node: NodeRef, profile: PolicyKindProfile) -> list[Resource]:
+        """The policies of a kind attached to a node itself, in their order of precedence."""
+        policies = in_order(self._attached.get(node, {}).get(profile.group_kind, ()), profile)
+        return filters_first(policies, self._filters.get(node, {}))
+
+    def on(self, node: NodeRef, profile: PolicyKindProfile) -> OnNode:
+        """What the policies of a kind on a node bring."""
+        key = (node, id(profile))
+        if key not in self._on_node:
+            policies = self.claimants(node, profile)
+            filters = self._filters.get(node, {})
+            placed = [(policy, filters.get(policy.ref, 0)) for policy in policies]
+            found = [part for policy, place in placed for part in _contributions(policy, node, profile, place)]
+            known = self._refusals(node, profile) if found else {}
+            refused = {part.source: known[part.source[:2]] for part in found if part.source[:2] in known}
+            folded = tuple(on_one_node(found, same_level_of(profile, found)))
+            undated = order_unknown((policy for policy in policies if policy.ref not in filters), profile)
+            self._on_node[key] = OnNode(folded, refused, undated)
+        return self._on_node[key]
+
+    def refusal(self, policy: ObjectRef, target: NodeRef, profile: PolicyKindProfile) -> Refusal | None:
+        """Why a policy is refused on a target that it is attached to; None if it is not."""
+        return self._refusals(target, profile).get((policy, target))
+
+    def _refusals(self, node: NodeRef, profile: PolicyKindProfile) -> Mapping[tuple[ObjectRef, NodeRef], Refusal]:
+        """The refusals on a node; of a kind whose policies are refused everywhere at once, those on all nodes."""
+        if profile.same_level not in {"one-applies", "disjoint"}:
+            return {}
+        kind = profile.group_kind
+        key = (None if profile.refusal == "everywhere" else node, kind)
+        if key not in self._refused:
+            claimed = {**self._claims, **self._attached}
+            everywhere = [node for node in claimed if kind in self._claims.get(node, ()) or kind in self.kinds_at(node)]
+            self._refused[key] = self._refused_on([node] if key[0] else everywhere, profile)
+        return self._refused[key]
+
+    def _refused_on(
+        self, nodes: Sequence[NodeRef], profile: PolicyKindProfile
+    ) -> Mapping[tuple[ObjectRef, NodeRef], Refusal]:
+        targets: dict[ObjectRef, list[NodeRef]] = {}
+        policies: dict[ObjectRef, Resource] = {}
+        for node in nodes:
+            for claims_of in (self._attached, self._claims):
+                for policy in claims_of.get(node, {}).get(profile.group_kind, ()):
+                    policies[policy.ref] = policy
+                    targets.setdefault(policy.ref, []).append(node)
+        claims = {ref: _claims(policy, targets[ref][0], profile) for ref, policy in policies.items()}
+        return refusals(in_order(policies.values(), profile), targets, claims, profile.refusal)
+
+
+def _claims(policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> list[str]:
+    """What a policy claims of a target for itself: the whole of it (an empty name), or the fields that it sets."""
+    if profile.same_level == "one-applies":
+        return [""]
+    parts = _contributions(policy, node, profile)
+    return [field_name(field) for part in parts for field in own_fields(part.spec, profile.joint_fields)]
+
+
+def _contributions(
+    policy: Resource, node: NodeRef, profile: PolicyKindProfile, place: int = 0
+) -> Iterator[Contribution]:
+    for stanza in stanzas_of(policy.raw, profile):
+        source = Source(policy.ref, node, stanza.strategy.overrides, place)
+        yield contribution_of(source, stanza, profile)

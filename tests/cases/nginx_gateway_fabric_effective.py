@@ -1,0 +1,199 @@
+"""What is in force for rules and for upstreams, as the cases of NGINX Gateway Fabric write it: value and source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from kubectl_policy import NodeRef, leaves
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.resolution import field_name
+from kubectl_policy.topology import attached_hostnames
+from tests.cases.nginx_gateway_fabric_names import GROUP, WITH_LISTENERS, WITH_RULES, Named, element_name
+from tests.cases.worlds import fields, items, slashed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy import Analysis, EffectivePolicy, Leaf, ObjectRef, Path
+    from kubectl_policy.model import Json
+
+# A setting as the cases write it: its value and the policy that it is from, or only the policies.
+Setting: TypeAlias = "Mapping[str, object]"
+# The settings at one place.
+Settings: TypeAlias = "dict[Key, Setting]"
+
+_RULES: Final = ("rateLimit", "local", "rules")
+_SNIPPETS: Final = ("snippets",)
+# Of these, the cases give the source alone.
+_SOURCE_ONLY: Final = ("processors", "policySource")
+# What the cases read of these kinds; of all others it is every field.
+_READ: Final = {
+    "ObservabilityPolicy": ("tracing.strategy", "tracing.ratio", "tracing.spanName"),
+    "PayloadProcessor": ("processors",),
+    "SnippetsPolicy": ("snippets",),
+    "WAFPolicy": ("policySource",),
+}
+
+
+class Key(NamedTuple):
+    """A field of a policy kind."""
+
+    kind: str
+    field: str
+
+
+class Place(NamedTuple):
+    """Where settings are in force under a Gateway: a rule of a route, by its index, or (`rule` is empty) a Service."""
+
+    gateway: str
+    below: str
+    rule: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the objects."""
+        return (self.gateway, self.below)
+
+    def __str__(self) -> str:
+        """The names, then the index."""
+        return " ".join(filter(None, self))
+
+
+def place_of(entry: Mapping[str, Json]) -> Place:
+    """The place that an entry of a case is about."""
+    rule = str(entry["rule"]) if "rule" in entry else ""
+    return Place(text_at(entry, "gateway"), text_at(entry, "route") or text_at(entry, "service"), rule)
+
+
+def rules(analysis: Analysis) -> dict[Place, list[Settings]]:
+    """What is in force for each rule that requests reach below a Gateway, once for each way to it."""
+    named = Named(analysis)
+    found: dict[Place, list[Settings]] = {}
+    for route in named.routes_with_rules:
+        for number, section in enumerate(analysis.topology.sections(route)):
+            for gateway, path in _below_gateways(analysis, named, NodeRef(route, section)):
+                if _carries_requests(analysis, path):
+                    answers = found.setdefault(Place(gateway, slashed(route), str(number)), [])
+                    answers.append(settings_on(analysis, path))
+    return found
+
+
+def upstreams(analysis: Analysis) -> dict[Place, list[Settings]]:
+    """What is in force for each Service that attached rules below a Gateway name, once for each way to it.
+
+    There is an upstream for every attached rule, also where another listener is more specific about all its hostnames.
+    """
+    named = Named(analysis)
+    found: dict[Place, list[Settings]] = {}
+    for service, users in _users(analysis, named).items():
+        for gateway, path in _below_gateways(analysis, named, NodeRef(service)):
+            if users.intersection(path):
+                found.setdefault(Place(gateway, slashed(service)), []).append(settings_on(analysis, path))
+    return found
+
+
+def _users(analysis: Analysis, named: Named) -> dict[ObjectRef, set[NodeRef]]:
+    """The rules that send requests to each backend; a reference that leads nowhere sends none."""
+    found: dict[ObjectRef, set[NodeRef]] = {}
+    for route in named.routes_with_rules:
+        sections = analysis.topology.sections(route)
+        for backend in analysis.topology.backends(route):
+            if backend.ref.forwards and backend.state != "broken":
+                found.setdefault(backend.node.object, set()).add(NodeRef(route, sections[backend.ref.rule]))
+    return dict(sorted(found.items()))
+
+
+def _below_gateways(analysis: Analysis, named: Named, node: NodeRef) -> Iterator[tuple[str, Path]]:
+    """The ways to a node from the Gateways of the implementation, with the name of each."""
+    for path in analysis.topology.paths(node):
+        gateway = next((above.object for above in path if above.kind == "Gateway"), None)
+        if gateway and named.is_managed(gateway) and analysis.topology.carries_traffic(path):
+            yield slashed(gateway), path
+
+
+def _carries_requests(analysis: Analysis, path: Path) -> bool:
+    """Whether there are hostnames for which requests at the listener of a path reach its route."""
+    listener = next((above for above in reversed(path) if above.kind in WITH_LISTENERS and above.section), None)
+    route = next((above.object for above in path if above.kind in WITH_RULES), None)
+    return bool(listener and route and attached_hostnames(analysis.topology, listener, route))
+
+
+def settings_on(analysis: Analysis, path: Path) -> Settings:
+    """Every setting that is in force at the end of a path."""
+    effective = (found for found in analysis.effective_on(path) if found.kind.group == GROUP)
+    return {
+        Key(found.kind.kind, field): setting
+        for found in effective
+        for field, setting in settings_of(found).items()
+        if _is_read(found.kind.kind, field)
+    }
+
+
+def settings_of(effective: EffectivePolicy) -> dict[str, Setting]:
+    """The settings of one kind, each part of a setting that is a map for itself."""
+    found: dict[str, Setting] = {}
+    listed: dict[str, list[str]] = {}
+    for path, leaf in leaves(effective.spec):
+        # Where all policies of a kind apply, each one's settings stand below its name.
+        policy = leaf.source.object.qualified_name
+        field = path[1:] if path[:1] == (policy,) else path
+        if leaf.removed:
+            continue
+        if field[: len(_RULES)] == _RULES:
+            listed.setdefault(field_name(_RULES), []).extend(_elements(field, leaf))
+        elif field[: len(_SNIPPETS)] == _SNIPPETS:
+            for context in _contexts(leaf):
+                listed.setdefault(f"snippets[{context}]", []).append(policy)
+        elif field[0] in _SOURCE_ONLY:
+            listed.setdefault(field[0], []).append(policy)
+        else:
+            found |= {name: {"value": value, "from": policy} for name, value in _scalars(field_name(field), leaf.value)}
+    return found | {name: {"from": _sources(name, sources)} for name, sources in listed.items() if sources}
+
+
+def expected_settings(entry: Mapping[str, Json]) -> Settings:
+    """The settings of an entry of a case."""
+    return {
+        Key(kind, name): _normal(name, fields(setting))
+        for kind, named in mapping_at(entry, "fields").items()
+        for name, setting in fields(named).items()
+    }
+
+
+def _normal(name: str, setting: Mapping[str, Json]) -> Setting:
+    """A setting of a case as `settings_of` writes it: only of snippets does the order of policies say something."""
+    sources = setting.get("from")
+    if name.startswith("snippets[") or not isinstance(sources, list):
+        return setting
+    return {**setting, "from": sorted(map(str, sources))}
+
+
+def _is_read(kind: str, field: str) -> bool:
+    return kind not in _READ or any(field == read or field.startswith(f"{read}[") for read in _READ[kind])
+
+
+def _sources(name: str, sources: Iterable[str]) -> object:
+    distinct = list(dict.fromkeys(sources))
+    if name.startswith("snippets["):
+        return distinct
+    return distinct[0] if name in _SOURCE_ONLY and len(distinct) == 1 else sorted(distinct)
+
+
+def _elements(field: tuple[str, ...], leaf: Leaf) -> list[str]:
+    """The elements of a list, `policy#index`: of the whole list, or the one that stands under a key of its own."""
+    if len(field) > len(_RULES):
+        return [element_name(field[len(_RULES)])]
+    return [f"{leaf.source.object.qualified_name}#{number}" for number, _ in enumerate(items(leaf.value))]
+
+
+def _contexts(leaf: Leaf) -> list[str]:
+    return [text_at(entry, "context") for entry in items(leaf.value)]
+
+
+def _scalars(name: str, value: Json) -> Iterator[tuple[str, object]]:
+    """A value by field: a map that a policy sets as a whole counts for what is in it, an empty one for nothing."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from _scalars(f"{name}.{key}", child)
+    else:
+        yield name, value

@@ -1,0 +1,137 @@
+"""What is said of policies that filters of routes name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles import TargetLevel
+from kubectl_policy.questions.explain import explain
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.explain import explanation_tree
+from kubectl_policy.render.formats import render
+from kubectl_policy.render.headline import headline
+from kubectl_policy.render.view import View
+from tests import build
+from tests.render.worlds import about, about_policy
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.render.formats import Answer
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
+PROFILE: Final = PolicyKindProfile(
+    COLOR,
+    "inherited",
+    "profile",
+    filter_routes=frozenset({HTTP_ROUTE}),
+    backend_filters=True,
+    effective_targets=(TargetLevel(HTTP_ROUTE, section=True),),
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    same_level="first-wins",
+)
+RULE: Final = build.target("r", "HTTPRoute", "buy")
+
+
+def asked(profile: PolicyKindProfile = PROFILE, *, complete: bool = True, routes: bool = True) -> Analysis:
+    """A rule whose filters name first and second, with a filter of its backendRef, and policies with references."""
+    filters = [build.names(name) for name in ("first", "second")]
+    one = {**build.backend(), "filters": [build.names("single")]}
+    return analyze(
+        build.snapshot(
+            build.gateway_class(),
+            build.gateway(),
+            build.service(),
+            *([build.route(rules=[build.rule(one, name="buy", filters=filters)])] if routes else []),
+            build.policy("old", RULE, build.target("r", "HTTPRoute"), age=1, a="old", b="old", c="old"),
+            build.policy("wide", build.target("r", "HTTPRoute"), age=2, b="wide", d="wide"),
+            build.policy("second", age=3, a="second", b="second"),
+            build.policy("first", age=4, a="first"),
+            build.policy("single", age=5, a="single"),
+            build.policy("spare", age=6, a="spare"),
+            complete=complete,
+        ),
+        profiles=[profile],
+    )
+
+
+def tree(answer: Answer) -> str:
+    """An answer as it is printed."""
+    return to_text(render(answer, "tree", View(100)), 100)
+
+
+def explained(analysis: Analysis) -> str:
+    """The answer about the kind as it is printed."""
+    return to_text(explanation_tree(explain(analysis, "colorpolicy"), View(100)), 100)
+
+
+def test_the_tree_of_a_route(snapshot: SnapshotAssertion) -> None:
+    """Each source says that it is by a filter, each defeat why, and the backend's policy is told."""
+    assert tree(about(asked(), "HTTPRoute", "r")) == snapshot
+
+
+@pytest.mark.parametrize("name", ["first", "second", "single", "spare"])
+def test_the_tree_of_a_policy(snapshot: SnapshotAssertion, name: str) -> None:
+    """In force, beaten, of a backend alone, named by nobody."""
+    assert tree(about_policy(asked(), name)) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("strategy", "same_level", "phrase"),
+    [
+        ("Patch defaults", "first-wins", "instead of second, {second} (the earlier filter wins)"),
+        ("Patch defaults", "first-wins", "instead of old, {old} (a filter's policy comes first)"),
+        ("Patch defaults", "newest-challenges", "{first} (a filter's policy comes first, and the last one wins)"),
+        ("Patch overrides", "first-wins", "instead of wide, {wide} (a filter's policy comes first)"),
+        ("Patch overrides", "first-wins", "instead of old, {old} (overridden from above)"),
+        ("Atomic defaults", "one-applies", "the first that a filter names applies, which is {first})"),
+    ],
+)
+def test_why_a_policy_is_beaten(strategy: str, same_level: SameLevel, phrase: str) -> None:
+    """Not by its age, where a filter decides."""
+    profile = replace(PROFILE, strategy=MergeStrategy(strategy), same_level=same_level)
+    text = " ".join(tree(about(asked(profile), "HTTPRoute", "r")).split())
+    on = {name: f"ColorPolicy default/{name} → HTTPRoute default/r, rule buy" for name in ("first", "second", "old")}
+    on |= {name: f"{on[name]} (by its filter)" for name in ("first", "second")}
+    on["wide"] = "ColorPolicy default/wide → HTTPRoute default/r"
+    assert phrase.format(**on) in text
+
+
+def test_routes_that_were_not_read() -> None:
+    """A policy that nothing names, as far as is known, may be named by one of them."""
+    answer = about_policy(asked(complete=False, routes=False), "spare")
+    assert headline(answer) == (
+        "Whether ColorPolicy default/spare has an effect is unknown: no HTTPRoute of namespace default was read, and a"
+        " filter of one may name it."
+    )
+    assert [found.what for found in answer.unseen] == ["HTTPRoutes in namespace default"]
+    assert "filters of HTTPRoutes   target unknown" in tree(answer)
+
+
+def test_explaining_the_kind() -> None:
+    """Which filters may name its policies, and how many do."""
+    text = " ".join(explained(asked()).split())
+    assert "a filter of type ExtensionRef in a rule of an HTTPRoute may name a policy" in text
+    assert "6 policies: an HTTPRoute (2 references); a rule of an HTTPRoute (4 references)" in text
+    assert explain(asked(), "colorpolicy").targets == (
+        (TargetLevel(HTTP_ROUTE), 2),
+        (TargetLevel(HTTP_ROUTE, section=True), 4),
+    )
+
+
+def test_a_kind_that_filters_alone_attach() -> None:
+    """Its target fields are none, and yet it is known how it attaches."""
+    text = " ".join(explained(asked(replace(PROFILE, target_fields=()))).split())
+    assert "named in filters of routes alone" in text
+    assert "namespace that of the policy" in text
+    assert "nothing is claimed" not in text
