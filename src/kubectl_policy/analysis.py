@@ -22,7 +22,7 @@ from kubectl_policy.resolution import (
     reach,
     takes_effect_below,
 )
-from kubectl_policy.topology import Path, Settings, Topology
+from kubectl_policy.topology import Path, Settings, Topology, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +52,8 @@ class Analysis:
         self.snapshot = snapshot
         self.index = index
         self.registry = Registry(index, profiles, settings.values)
-        self.topology = Topology(index, settings, self.registry.delegations)
+        informed = replace(settings, gateways_of=self.registry.gateways_of)
+        self.topology = Topology(index, informed, self.registry.delegations, passed_over)
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
 
     @cached_property

@@ -31,6 +31,7 @@ _RULES: Final[Mapping[State, str]] = {
     "kind unsupported": "target-kind-unsupported",
     "not managed": "target-not-managed",
     "policy invalid": "policy-invalid",
+    "target invalid": "target-invalid",
     "not enabled": "target-not-enabled",
     "target overlaps": "target-overlaps",
     "filter unsupported": "filter-unsupported",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.policy_status import PolicyStatuses, target_conditions
-from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions
+from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
 from tests.cases.nginx_gateway_fabric_effective import expected_settings, place_of, rules, upstreams
 from tests.cases.nginx_gateway_fabric_names import ROUTES, LeftOut, Named, listener_name, node_name, outcome
 from tests.cases.report import NOTHING, Outcome, main
@@ -171,14 +171,14 @@ class _World:
                 yield self._outcome("parents", f"{name} at {said['parent']}", NOTHING, said)
 
     def _parents_of(self, route: ObjectRef) -> Iterator[dict[str, object]]:
-        """Each parent of a route, with its conditions if it is one of the implementation's."""
+        """Each parent of a route, with its conditions if it is one of the implementation's that has a say on it."""
+        heard = {node for node, _ in route_parent_conditions(self.analysis.topology, route)}
         bindings = self.analysis.topology.bindings(route)
         for position, parent in sorted({(binding.parent_index, binding.parent) for binding in bindings}):
             declared = items_at(self.analysis.index.raw(route), "spec.parentRefs")[position]
-            said: dict[str, object] = {
-                "parent": node_name(NodeRef(parent, text_at(declared, "sectionName"))),
-                "managed": self.named.is_managed(parent),
-            }
+            node = NodeRef(parent, text_at(declared, "sectionName"))
+            is_managed = self.named.is_managed(parent) and node in heard
+            said: dict[str, object] = {"parent": node_name(node), "managed": is_managed}
             if said["managed"]:
                 conditions = route_conditions(self.analysis.topology, route, position)
                 said |= {condition.type: outcome(condition) for condition in conditions}
@@ -197,9 +197,9 @@ class _World:
     def _listeners_of(self, route: ObjectRef) -> dict[str, list[str]]:
         topology = self.analysis.topology
         return {
-            listener_name(binding.listener): sorted(attached_hostnames(topology, binding.listener, route))
+            listener_name(binding.listener): sorted(attached_hostnames(topology, binding.listener, route, counted=True))
             for binding in topology.bindings(route)
-            if binding.listener and binding.state == "attached" and self.named.is_managed(binding.parent)
+            if binding.listener and binding.is_counted and self.named.is_managed(binding.parent)
         }
 
     def _gateway(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:

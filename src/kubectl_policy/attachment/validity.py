@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.attachment.needs import missing_need
 from kubectl_policy.attachment.sizes import too_small
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.parameters import switched_on
@@ -41,7 +42,13 @@ def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -
 
 
 def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
-    """Why no Gateway of a target lets policies of a kind be used, by its parameters; None if one does or may."""
+    """Why a Gateway takes no policies because it is not valid, or no Gateway of a target lets a kind be used; or None.
+
+    Whether it lets a kind be used is in its parameters; it does if that is unknown.
+    """
+    invalid = topology.relations.passed_over(NodeRef(target))
+    if invalid:
+        return Failure("target invalid", invalid.message, competes=True)
     switch = profile.enabled_by
     gateways = set(gateways_of(target, profile, topology)) if switch else ()
     if switch is None or not gateways:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
+from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.profiles.merging import (
     Inheritance,
     Joint,
@@ -38,12 +39,22 @@ if TYPE_CHECKING:
 _OF_ALL: Final = ("controllers", "settings", "status")
 
 
+class _OfAll(NamedTuple):
+    """What a file says beside its kinds."""
+
+    delegation: DelegationProfile | None = None
+    gateways: GatewayProfile | None = None
+
+
+_NOTHING: Final = _OfAll()
+
+
 def decode(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfile, ...]:
     """The profiles in a document that is valid by the schema, in its order."""
     shared = {name: document[name] for name in _OF_ALL if name in document}
-    delegation = _delegation(document)
+    of_all = _OfAll(_delegation(document), _gateways(document))
     return tuple(
-        _profile(GroupKind(document["group"], kind), shared | fields, origin, delegation)
+        _profile(GroupKind(document["group"], kind), shared | fields, origin, of_all)
         for kind, fields in document["kinds"].items()
     )
 
@@ -66,8 +77,21 @@ def _delegation(document: Mapping[str, Any]) -> DelegationProfile | None:
     )
 
 
+def _gateways(document: Mapping[str, Any]) -> GatewayProfile | None:
+    if "gateways" not in document:
+        return None
+    fields = document["gateways"]
+    return GatewayProfile(
+        frozenset(fields.get("unsupportedFeatures", ())),
+        frozenset(fields.get("addressTypes", ())),
+        fields.get("invalidParents", "served"),
+        tuple(fields.get("refusals", ())),
+        tuple(fields["evidence"]),
+    )
+
+
 def _profile(
-    group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin, delegation: DelegationProfile | None = None
+    group_kind: GroupKind, fields: Mapping[str, Any], origin: Origin, of_all: _OfAll = _NOTHING
 ) -> PolicyKindProfile:
     chooses = any(name in fields for name in ("strategy", "strategyField", "stanzas"))
     attachment = fields.get("attachment", "references")
@@ -136,7 +160,8 @@ def _profile(
             {name: Setting(said["default"], said["description"]) for name, said in fields.get("settings", {}).items()}
         ),
         origin=origin,
-        delegation=delegation,
+        delegation=of_all.delegation,
+        gateways=of_all.gateways,
         assumed=() if chooses or attachment == "none" else ("merge strategy",),
     )
 

@@ -28,6 +28,7 @@ _NOT_WRITTEN: Final = frozenset(
         "settings",
         "origin",
         "delegation",
+        "gateways",
         "assumed",
     }
 )

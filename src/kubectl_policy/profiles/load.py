@@ -33,6 +33,7 @@ _HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 _SUFFIX: Final = ".yaml"
 _SUFFIXES: Final = frozenset({_SUFFIX, ".yml", ".json"})
 _DELEGATION: Final = "\ndelegation:"
+_GATEWAYS: Final = "\ngateways:"
 _HINT: Final = "docs/profiles.md describes every field"
 
 
@@ -58,11 +59,22 @@ def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfil
     return tuple(dict.fromkeys(delegation for delegation in found if delegation))
 
 
-@cache
+def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
+    """The profiles of files that say how Gateways are treated and mention one of some names; no others are read."""
+    for group, text in _texts().items():
+        if _GATEWAYS in text and any(name in text for name in names):
+            yield from built_in_profiles(group).values()
+
+
 def _delegating_files() -> Mapping[str, str]:
     """The built-in files that say how routes delegate, as text, by their groups."""
-    texts = {group: (_data() / f"{group}{_SUFFIX}").read_text("utf-8") for group in sorted(built_in_groups())}
-    return {group: text for group, text in texts.items() if _DELEGATION in text}
+    return {group: text for group, text in _texts().items() if _DELEGATION in text}
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    """The built-in files as text, by their groups."""
+    return {group: (_data() / f"{group}{_SUFFIX}").read_text("utf-8") for group in sorted(built_in_groups())}
 
 
 @cache

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.profiles.delegation import DelegationProfile
+    from kubectl_policy.profiles.gateways import GatewayProfile
     from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
     from kubectl_policy.profiles.requirements import Switch
 
@@ -171,6 +172,7 @@ class PolicyKindProfile:
     settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))
     origin: Origin | None = None
     delegation: DelegationProfile | None = None
+    gateways: GatewayProfile | None = None
     assumed: tuple[str, ...] = ()
 
     @property

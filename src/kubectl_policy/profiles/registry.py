@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE
 from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS
 from kubectl_policy.profiles.infer import by_label, by_shape
-from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles
+from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.delegation import DelegationProfile
+    from kubectl_policy.profiles.gateways import GatewayProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
 
 # Objects of these are never policies, whatever fields they have: the API defines them.
@@ -65,6 +67,7 @@ class Registry:
         self._settings = settings
         self._user = {profile.group_kind: profile for profile in profiles}
         self._found: dict[GroupKind, PolicyKindProfile | None] = {}
+        self._gateways: dict[str, GatewayProfile] = {}
 
     @property
     def policy_kinds(self) -> tuple[PolicyKindProfile, ...]:
@@ -84,6 +87,18 @@ class Registry:
         own = {found.delegation.group: found.delegation for found in self._user.values() if found.delegation}
         built_in = (found for found in built_in_delegations(kinds) if found.group not in own)
         return tuple(found.under(self._settings) for found in (*own.values(), *built_in))
+
+    def gateways_of(self, controller: str) -> GatewayProfile:
+        """How a controller treats Gateways: by the first profile of its kinds that says so, the user's first."""
+        if controller not in self._gateways:
+            built_in = built_in_profiles_of([controller, *self._settings])
+            found = (
+                profile.gateways
+                for profile in (*self._user.values(), *built_in)
+                if profile.gateways and controller in profile.under(self._settings).controllers
+            )
+            self._gateways[controller] = next(found, STANDARD_GATEWAYS)
+        return self._gateways[controller]
 
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""

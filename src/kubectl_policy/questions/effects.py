@@ -8,7 +8,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES
-from kubectl_policy.topology.relations import depth_of
+from kubectl_policy.topology.tiers import depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

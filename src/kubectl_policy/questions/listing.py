@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.find import kinds_meant, not_found
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
-from kubectl_policy.topology.relations import HIERARCHY
+from kubectl_policy.topology.tiers import HIERARCHY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

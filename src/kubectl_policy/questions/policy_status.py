@@ -78,6 +78,7 @@ _FAILURES: Final[dict[str, Event]] = {
     "not permitted": "not permitted",
     "kind unsupported": "kind unsupported",
     "policy invalid": "invalid",
+    "target invalid": "target invalid",
     "not enabled": "not enabled",
     "target overlaps": "overlapping",
 }
@@ -146,7 +147,11 @@ class _Report:
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
         places = ancestors_of(self.analysis, self.profile, attachment)
         for place, status in places.items():
-            self._put(place, status, event, message)
+            invalid = self.analysis.topology.relations.passed_over(place) if place and event == "accepted" else None
+            if invalid:
+                self._put(place, status, "target invalid", invalid.message)
+            else:
+                self._put(place, status, event, message)
         if event != "accepted" or attachment.target is None:
             return
         narrower = self.scopes.narrower(attachment.target)

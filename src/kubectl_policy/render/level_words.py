@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.render.words import section_noun
-from kubectl_policy.topology.relations import depth_of
+from kubectl_policy.topology.tiers import depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,7 +8,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.render.level_words import either, kinds_words, levels_words
 from kubectl_policy.render.words import listed, section_noun
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
-from kubectl_policy.topology.relations import WITH_LISTENERS
+from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.document import Span
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
-from kubectl_policy.topology.relations import WITH_LISTENERS
+from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.topology.relations import tier_of
+from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

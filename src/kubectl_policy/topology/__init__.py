@@ -11,6 +11,7 @@ from kubectl_policy.topology.gateway_status import (
 )
 from kubectl_policy.topology.graph import Edge, Topology
 from kubectl_policy.topology.handshake import Binding, BindingState
+from kubectl_policy.topology.invalid_parents import passed_over
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.listener_status import attached_routes, listener_conditions, supported_kinds
 from kubectl_policy.topology.paths import Path
@@ -37,6 +38,7 @@ __all__ = [
     "gateway_conditions",
     "listener_conditions",
     "listener_set_conditions",
+    "passed_over",
     "route_conditions",
     "route_parent_conditions",
     "shape_problems",

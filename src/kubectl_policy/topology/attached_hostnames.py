@@ -8,6 +8,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.topology.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.hostnames import covers, intersection
+from kubectl_policy.topology.listener_status import attached_routes
 from kubectl_policy.topology.listeners import ISOLATION, supports
 
 if TYPE_CHECKING:
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.paths import Path
 
 
-def attached_hostnames(topology: Topology, listener: NodeRef, route: ObjectRef) -> tuple[str, ...]:
+def attached_hostnames(
+    topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool = False
+) -> tuple[str, ...]:
     """The hostnames of a route at a listener, `*` for every host; sorted, and none if the route is not attached.
+
+    With `counted`, a listener that is not served and would take the route has them as well.
 
     They are what the route's hostnames and the listener's have in common: names "that do not match the Listener
     hostname MUST be ignored" (HTTPRouteSpec.Hostnames). What another listener on the same port is more specific about
@@ -32,7 +37,7 @@ def attached_hostnames(topology: Topology, listener: NodeRef, route: ObjectRef) 
     found = next((entry for entry in topology.relations.listeners(listener.object) if entry.node == listener), None)
     if found is None:
         return ()
-    attached = topology.relations.attached_to(listener)
+    attached = attached_routes(topology, listener) if counted else topology.relations.attached_to(listener)
     names = {
         name
         for first in _first_routes(topology, listener, route)

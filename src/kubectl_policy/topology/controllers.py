@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import ObjectRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
-    A route is acted on if one of its parents is, or of those of a route that delegates to it. Objects that belong to no
+    A route is acted on if one of its parents is, or of those of a route that delegates to it; a parent that controllers
+    pass over counts only where a listener of it is named. Objects that belong to no
     Gateway are not told apart, and without any controllers every object is acted on.
     """
     if not controllers:
@@ -37,13 +38,19 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
         parents = [
             parent for route in routes for parent in parent_refs(topology.index, route, topology.index.raw(route))
         ]
-        gateways = [parent.object for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS)]
+        above = (parent for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS))
+        gateways = [parent.object for parent in above if parent.section or not _is_passed_over(topology, parent.object)]
         found = [managed(topology, gateway, controllers) for gateway in gateways]
         return True if True in found else None if None in found else False
     if obj.group_kind not in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS):
         return True
     controller = controller_of(topology, obj)
     return None if controller is None else controller in controllers
+
+
+def _is_passed_over(topology: Topology, obj: ObjectRef) -> bool:
+    found = topology.relations.passed_over(NodeRef(obj))
+    return found is not None and found.reason == "NoMatchingParent"
 
 
 def controller_of(topology: Topology, obj: ObjectRef) -> str | None:

@@ -9,6 +9,7 @@ from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.topology.certificates import CONFIG_MAP, SECRET, certificate_fault
 from kubectl_policy.topology.conflicts import admits
 from kubectl_policy.topology.listener_status import listener_conditions
+from kubectl_policy.topology.listeners import treatment
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, gateway_of, refer
 from kubectl_policy.topology.status import Condition, unknown
 
@@ -70,22 +71,24 @@ def _accepted(topology: Topology, gateway: ObjectRef) -> Condition:
         return refusal
     addresses = mappings_at(topology.index.raw(gateway), "spec.addresses")
     kinds = [text_at(address, "type", "IPAddress") for address in addresses]
-    strange = [kind for kind in kinds if kind not in _ADDRESS_TYPES]
+    treated = treatment(topology.index, topology.settings, gateway)
+    strange = [kind for kind in kinds if kind not in (treated.address_types or _ADDRESS_TYPES)]
     if strange:
         message = f"address type {', '.join(strange)} is not supported"
         return Condition("Accepted", "False", "UnsupportedAddress", message)
-    return _by_listeners(topology, gateway, every=False)
+    return _by_listeners(topology, gateway, every=False, strictly=treated.passes_over)
 
 
-def _by_listeners(topology: Topology, obj: ObjectRef, *, every: bool) -> Condition:
+def _by_listeners(topology: Topology, obj: ObjectRef, *, every: bool, strictly: bool = False) -> Condition:
     """Accepted by what the listeners are worth: False if none is valid, True with a remark if only some are.
 
     With `every`, a listener also has to refer to what it may: a ListenerSet "is not accepted because the only listener
     is missing a reference grant" (conformance test ListenerSetReferenceGrant), while a Gateway is. That a certificate
-    is not there, or is none, is said in ResolvedRefs alone.
+    is not there, or is none, is said in ResolvedRefs alone, unless controllers look at all references (`strictly`).
     """
     sections = topology.sections(obj)
-    invalid = [section for section in sections if not _is_valid(topology, NodeRef(obj, section), every=every)]
+    nodes = [NodeRef(obj, section) for section in sections]
+    invalid = [node.section for node in nodes if not _is_valid(topology, node, every=every, strictly=strictly)]
     if not invalid:
         return Condition("Accepted", "True", "Accepted") if sections else _NO_LISTENERS
     message = f"not valid: listener {', '.join(invalid)}"
@@ -95,10 +98,10 @@ def _by_listeners(topology: Topology, obj: ObjectRef, *, every: bool) -> Conditi
 _NO_LISTENERS: Final = Condition("Accepted", "False", "ListenersNotValid", "it has no listeners")
 
 
-def _is_valid(topology: Topology, listener: NodeRef, *, every: bool) -> bool:
+def _is_valid(topology: Topology, listener: NodeRef, *, every: bool, strictly: bool) -> bool:
     accepted, _, resolved = listener_conditions(topology, listener)
-    refused = resolved.status == "False" and resolved.reason not in _CERTIFICATE_REASONS
-    return accepted.status == "True" and not (every and refused)
+    refused = resolved.status == "False" and (strictly or resolved.reason not in _CERTIFICATE_REASONS)
+    return accepted.status == "True" and not ((every or strictly) and refused)
 
 
 def _attachment(topology: Topology, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:

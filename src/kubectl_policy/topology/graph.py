@@ -13,11 +13,12 @@ from kubectl_policy.topology.dangling import dangling_references, dangling_refer
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
 from kubectl_policy.topology.references import ROUTES
-from kubectl_policy.topology.relations import HIERARCHY, WITH_LISTENERS, Relations
+from kubectl_policy.topology.relations import Relations
 from kubectl_policy.topology.settings import Settings
+from kubectl_policy.topology.tiers import HIERARCHY, WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import networkx as nx
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.links import Link
     from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.passed_over import PassedOver
     from kubectl_policy.topology.paths import Path
     from kubectl_policy.topology.relations import DelegationsOf
 
@@ -50,12 +52,20 @@ class Topology:
     """
 
     def __init__(
-        self, index: Index, settings: Settings = _DEFAULT, delegation_of: DelegationsOf = built_in_delegations
+        self,
+        index: Index,
+        settings: Settings = _DEFAULT,
+        delegation_of: DelegationsOf = built_in_delegations,
+        passed_over_of: Callable[[Topology, NodeRef], PassedOver | None] = lambda *_: None,
     ) -> None:
-        """Remember where to look; `delegation_of` looks up how references of some kinds delegate to routes."""
+        """Remember where to look.
+
+        `delegation_of` looks up how references of some kinds delegate to routes, `passed_over_of` why a Gateway or
+        listener serves nothing (see `passed_over`).
+        """
         self.index = index
         self.settings = settings
-        self.relations = Relations(index, settings, delegation_of)
+        self.relations = Relations(index, settings, delegation_of, lambda node: passed_over_of(self, node))
         self._paths: dict[NodeRef, tuple[Path, ...]] = {}
 
     @cached_property

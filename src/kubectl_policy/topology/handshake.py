@@ -11,6 +11,7 @@ from kubectl_policy.topology.conflicts import CONFLICTS, admits
 from kubectl_policy.topology.hostnames import intersect
 from kubectl_policy.topology.listeners import supported_kinds_of
 from kubectl_policy.topology.namespaces import lets_in
+from kubectl_policy.topology.passed_over import INVALID_LISTENER
 from kubectl_policy.topology.references import (
     GATEWAY,
     GRPC_ROUTE,
@@ -45,7 +46,8 @@ class Binding:
 
     `listener` is the listener, or the port of a parent Service that the reference picks; None if the outcome is about
     the parent itself. `reason` is the API's reason of a refusal: the route's (RouteConditionReason), or that of a
-    conflict (ListenerConditionReason) if the listener would take the route but is not served itself; empty otherwise.
+    conflict (ListenerConditionReason), or that a listener is invalid, if it would take the route but is not served
+    itself; empty otherwise.
     A binding `is_delegated` if the parent is a route that delegates to this one.
     `message` says in a sentence why the route is not attached; it is empty if it is.
     """
@@ -66,7 +68,7 @@ class Binding:
         "Listener or Route status does not impact successful attachment, i.e. the AttachedRoutes field count MUST be set
         for Listeners with condition Accepted: false" (ListenerStatus.AttachedRoutes).
         """
-        return self.state == "attached" or self.reason in CONFLICTS
+        return self.state == "attached" or self.reason in {*CONFLICTS, INVALID_LISTENER}
 
 
 def bind(

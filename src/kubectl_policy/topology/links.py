@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, WITH_PORTS, gateway_of
-from kubectl_policy.topology.relations import WITH_LISTENERS, Relations
+from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_policy.model import GroupKind
+    from kubectl_policy.topology.relations import Relations
 
 
 class Link(NamedTuple):

@@ -13,8 +13,8 @@ from kubectl_policy.topology.listeners import (
     supports_mode,
 )
 from kubectl_policy.topology.references import GATEWAY, refer
-from kubectl_policy.topology.relations import WITH_LISTENERS
 from kubectl_policy.topology.status import Condition, unknown
+from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -23,6 +23,7 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.gateways import GatewayProfile
     from kubectl_policy.topology.settings import Settings
 
 # GEP-957 and the comments of ProtocolType, with "Route type" as in the table of the guide on TLS.
@@ -108,16 +109,29 @@ def supports_mode(index: Index, settings: Settings, listener: Listener) -> bool:
 def supports(index: Index, settings: Settings, gateway: ObjectRef | None, feature: str) -> bool:
     """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
 
-    It lacks one that the settings name, and one that its GatewayClass does not list while it lists TLSRoute itself, or
-    Gateway (`status.supportedFeatures`: objects with a name, or plain strings before Gateway API v1.1).
+    It lacks one that the settings or the controller's profile name, and one that its GatewayClass does not list while
+    it lists TLSRoute itself, or Gateway (`status.supportedFeatures`: objects with a name, or plain strings before
+    Gateway API v1.1).
     """
     if feature in settings.unsupported_features:
         return False
-    class_name = text_at(index.raw(gateway), "spec.gatewayClassName") if gateway else ""
-    status = mapping_at(index.raw(ObjectRef(GATEWAY_CLASS, "", class_name)), "status")
+    class_raw = _class_of(index, gateway)
+    if feature in treatment(index, settings, gateway).unsupported_features:
+        return False
+    status = mapping_at(class_raw, "status")
     listed = {text_at(item, "name") for item in items_at(status, "supportedFeatures")}
     listed.update(strings_at(status, "supportedFeatures"))
     return _CORES.get(feature, TLS_ROUTE.kind) not in listed or feature in listed
+
+
+def treatment(index: Index, settings: Settings, gateway: ObjectRef | None) -> GatewayProfile:
+    """How the controller of a Gateway treats it; as Gateway API says if nobody has said otherwise, or it is unknown."""
+    return settings.gateways_of(text_at(_class_of(index, gateway), "spec.controllerName"))
+
+
+def _class_of(index: Index, gateway: ObjectRef | None) -> Mapping[str, Json]:
+    class_name = text_at(index.raw(gateway), "spec.gatewayClassName") if gateway else ""
+    return index.raw(ObjectRef(GATEWAY_CLASS, "", class_name))
 
 
 def supported_kinds_of(index: Index, settings: Settings, listener: Listener) -> tuple[GroupKind, ...]:

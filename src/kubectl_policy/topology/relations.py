@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.conflicts import admits, conflicts_on, listener_sets_by_gateway
 from kubectl_policy.topology.delegated_bindings import delegated_binding
@@ -19,11 +18,11 @@ from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.handshake import bind
 from kubectl_policy.topology.listeners import listeners_of
+from kubectl_policy.topology.passed_over import without_passed_over
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     HTTP_ROUTE,
-    LISTENER_SETS,
     ROUTES,
     WITH_PORTS,
     backend_refs,
@@ -31,6 +30,7 @@ from kubectl_policy.topology.references import (
     port_names,
     rule_names,
 )
+from kubectl_policy.topology.tiers import HIERARCHY, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -44,27 +44,12 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.filters import RouteFilter
     from kubectl_policy.topology.handshake import Binding
     from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.passed_over import PassedOver
     from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.settings import Settings
 
-WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
 DelegationsOf: TypeAlias = "Callable[[Collection[GroupKind]], tuple[DelegationProfile, ...]]"
 _Key = TypeVar("_Key", NodeRef, ObjectRef, str)
-HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
-
-
-def tier_of(kind: GroupKind) -> int:
-    """The tier of a kind on paths from the root, where no object leads to another one of its tier.
-
-    Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
-    """
-    tiers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
-    return next((number for number, kinds in enumerate(tiers) if kind in kinds), len(tiers))
-
-
-def depth_of(kind: GroupKind) -> int:
-    """How far down the hierarchy a kind stands, from 0 at the root; kinds that are not of it come after all others."""
-    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY)
 
 
 class Relations:
@@ -74,8 +59,20 @@ class Relations:
     Gateway") takes a look at all objects of a kind, once.
     """
 
-    def __init__(self, index: Index, settings: Settings, delegation_of: DelegationsOf) -> None:
-        """Remember where to look; `delegation_of` looks up how references of some kinds delegate to routes."""
+    def __init__(
+        self,
+        index: Index,
+        settings: Settings,
+        delegation_of: DelegationsOf,
+        passed_over_of: Callable[[NodeRef], PassedOver | None],
+    ) -> None:
+        """Remember where to look.
+
+        `delegation_of` looks up how references of some kinds delegate to routes, `passed_over_of` why a Gateway or
+        listener serves nothing.
+        """
+        self._passed_over_of = passed_over_of
+        self._passed_over: dict[NodeRef, PassedOver | None] = {}
         self.index = index
         self.settings = settings
         self._delegation_of = delegation_of
@@ -115,10 +112,16 @@ class Relations:
             self._bindings[route] = tuple(
                 delegated_binding(self.index, self.delegations, binding)
                 if binding.parent.group_kind == HTTP_ROUTE
-                else binding
+                else without_passed_over(binding, self.passed_over(binding.listener or NodeRef(binding.parent)))
                 for binding in bindings
             )
         return self._bindings[route]
+
+    def passed_over(self, node: NodeRef) -> PassedOver | None:
+        """Why a Gateway or listener serves nothing, being invalid."""
+        if node not in self._passed_over:
+            self._passed_over[node] = self._passed_over_of(node)
+        return self._passed_over[node]
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""

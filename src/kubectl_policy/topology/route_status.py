@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
+from kubectl_policy.topology.listeners import treatment
+from kubectl_policy.topology.passed_over import INVALID_LISTENER
+from kubectl_policy.topology.references import HTTP_ROUTE, LISTENER_SETS, gateway_of, parent_refs
 from kubectl_policy.topology.status import Condition, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.profiles.gateways import GatewayProfile
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.delegation import Delegation
     from kubectl_policy.topology.graph import Topology
+    from kubectl_policy.topology.handshake import Binding
 
 # How far a handshake got, nearest miss last: of several refusals the nearest miss is the one to report.
-_STEPS: Final = ("NoMatchingParent", "NotAllowedByListeners", "NoMatchingListenerHostname", "UnsupportedValue")
+_NO_PARENT: Final = "NoMatchingParent"
+_STEPS: Final = (_NO_PARENT, "NotAllowedByListeners", "NoMatchingListenerHostname", "UnsupportedValue")
 
 
 def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
@@ -37,7 +42,7 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
         if parent.object.group_kind == HTTP_ROUTE:
             if parent.object in delegated:
                 conditions[NodeRef(parent.object)] = _below(topology, route, delegated[parent.object])
-        elif node not in conditions and topology.index.presence(parent.object) != "missing":
+        elif node not in conditions and not _unseen(topology, node):
             conditions[node] = route_conditions(topology, route, parent.position)
     for above in sorted(delegated):
         if NodeRef(above) not in conditions:
@@ -70,13 +75,38 @@ def _below(topology: Topology, route: ObjectRef, delegated: Iterable[Delegation]
 def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condition:
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
     if any(binding.is_counted for binding in bindings):
+        # Where controllers pass invalid listeners over, one that would take the route is reported at all its parents.
+        invalid = [binding for binding in topology.bindings(route) if binding.reason == INVALID_LISTENER]
+        if invalid and any(_treatment(topology, binding).passes_over for binding in bindings):
+            return Condition("Accepted", "False", INVALID_LISTENER, invalid[0].message)
         return Condition("Accepted", "True", "Accepted")
     doubts = [binding.message for binding in bindings if binding.state == "unknown"]
     if doubts:
         return unknown("Accepted", "; ".join(dict.fromkeys(doubts)))
-    reason = max((binding.reason for binding in bindings), key=_STEPS.index, default="NoMatchingParent")
+    reason = max((binding.reason for binding in bindings), key=_steps(topology, bindings).index, default=_NO_PARENT)
     messages = dict.fromkeys(binding.message for binding in bindings if binding.reason == reason)
     return Condition("Accepted", "False", reason, "; ".join(messages) or "the reference names no parent")
+
+
+def _unseen(topology: Topology, parent: NodeRef) -> bool:
+    """Whether a parent does not exist, or not to controllers: they pass it over, and no listener of it is named."""
+    if topology.index.presence(parent.object) == "missing":
+        return True
+    found = None if parent.section else topology.relations.passed_over(parent)
+    return found is not None and found.reason == _NO_PARENT
+
+
+def _steps(topology: Topology, bindings: Iterable[Binding]) -> tuple[str, ...]:
+    """The reasons of refusals, the one last that is reported if several hold."""
+    found = next((refusals for binding in bindings if (refusals := _treatment(topology, binding).refusals)), ())
+    return (*(step for step in _STEPS if step not in found), *reversed(found))
+
+
+def _treatment(topology: Topology, binding: Binding) -> GatewayProfile:
+    """How the controller of a Gateway, or of a ListenerSet's, treats the routes that name it."""
+    parent, raw = binding.parent, topology.index.raw(binding.parent)
+    gateway = gateway_of(topology.index, parent, raw) if parent.group_kind in LISTENER_SETS else parent
+    return treatment(topology.index, topology.settings, gateway)
 
 
 def _resolved(found: Iterable[Backend]) -> Condition:

@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from kubectl_policy.profiles.gateways import GatewayProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,9 @@ class Settings:
 
     `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is
     not named is taken to be supported. `values` are settings of controllers by the names that profiles give them.
+    `gateways_of` looks up how a controller treats Gateways; an analysis puts in what its profiles say.
     """
 
     unsupported_features: frozenset[str] = frozenset()
     values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    gateways_of: Callable[[str], GatewayProfile] = field(default=lambda _: STANDARD_GATEWAYS, repr=False, compare=False)
