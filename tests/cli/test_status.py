@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 REPORTED: Final = Path(__file__).parents[2] / "fixtures" / "reported"
 OUTPUTS: Final = get_args(StatusOutput)
 EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
-HEADLINE: Final = "4 of 17 conditions and counts disagree with what is computed"
+HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_manifests_without_any_status_have_nothing_to_compare(command: Command, 
     assert (code, err) == (0, "")
     assert out.startswith("Nothing to compare: none of 1 policy and 1 HTTPRoute has a status in the input.\n")
     assert (
-        "kubectl get gatewayclasses,colorpolicies.example.com,httproutes.gateway.networking.k8s.io -A -o yaml\n" in out
+        "kubectl get gatewayclasses,colorpolicies.example.com,httproutes.gateway.networking.k8s.io -A -o yaml | " in out
     )
 
 

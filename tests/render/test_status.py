@@ -125,7 +125,7 @@ def test_the_first_sentence() -> None:
     assert status_headline(compared()) == "Nothing to compare: no policies."
     assert (
         status_headline(fine())
-        == "All 2 conditions on 1 policy are as computed; 1 HTTPRoute has no status in the input."
+        == "All 2 conditions on ColorPolicy default/p are as computed; 1 HTTPRoute has no status in the input."
     )
     assert status_headline(compared(*world(), policy(), word="policies")) == (
         "Nothing to compare: ColorPolicy default/p has no status in the input."
@@ -137,9 +137,7 @@ def test_the_first_sentence() -> None:
     wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN))])
     accepts = kind(words={"accepted": ConditionWords(*FINE)})
     one = compared(*world(), wrong, word="policies", profile=accepts)
-    assert status_headline(one).startswith(
-        "The only condition or count disagrees with what is computed, on ColorPolicy"
-    )
+    assert status_headline(one).startswith("The only condition on ColorPolicy default/p is not as computed.")
     odd = compared(*world(), reported(policy("p", build.target("x", "GRPCRoute")), conditions=[{}]), word="policies")
     assert status_headline(odd) == "Nothing that is computed here was reported."
     assert status_headline(busy()).endswith("as far as could be read: 1 file could not be.")
@@ -149,8 +147,9 @@ def test_at_a_terminal_long_lists_are_cut_and_commands_lead_on() -> None:
     """Nowhere else."""
     report = fine(*(policy(f"s{number}") for number in range(12)))
     lines = to_text(status_tree(report, View(terminal=True)), 100).splitlines()
-    assert "  and 3 more: -o yaml shows all" in lines
-    assert "more: -o yaml" not in to_text(status_tree(report, View()), 100)
+    assert "  and 3 more objects: --show-all shows them" in lines
+    for whole in (status_tree(report, View()), status_tree(report, View(terminal=True), everything=True)):
+        assert "--show-all" not in to_text(whole, 100)
     shown = to_text(status_tree(busy(), View(terminal=True, options=("--offline", "x"))), 100)
     assert "  kubectl policy describe colorpolicy/p -n default --offline x\n" in shown
 

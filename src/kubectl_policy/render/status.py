@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.document import Line, Span
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.document import Document, Style
     from kubectl_policy.render.view import View
 
-# Names of objects without a status that are shown at a terminal.
+# So many objects are shown in each part of an answer at a terminal.
 _SHOWN: Final = 10
 _ASIDE: Final = (
     "Where nothing known here explains a disagreement, either the controller has a reason that is not in the input, or "
@@ -27,29 +28,40 @@ _ASIDE: Final = (
 
 
 def status_tree(report: StatusReport, view: View, *, everything: bool = False) -> Document:
-    """The report, disagreements first; with `everything`, also each comparison that agrees."""
+    """The report, disagreements first; with `everything`, also each comparison that agrees, and nothing is cut."""
+    whole = everything or not view.terminal
+    wrong = (_block(one, lambda found: found.disagrees) for one in report.objects)
+    undecided = (_block(one, lambda found: found.verdict == "undecided") for one in report.objects)
     return (
         Line((Span(status_headline(report), "title", prose=True),), 0, 2),
-        *section("Disagreements", _blocks(report, lambda found: found.disagrees)),
-        *section("Cannot be decided", _blocks(report, lambda found: found.verdict == "undecided")),
-        *section("Of an older generation, but as computed", _stale(report)),
-        *(section("As computed", _agreeing(report)) if everything else ()),
-        *section("No status in the input", _silent(report, view)),
+        *section("Disagreements", _shown(filter(None, wrong), whole=whole)),
+        *section("Cannot be decided", _shown(filter(None, undecided), whole=whole)),
+        *section("Of an older generation, but as computed", _shown(_stale(report), whole=whole)),
+        *(section("As computed", _shown(_agreeing(report), whole=True)) if everything else ()),
+        *section("No status in the input", _shown(_silent(report), whole=whole)),
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
-        *_asides(report),
+        *_asides(report, view),
         *_next(report, view),
     )
 
 
-def _blocks(report: StatusReport, wanted: Callable[[Comparison], bool]) -> Iterator[Line]:
-    for one in report.objects:
-        chosen = [found for found in one.comparisons if wanted(found)]
-        if chosen:
-            yield _subject(one)
-        for found in chosen:
-            yield Line((Span(_where(found)),), 4, 6)
-            yield from _sides(one, found)
+def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]:
+    """The lines of each object; unless `whole`, of the first ones, and how many more there are."""
+    found = list(blocks)
+    if whole or len(found) <= _SHOWN:
+        return chain(*found)
+    rest = f"and {count(len(found) - _SHOWN, 'more object')}: --show-all shows them"
+    return chain(*found[:_SHOWN], (Line((Span(rest, "aside", prose=True),), 2, 4),))
+
+
+def _block(one: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
+    """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
+    chosen = [found for found in one.comparisons if wanted(found)]
+    if not chosen:
+        return ()
+    sides = (line for found in chosen for line in (Line((Span(_where(found)),), 4, 6), *_sides(one, found)))
+    return (_subject(one), *sides)
 
 
 def _subject(one: ObjectStatus) -> Line:
@@ -80,31 +92,30 @@ def _side(label: str, said: str, why: str) -> Line:
     return Line((Span(f"{label:<11}"), Span(said, prose=True), *detail), 6, 17)
 
 
-def _stale(report: StatusReport) -> Iterator[Line]:
-    for one, found in report.comparisons:
-        if found.stale and found.verdict == "agrees":
-            yield _entry(one, f"{_where(found)} is of generation {found.seen}, the object at {one.generation}")
+def _stale(report: StatusReport) -> Iterator[tuple[Line, ...]]:
+    for one in report.objects:
+        stale = [found for found in one.comparisons if found.stale and found.verdict == "agrees"]
+        if stale:
+            yield tuple(
+                _entry(one, f"{_where(found)} is of generation {found.seen}, the object at {one.generation}")
+                for found in stale
+            )
 
 
-def _agreeing(report: StatusReport) -> Iterator[Line]:
+def _agreeing(report: StatusReport) -> Iterator[tuple[Line, ...]]:
     for one, found in report.comparisons:
         if found.verdict == "agrees":
-            yield _entry(one, f"{_where(found)}: {claim_words(found.computed)}")
+            yield (_entry(one, f"{_where(found)}: {claim_words(found.computed)}"),)
 
 
 def _entry(one: ObjectStatus, text: str) -> Line:
     return Line((Span(f"{one.resource.ref}:"), Span(f" {text}", prose=True)), 2, 4)
 
 
-def _silent(report: StatusReport, view: View) -> Iterator[Line]:
+def _silent(report: StatusReport) -> Iterator[tuple[Line, ...]]:
     silent = [one.resource.ref for one in report.objects if not one.reported]
-    if len(silent) == len(report.objects):
-        return
-    shown = silent[:_SHOWN] if view.terminal else silent
-    for ref in shown:
-        yield Line((Span(str(ref)),), 2, 4)
-    if len(shown) < len(silent):
-        yield Line((Span(f"and {len(silent) - len(shown)} more: -o yaml shows all", "aside", prose=True),), 2, 4)
+    if len(silent) < len(report.objects):
+        yield from ((Line((Span(str(ref)),), 2, 4),) for ref in silent)
 
 
 def _not_compared(report: StatusReport) -> Iterator[Line]:
@@ -124,14 +135,15 @@ def _not_compared(report: StatusReport) -> Iterator[Line]:
         yield Line((Span(f"{type_ or '(no type)'}:"), Span(text, prose=True)), 2, 4)
 
 
-def _asides(report: StatusReport) -> Iterator[Line]:
+def _asides(report: StatusReport, view: View) -> Iterator[Line]:
     if report.objects and not any(one.reported for one in report.objects):
         yield BLANK
         text = (
-            "Controllers write a status into the cluster, not into manifests. To compare, read the objects from there:"
+            "Controllers write a status into the cluster, not into manifests. To compare, read the objects from there, "
+            "with whatever else they refer to:"
         )
         yield Line((Span(text, "aside", prose=True),), 0, 2)
-        yield Line((Span(how_to_read(report), "command"),), 2, 4)
+        yield Line((Span(how_to_read(report, view.program), "command"),), 2, 4)
     if any(found.explanation == "none" for _, found in report.comparisons):
         yield BLANK
         yield Line((Span(_ASIDE, "aside", prose=True),), 0, 0)

@@ -76,19 +76,23 @@ def status_headline(report: StatusReport) -> str:
 
 def _agreement(report: StatusReport) -> str:
     compared = [found for _, found in report.comparisons if found.is_compared]
-    noun = "conditions and counts" if any(found.type in COUNTS for found in compared) else "conditions"
     reported = [one for one in report.objects if any(found.is_compared for found in one.comparisons)]
     wrong = [one for one in reported if one.disagrees]
+    disagreeing = sum(found.disagrees for found in compared)
     if not compared:
         return "Nothing that is computed here was reported"
+    if len(compared) == 1:
+        noun = "number" if compared[0].type in COUNTS else "condition"
+        return f"The only {noun} on {_whom(reported)} {'is not' if wrong else 'is'} as computed"
+    noun = "conditions and numbers" if any(found.type in COUNTS for found in compared) else "conditions"
     if not wrong:
-        many = len(compared) > 1
-        what = f"All {len(compared)} {noun}" if many else "The only condition or count"
-        return f"{what} on {_numbers(reported)} {'are' if many else 'is'} as computed"
-    disagreeing = sum(found.disagrees for found in compared)
+        return f"All {len(compared)} {noun} on {_whom(reported)} are as computed"
     verb = "disagrees" if disagreeing == 1 else "disagree"
-    what = f"{disagreeing} of {len(compared)} {noun}" if len(compared) > 1 else "The only condition or count"
-    return f"{what} {verb} with what is computed, on {_share(wrong, report.objects)}"
+    return f"{disagreeing} of {len(compared)} {noun} {verb} with what is computed, on {_share(wrong, report.objects)}"
+
+
+def _whom(objects: Sequence[ObjectStatus]) -> str:
+    return str(objects[0].resource.ref) if len(objects) == 1 else _numbers(objects)
 
 
 def _share(some: Sequence[ObjectStatus], every: Sequence[ObjectStatus]) -> str:
@@ -143,7 +147,7 @@ def long_reason(one: ObjectStatus, found: Comparison) -> str:
     )
 
 
-def how_to_read(report: StatusReport) -> str:
-    """The kubectl command that reads the objects with their status."""
+def how_to_read(report: StatusReport, program: str) -> str:
+    """The command that compares the same kinds as they are in the cluster."""
     kinds = [f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names]
-    return f"kubectl get gatewayclasses,{','.join(kinds)} -A -o yaml"
+    return f"kubectl get gatewayclasses,{','.join(kinds)} -A -o yaml | {program} status -A --offline -"
