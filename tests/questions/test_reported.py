@@ -70,3 +70,15 @@ def test_a_status_without_a_word_is_no_report() -> None:
         assert not has_report({"status": status})
     assert has_report({"status": {"conditions": [{}]}})
     assert has_report({"status": {"ancestors": [{}]}})
+
+
+def test_a_generation_may_stand_beside_the_conditions() -> None:
+    """For all of them that have none of their own; those of entries have other writers."""
+    entry: Json = {"ancestorRef": {"name": "g"}, "conditions": [{"type": "A"}]}
+    status: Json = {
+        "observedGeneration": 1,
+        "conditions": [{"type": "A"}, {"type": "B", "observedGeneration": 2}],
+        "ancestors": [entry],
+    }
+    found = reported_conditions({"metadata": {"generation": 2}, "status": status})
+    assert [(one.type, one.seen, one.stale) for one in found] == [("A", 1, True), ("B", 2, False), ("A", None, False)]

@@ -89,7 +89,9 @@ def _conditions(
     holder: Mapping[str, Json], about: str, controller: str, generation: int | None
 ) -> Iterator[ReportedCondition]:
     for condition in mappings_at(holder, "conditions"):
-        seen = integer_at(condition, "observedGeneration")
+        own = integer_at(condition, "observedGeneration")
+        # Some kinds have one for all of their conditions instead, beside these.
+        seen = integer_at(holder, "observedGeneration") if own is None else own
         yield ReportedCondition(
             text_at(condition, "type"),
             text_at(condition, "status"),
