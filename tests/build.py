@@ -74,9 +74,11 @@ def namespace(name: str, labels: Mapping[str, str] | None = None) -> Resource:
     return resource("Namespace", name, group="", labels={"kubernetes.io/metadata.name": name, **(labels or {})})
 
 
-def gateway_class(name: str = "public", controller: str = "example.com/gateway", status: Json = None) -> Resource:
+def gateway_class(
+    name: str = "public", controller: str = "example.com/gateway", status: Json = None, **spec: Json
+) -> Resource:
     """A GatewayClass."""
-    return resource("GatewayClass", name, {"controllerName": controller}, status=status)
+    return resource("GatewayClass", name, {"controllerName": controller, **spec}, status=status)
 
 
 def listener(name: str = "http", protocol: str = "HTTP", port: int = 80, **fields: Json) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import NodeRef
 from tests import oracle, oracle_merging
@@ -80,10 +80,18 @@ def affected_by(world: World, node: NodeRef) -> set[ObjectRef]:
     return found
 
 
+_DOWNWARD: Final = ("Namespace", "GatewayClass", "Gateway", "HTTPRoute", "Service")
+
+
 def is_below(kind: Kind, path: Path) -> bool:
-    """Whether a kind takes effect on a path above the object that it ends with, and not at that."""
+    """Whether a kind takes effect above the object that a path ends with, or nowhere from there on; and not at that."""
+    if kind.direct or not kind.levels:
+        return False
     at = [node.object for node in path if (node.object.group_kind, bool(node.section)) in kind.levels]
-    return bool(at) and not kind.direct and path[-1].object not in at
+    if at:
+        return path[-1].object not in at
+    end = (_DOWNWARD.index(path[-1].object.group_kind.kind), bool(path[-1].section))
+    return all((_DOWNWARD.index(level.kind), section) <= end for level, section in kind.levels)
 
 
 def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:

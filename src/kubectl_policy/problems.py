@@ -10,6 +10,7 @@ from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
+from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.validation import Validation
 
@@ -68,6 +69,7 @@ class Problems:
         yield from self._validation.problems_of(resource)
         yield from self._topology.missing_from(resource.ref)
         yield from self._circles(resource)
+        yield from self._named_in_vain(resource)
         profile = self._registry.profile_of(resource.ref.group_kind)
         if profile:
             yield from self._of_policy(resource, profile)
@@ -108,6 +110,18 @@ class Problems:
             if route.ref in routes:
                 message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
                 yield Diagnostic("cycle", "error", message, route.ref, origin=route.origin, related=routes)
+
+    def _named_in_vain(self, route: Resource) -> Iterator[Diagnostic]:
+        """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
+        if route.ref.group_kind not in WITH_FILTERS:
+            return
+        for found in route_filters(self._topology.index, route.ref, route.raw):
+            profile = self._registry.profile_of(found.object.group_kind)
+            known = profile and profile.known_by == "profile" and not profile.filter_routes
+            if known and self._topology.index.get(found.object):
+                message = f"{route.ref}: {found.field}: no filter is known to attach a {found.object.kind}"
+                origin, related = route.origin, (found.object,)
+                yield Diagnostic("filter-unsupported", "warning", message, route.ref, found.field, origin, related)
 
     @cached_property
     def _cycles(self) -> tuple[Path, ...]:

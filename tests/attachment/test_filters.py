@@ -270,6 +270,19 @@ class TestProblems:
         assert asked(found, one).problems_of(found.ref) == ()
         assert asked(found, one).problems_of(one.ref) == ()
 
+    def test_a_policy_of_a_kind_that_no_filter_attaches(self) -> None:
+        """Known of kinds with a profile; of one that is guessed to be a policy kind, nobody knows."""
+        found, one = filtered(FILTER), policy("p", target("g"))
+        profile = replace(EITHER, filter_routes=frozenset())
+        (problem,) = asked(found, one, profile=profile).problems_of(found.ref)
+        assert (problem.rule, problem.severity, problem.message) == (
+            "filter-unsupported",
+            "warning",
+            f"{found.ref}: spec.rules[0].filters[0].extensionRef: no filter is known to attach a ColorPolicy",
+        )
+        guessed = analyze(snapshot(gateway_class(), gateway("g"), service(), found, one, complete=True))
+        assert guessed.problems_of(found.ref) == ()
+
     def test_a_filter_that_does_not_attach(self) -> None:
         """Told of the policy, with the line of the route."""
         one = policy("p")

@@ -10,6 +10,7 @@ from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.merging import Inheritance, Joint, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
+from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ FIELDS: Final[Mapping[str, Any]] = {
     "shortNames": ["op"],
     "needs": [
         {"field": "spec.source", "group": "", "kinds": ["ConfigMap", "Store"], "clusterKinds": ["Store"]},
-        {"field": "spec.extra", "group": "", "kinds": ["ConfigMap"], "optional": True},
+        {"field": "spec.extra", "group": "", "kinds": ["ConfigMap"], "optional": True, "competes": True},
     ],
+    "enabledBy": {"group": "example.com", "kind": "Settings", "field": "retries.enable", "without": "allowed"},
+    "leastSizes": {"most": ["least", "usual"]},
+    "targetsExist": "whenReferred",
     "globalNamespace": "{controller}-system",
     "exclusiveField": "hostnames",
     "targetStatus": "addresses",
@@ -77,7 +81,7 @@ FIELDS: Final[Mapping[str, Any]] = {
         },
     },
     "unheeded": [
-        {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"]},
+        {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"], "values": ["false"]},
         {"levels": [{"group": GATEWAY_API, "kind": "Gateway", "section": True}], "protocols": ["HTTP", "HTTPS"]},
     ],
     "portField": {"field": "perPort", "key": "port", "insteadOf": "default"},
@@ -95,6 +99,7 @@ FIELDS: Final[Mapping[str, Any]] = {
         "narrowedBy": "targets",
         "targetAnnotation": "example.io/{kind}",
         "enforcedBy": "merges",
+        "affects": "targets",
         "conditions": {
             "accepted": {
                 "type": "Ready",
@@ -135,9 +140,12 @@ def profile(origin: Origin) -> PolicyKindProfile:
         grant_required=False,
         needs=(
             Needed("spec.source", "", ("ConfigMap", "Store"), frozenset({"Store"})),
-            Needed("spec.extra", "", ("ConfigMap",), optional=True),
+            Needed("spec.extra", "", ("ConfigMap",), optional=True, competes=True),
         ),
         global_namespace="{controller}-system",
+        enabled_by=Switch(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
+        least_sizes={"most": ("least", "usual")},
+        targets_exist="whenReferred",
         exclusive_field="hostnames",
         target_status="addresses",
         backend_fields=("spec.provider.backendRefs",),
@@ -176,7 +184,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
             },
         ),
         unheeded=(
-            Unheeded((TargetLevel(GATEWAY),), ("labels",)),
+            Unheeded((TargetLevel(GATEWAY),), ("labels",), frozenset(), frozenset({"false"})),
             Unheeded((TargetLevel(GATEWAY, section=True),), (), frozenset({"HTTP", "HTTPS"})),
         ),
         port_field=PortField("perPort", "port", "default"),
@@ -193,6 +201,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 "target missing": (ConditionWords("RetryPolicyReady", "False", "Nowhere"),),
             },
             "merges",
+            "targets",
             target_annotation="example.io/retrypolicy",
         ),
         status_by={"example.com/other": StatusProfile("parents")},

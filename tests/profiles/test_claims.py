@@ -108,7 +108,31 @@ def world(claim: Claim, target: GroupKind, where: str = "default") -> list[Resou
     }
     found = objects.get(target) or resource(target.kind, "x", {}, group=target.group, namespace=where)
     raw = {**found.raw, "metadata": {**_metadata(found), "labels": LABELS}}
-    return [gateway_class("public", controller), edge, type(found)(found.ref, found.origin, raw, found.created)]
+    labelled = type(found)(found.ref, found.origin, raw, found.created)
+    return [gateway_class("public", controller, **_enabling(claim)), edge, labelled, *_required(claim, target, where)]
+
+
+def _enabling(claim: Claim) -> dict[str, Json]:
+    """What a GatewayClass says so that policies of the kind may be used on its Gateways."""
+    switch = profile_of(claim).enabled_by
+    if switch is None:
+        return {}
+    kind = switch.group_kind
+    return {"parametersRef": {"group": kind.group, "kind": kind.kind, "name": "on", "namespace": "default"}}
+
+
+def _required(claim: Claim, target: GroupKind, where: str) -> list[Resource]:
+    """What has to be there besides: parameters that let the kind be used, a route that sends requests to a target."""
+    profile, found = profile_of(claim), list[Resource]()
+    if profile.enabled_by:
+        kind, spec = profile.enabled_by.group_kind, dict[str, Json]()
+        for key in reversed(profile.enabled_by.field.split(".")):
+            spec = {key: spec or True}
+        found.append(resource(kind.kind, "on", spec, group=kind.group))
+    if profile.targets_exist == "whenReferred":
+        backend: dict[str, Json] = {"group": target.group, "kind": target.kind, "name": "x", "port": 80}
+        found.append(route("user", parents=[parent("edge")], rules=[rule(backend)], namespace=where))
+    return found
 
 
 def _metadata(found: Resource) -> dict[str, Json]:

@@ -34,6 +34,7 @@ NOT_WRITTEN = {
     "references_alone",
     "settings",
     "delegation",
+    "gateways",
 }
 BUILT_IN = [found for group in sorted(built_in_groups()) for found in built_in_profiles(group).values()]
 
@@ -47,7 +48,7 @@ def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noq
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
     """A profile without where it came from, and without what the rest of its file says."""
     variants = {kind: choices(variant) for kind, variant in found.variants.items()}
-    return replace(found, origin=None, delegation=None, assumed=(), variants=variants)
+    return replace(found, origin=None, delegation=None, gateways=None, assumed=(), variants=variants)
 
 
 def test_the_least_that_a_profile_says() -> None:

@@ -23,6 +23,8 @@ SAME_LEVEL: Final = {
     "newest-challenges": "",
     "first-wins": "; on one target the older one goes first",
     "one-applies": "; on one target the oldest applies",
+    "disjoint": "; on one target the newer one is refused if both set a field",
+    "all-apply": "; on one target all apply",
     None: "",
 }
 

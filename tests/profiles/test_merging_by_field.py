@@ -47,11 +47,14 @@ class TestNginx:
             ("UpstreamSettingsPolicy", target("s", "Service", group=""), node("Service", "s", group="")),
         ],
     )
-    def test_the_older_of_two_keeps_its_setting(self, kind: str, where: dict[str, Json], below: NodeRef) -> None:
-        """And the newer one, with another setting, counts beside it."""
+    def test_of_two_with_one_setting_in_common_the_newer_is_refused(
+        self, kind: str, where: dict[str, Json], below: NodeRef
+    ) -> None:
+        """All of it; one that has none in common counts beside the older one."""
         older, newer = on(where, kind, NGINX, 1, a={"x": 1}), on(where, kind, NGINX, 2, a={"x": 2}, b={"y": 2})
-        found = settings(asked(NGINX, newer, older), below, kind, NGINX)
-        assert {str(each) for each in found} == {str({"a": {"x": 1}, "b": {"y": 2}})}
+        apart = on(where, kind, NGINX, 3, b={"y": 3})
+        found = settings(asked(NGINX, apart, newer, older), below, kind, NGINX)
+        assert {str(each) for each in found} == {str({"b": {"y": 3}, "a": {"x": 1}})}
 
     def test_buffers_are_one_directive(self) -> None:
         """`proxy_buffers number size`."""
@@ -77,11 +80,20 @@ class TestNginx:
             {"rateLimit": {"local": {"rules": [{"key": "b"}]}, "rejectCode": 429}}
         ]
 
-    @pytest.mark.parametrize("kind", ["WAFPolicy", "PayloadProcessor"])
-    def test_a_route_s_policy_replaces_the_gateway_s(self, kind: str) -> None:
+    def test_a_route_s_processor_replaces_the_gateway_s(self) -> None:
         """As a whole."""
+        kind = "PayloadProcessor"
         analysis = asked(NGINX, on(GATEWAY, kind, NGINX, 1, a=1, b=1), on(ROUTE, kind, NGINX, 2, a=2))
         assert settings(analysis, AT_ROUTE, kind, NGINX) == [{"a": 2}]
+
+    def test_a_route_s_firewalls_replace_the_gateway_s(self) -> None:
+        """All of those on the route apply together; without parameters none on a Gateway does."""
+        kind = "WAFPolicy"
+        policies = [on(GATEWAY, kind, NGINX, 1, a=1), on(ROUTE, kind, NGINX, 2, a=2), on(ROUTE, kind, NGINX, 3, b=3)]
+        assert settings(asked(NGINX, *policies), AT_ROUTE, kind, NGINX) == [
+            {"default/p2": {"a": 2}, "default/p3": {"b": 3}}
+        ]
+        assert settings(asked(NGINX, policies[0]), AT_ROUTE, kind, NGINX) == []
 
     def test_one_payload_processor_applies(self) -> None:
         """Of two on one route the older one, and the Gateway's gives way to it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")
+HTTP_ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")
 LABEL = "gateway.networking.k8s.io/policy"
 
 
@@ -120,6 +122,17 @@ class TestTargets:
             (TargetLevel(GATEWAY, section=True), 1),
         )
         assert found.policies == 2
+
+    def test_rules_whose_filters_name_policies(self) -> None:
+        """Of the kinds of routes whose filters may; a kind that filters do not name has none."""
+        named = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=frozenset({HTTP_ROUTE}))
+        rules = [build.rule(filters=[build.names("p")])]
+        routes = [build.route("r", kind=kind, rules=rules) for kind in ("HTTPRoute", "GRPCRoute")]
+        world = [build.policy("p", build.target("g")), *routes]
+        found = asked("colorpolicy", *world, profiles=[named])
+        assert found.targets == ((TargetLevel(GATEWAY), 1), (TargetLevel(HTTP_ROUTE, section=True), 1))
+        unnamed = replace(named, filter_routes=frozenset())
+        assert asked("colorpolicy", *world, profiles=[unnamed]).targets == ((TargetLevel(GATEWAY), 1),)
 
 
 class TestBasis:

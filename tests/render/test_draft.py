@@ -61,6 +61,7 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
         evidence=found.evidence or TO_DO,
         origin=None,
         delegation=None,
+        gateways=None,
         assumed=(),
         variants=variants,
     )

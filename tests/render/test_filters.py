@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
 
+import jsonschema
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
@@ -12,10 +15,14 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain import explain
+from kubectl_policy.questions.listing import Selection
+from kubectl_policy.questions.lists import list_type
 from kubectl_policy.render.document import to_text
 from kubectl_policy.render.explain import explanation_tree
 from kubectl_policy.render.formats import render
 from kubectl_policy.render.headline import headline
+from kubectl_policy.render.list_data import list_document
+from kubectl_policy.render.lists import TableShape, list_text
 from kubectl_policy.render.view import View
 from tests import build
 from tests.render.worlds import about, about_policy
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import SameLevel
     from kubectl_policy.render.formats import Answer
 
+SCHEMA: Final = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
+VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 PROFILE: Final = PolicyKindProfile(
@@ -105,6 +114,35 @@ def test_why_a_policy_is_beaten(strategy: str, same_level: SameLevel, phrase: st
     on |= {name: f"{on[name]} (by its filter)" for name in ("first", "second")}
     on["wide"] = "ColorPolicy default/wide → HTTPRoute default/r"
     assert phrase.format(**on) in text
+
+
+def test_a_row_for_each_policy() -> None:
+    """Its target says that a filter names the policy; a reference of its own says nothing."""
+    text = list_text(list_type(asked(), "colorpolicies", Selection()), "table", TableShape(), unicode=True)
+    targets = {line.split()[0]: line for line in text.splitlines()[1:]}
+    assert "HTTPRoute default/r#buy (by its filter)" in targets["first"]
+    assert "HTTPRoute default/r#buy (by a filter of its backendRef)" in targets["single"]
+    assert "filter" not in targets["old"]
+
+
+def test_a_row_for_each_target() -> None:
+    """With the same words."""
+    text = to_text(render(about_policy(asked(), "first"), "table", View(100)), 100)
+    assert "HTTPRoute default/r, rule buy (by its filter)" in text
+
+
+def test_documents_say_which_filter() -> None:
+    """Where it stands, and its place among the filters of the rule; as the schema has it."""
+    about_route, about_first = (
+        json.loads(to_text(render(answer, "json", View(100)), 100))
+        for answer in (about(asked(), "HTTPRoute", "r"), about_policy(asked(), "first"))
+    )
+    for document in (about_route, about_first, list_document(list_type(asked(), "colorpolicies", Selection()))):
+        VALIDATOR.validate(document)
+    (target,) = about_first["targets"]
+    assert (target["declaredIn"], target["namedBy"]["name"]) == ("spec.rules[0].filters[0].extensionRef", "r")
+    sources = {one["field"]: one["source"]["filter"] for one in about_route["inForce"][0]["settings"]}
+    assert sources == {"a": 1, "b": 2, "c": 0, "d": 0}
 
 
 def test_routes_that_were_not_read() -> None:

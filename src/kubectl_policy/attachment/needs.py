@@ -41,7 +41,7 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
         for found in _named(index, policy, need):
             if isinstance(found, str):
                 return Lacking(found, need.competes)
-            if _forbidden(index, policy, found.ref):
+            if found.ref.kind not in need.cluster_kinds and _forbidden(index, policy, found.ref):
                 where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {policy.ref} refer to {found.ref}"
                 return Lacking(where, need.competes, forbidden=True)
             if index.presence(found.ref) == "missing":

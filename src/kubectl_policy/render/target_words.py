@@ -119,6 +119,27 @@ def needs_words(profile: PolicyKindProfile) -> str:
     )
 
 
+def switch_words(profile: PolicyKindProfile) -> str:
+    """What the parameters of a Gateway must say."""
+    switch = profile.enabled_by
+    if switch is None:
+        return ""
+    without = "; one without any is taken to have it" if switch.without == "allowed" else ""
+    return f"{switch.field}, in the {switch.group_kind.kind} that is the Gateway's parameters{without}"
+
+
+def sizes_words(profile: PolicyKindProfile) -> str:
+    """Which sizes must not be less than others."""
+    return "; ".join(f"{size} must not be less than {either(least)}" for size, least in profile.least_sizes.items())
+
+
+def existence_words(profile: PolicyKindProfile) -> str:
+    """What makes a target exist."""
+    if profile.targets_exist == "whenRead":
+        return ""
+    return "if a route sends requests to it, whether or not there is such an object"
+
+
 def global_words(profile: PolicyKindProfile) -> str:
     """Whose policies reach every namespace."""
     name = profile.global_namespace
@@ -202,10 +223,12 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 def _report(status: StatusProfile) -> Iterator[str]:
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
-    shares = _SHARES if status.enforced_by == "merges" else {}
+    otherwise = dict(_SHARES if status.enforced_by == "merges" else {})
+    if status.affects == "targets":
+        otherwise["affected"] = "a policy targets the object, on which this is written"
     for event, words in status.conditions.items():
         elsewhere = event == "narrowed" and status.narrowed_by == "targets"
-        meaning = "policies further down take effect instead" if elsewhere else shares.get(event, EVENTS[event])
+        meaning = "policies further down take effect instead" if elsewhere else otherwise.get(event, EVENTS[event])
         for condition in words:
             events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
     for said, meanings in events.items():

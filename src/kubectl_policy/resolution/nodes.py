@@ -101,7 +101,10 @@ class Nodes:
                     policies[policy.ref] = policy
                     targets.setdefault(policy.ref, []).append(node)
         claims = {ref: _claims(policy, targets[ref][0], profile) for ref, policy in policies.items()}
-        return refusals(in_order(policies.values(), profile), targets, claims, profile.refusal)
+        # Where one refusal goes for all targets, no single rule's filters can order them.
+        places = {} if profile.refusal == "everywhere" else self._filters.get(nodes[0], {})
+        ordered = filters_first(in_order(policies.values(), profile), places)
+        return refusals(ordered, targets, claims, profile.refusal)
 
 
 def _claims(policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> list[str]:
