@@ -15,6 +15,7 @@ from tests.test_fixtures import words
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, ObjectRef
 
+SHOP = "rule shop of HTTPRoute platform/site"
 CART = "kgateway > front > http > site > shop > cart > items > cart > 80"
 POSTS = "kgateway > front > http > site > blog > posts > rule[0] > posts > 80"
 
@@ -57,9 +58,9 @@ def test_policies_of_the_route_above_reach_those_below(analysis: Analysis, name:
         (
             "search",
             "UnsupportedValue",
-            "rule shop of HTTPRoute platform/site refers to it, but it has hostnames, which only the route above may have",
+            f"{SHOP} refers to it, but it has hostnames, which only the route above may have",
         ),
-        ("returns", "", "none of its matches lies inside those of rule shop of HTTPRoute platform/site"),
+        ("returns", "", f"none of its matches lies inside those of {SHOP}"),
     ],
 )
 def test_a_route_that_is_passed_over_says_why(analysis: Analysis, name: str, reason: str, message: str) -> None:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
 
 HEAD = "GC public > N default > G default/g > G default/g#http > HTTPR default/top > HTTPR default/top#rule[0]"
-OUTSIDE = "none of its matches lies inside those of rule rule[0] of HTTPRoute default/top"
+OUTSIDE = "none of its matches lies inside those of rule[0] of HTTPRoute default/top"
 
 
 def paths(topology: Topology, name: str, section: str = "") -> list[str]:
@@ -84,7 +84,7 @@ class TestReferences:
         )
         assert delegations(topology, "c") == {"default/top#rule[0]": ("rule[0]",)}
         assert delegations(topology, "own") == {
-            "default/top#rule[0]": "rule rule[0] of HTTPRoute default/top refers to it, but it names other parents"
+            "default/top#rule[0]": "rule[0] of HTTPRoute default/top refers to it, but it names other parents"
         }
         assert delegations(topology, "far") == delegations(topology, "top") == {}
 
@@ -215,14 +215,16 @@ class TestParents:
             top(passing("/", to("c"))),
             http_route("c", passing("/c"), parents=[parent(), below("top")], hostnames=["h"]),
         )
-        where = "rule rule[0] of HTTPRoute default/top"
+        where = "rule[0] of HTTPRoute default/top"
         message = f"{where} refers to it, but it has hostnames, which only the route above may have"
         assert delegations(topology, "c") == {"default/top#rule[0]": message}
         assert [(found.state, found.reason) for found in topology.bindings(ref("HTTPRoute", "c"))] == [
             ("attached", ""),
             ("refused", "UnsupportedValue"),
         ]
-        assert reasons(topology, "top") == [("broken", "BackendNotFound", "HTTPRoute default/c takes no request")]
+        assert reasons(topology, "top") == [
+            ("broken", "BackendNotFound", "HTTPRoute default/c takes none of its requests")
+        ]
 
 
 class TestMatches:
@@ -332,7 +334,7 @@ class TestMatches:
         )
         assert delegations(topology, "b") == {"default/top#rule[0]": ("rule[0]",)}
         assert delegations(topology, "c") == {
-            "default/b#rule[0]": "none of its matches lies inside those of rule rule[0] of HTTPRoute default/b"
+            "default/b#rule[0]": "none of its matches lies inside those of rule[0] of HTTPRoute default/b"
         }
 
     def test_a_rule_that_nothing_reaches_delegates_nothing(self) -> None:
@@ -343,7 +345,7 @@ class TestMatches:
             http_route("c", passing("/z")),
         )
         assert delegations(topology, "c") == {
-            "default/b#rule[1]": "no request reaches rule rule[1] of HTTPRoute default/b, which refers to it"
+            "default/b#rule[1]": "no request reaches rule[1] of HTTPRoute default/b, which refers to it"
         }
         assert reasons(topology, "b") == [("resolved", "", "")]
 
@@ -353,7 +355,9 @@ class TestMatches:
         assert delegations(topology, "c") == {"default/top#rule[0]": ("rule[0]",)}
         assert reasons(topology, "top") == [("broken", "BackendNotFound", "some of its matches find no route")]
         nowhere = world(top(passing("/b", to("*"))), http_route("c", passing("/a/c")))
-        assert reasons(nowhere, "top") == [("broken", "BackendNotFound", "no HTTPRoute in namespace default takes one")]
+        assert reasons(nowhere, "top") == [
+            ("broken", "BackendNotFound", "no HTTPRoute in namespace default takes its requests")
+        ]
 
 
 class TestCircles:
@@ -366,7 +370,7 @@ class TestCircles:
         circle = "HTTPRoute default/c → HTTPRoute default/c"
         assert delegations(topology, "c") == {
             "default/top#rule[0]": ("rule[0]", "rule[1]"),
-            "default/c#rule[1]": f"a request from rule rule[1] of HTTPRoute default/c would circle: {circle}",
+            "default/c#rule[1]": f"a request from rule[1] of HTTPRoute default/c would circle: {circle}",
         }
         assert reasons(topology, "c") == [
             ("resolved", "", ""),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
-from kubectl_policy.profiles.merging import Inheritance, Joint, PortField, RouteChoice, Scope, Unheeded
+from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
@@ -35,7 +35,16 @@ FIELDS: Final[Mapping[str, Any]] = {
     "shortNames": ["op"],
     "needs": [
         {"field": "spec.source", "group": "", "kinds": ["ConfigMap", "Store"], "clusterKinds": ["Store"]},
-        {"field": "spec.extra", "group": "", "kinds": ["ConfigMap"], "optional": True, "competes": True},
+        {
+            "field": "spec.extra",
+            "group": "",
+            "kinds": ["ConfigMap"],
+            "optional": True,
+            "competes": True,
+            "grantSetting": "controller",
+            "grantValue": "strict",
+            "through": [{"field": "spec.next", "group": "", "kinds": ["Secret"]}],
+        },
     ],
     "enabledBy": {"group": "example.com", "kind": "Settings", "field": "retries.enable", "without": "allowed"},
     "leastSizes": {"most": ["least", "usual"]},
@@ -79,6 +88,7 @@ FIELDS: Final[Mapping[str, Any]] = {
             "Parent": {"strategy": "Patch overrides"},
             "Deep": {"strategy": "Patch defaults", "joint": "Patch overrides"},
         },
+        "listed": {"below": "options", "strategy": "Patch defaults"},
     },
     "unheeded": [
         {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"], "values": ["false"]},
@@ -140,7 +150,17 @@ def profile(origin: Origin) -> PolicyKindProfile:
         grant_required=False,
         needs=(
             Needed("spec.source", "", ("ConfigMap", "Store"), frozenset({"Store"})),
-            Needed("spec.extra", "", ("ConfigMap",), optional=True, competes=True),
+            Needed(
+                "spec.extra",
+                "",
+                ("ConfigMap",),
+                frozenset(),
+                True,
+                True,
+                "controller",
+                "strict",
+                (Needed("spec.next", "", ("Secret",)),),
+            ),
         ),
         global_namespace="{controller}-system",
         enabled_by=Switch(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
@@ -182,6 +202,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
                 "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
             },
+            Listed("options", MergeStrategy.PATCH_DEFAULTS),
         ),
         unheeded=(
             Unheeded((TargetLevel(GATEWAY),), ("labels",), frozenset(), frozenset({"false"})),

@@ -123,9 +123,11 @@ def _enabling(claim: Claim) -> dict[str, Json]:
 
 def _required(claim: Claim, target: GroupKind, where: str) -> list[Resource]:
     """What has to be there besides: parameters that let the kind be used, a route that sends requests to a target."""
-    profile, found = profile_of(claim), list[Resource]()
+    profile = profile_of(claim)
+    found: list[Resource] = []
     if profile.enabled_by:
-        kind, spec = profile.enabled_by.group_kind, dict[str, Json]()
+        kind = profile.enabled_by.group_kind
+        spec: dict[str, Json] = {}
         for key in reversed(profile.enabled_by.field.split(".")):
             spec = {key: spec or True}
         found.append(resource(kind.kind, "on", spec, group=kind.group))

@@ -12,6 +12,7 @@ from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.profiles.merging import (
     Inheritance,
     Joint,
+    Listed,
     MergeStrategy,
     PortField,
     RouteChoice,
@@ -74,6 +75,7 @@ def _delegation(document: Mapping[str, Any]) -> DelegationProfile | None:
         fields.get("inheritMatches", ""),
         fields.get("grantRequired", True),
         tuple(fields["evidence"]),
+        tuple((name, said["default"]) for name, said in document.get("settings", {}).items()),
     )
 
 
@@ -196,7 +198,9 @@ def _route_choice(choice: Mapping[str, Any]) -> RouteChoice:
         value: Inheritance(MergeStrategy(means["strategy"]), _strategy(means.get("joint")))
         for value, means in choice["values"].items()
     }
-    return RouteChoice(choice["annotation"], MappingProxyType(values))
+    listed = choice.get("listed")
+    means = Listed(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
+    return RouteChoice(choice["annotation"], MappingProxyType(values), means)
 
 
 def _port_field(said: Mapping[str, str]) -> PortField:
@@ -211,6 +215,9 @@ def _needed(need: Mapping[str, Any]) -> Needed:
         frozenset(need.get("clusterKinds", ())),
         need.get("optional", False),
         need.get("competes", False),
+        need.get("grantSetting", ""),
+        need.get("grantValue", ""),
+        tuple(_needed(further) for further in need.get("through", ())),
     )
 
 

@@ -29,7 +29,7 @@ class DelegationProfile:
     `group` is the API group of the profile file. A reference with the name `every_route`, or without a name, stands for
     every route of its namespace. A route with the annotation `inherit_matches` joins its matches to those of the rule
     that delegates to it, instead of having to lie within them. `grant_required` says whether a reference to another
-    namespace needs a ReferenceGrant there.
+    namespace needs a ReferenceGrant there. `settings` are those of the file, with their defaults.
     """
 
     group: str
@@ -39,10 +39,12 @@ class DelegationProfile:
     inherit_matches: str
     grant_required: bool
     evidence: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
 
     def under(self, values: Mapping[str, str]) -> DelegationProfile:
-        """The profile with the values of settings in the names of its controllers."""
+        """The profile that holds under settings; one without a value has its default."""
         controllers = self.controllers
-        for name, value in values.items():
+        for name, default in self.settings:
+            value = values.get(name, default)
             controllers = frozenset(controller.replace(f"{{{name}}}", value) for controller in controllers)
         return replace(self, controllers=controllers)

@@ -128,20 +128,41 @@ class Unheeded(NamedTuple):
 
 
 class Inheritance(NamedTuple):
-    """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`."""
+    """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`.
+
+    If there are `fields`, with the last key in lower case, it holds of these alone.
+    """
 
     strategy: MergeStrategy
     joint: MergeStrategy | None = None
+    fields: frozenset[tuple[str, ...]] | None = None
+
+
+class Listed(NamedTuple):
+    """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
+
+    below: str
+    strategy: MergeStrategy
 
 
 class RouteChoice(NamedTuple):
     """An annotation by which a route chooses how its policies meet those on the routes that it leads to.
 
     `values` say what each value means: the strategy, and the one by which joint fields are put together if they are.
+    Any other value is a list of names with commas, if it can be `listed`; the other fields go by the kind's strategy.
     """
 
     annotation: str
     values: Mapping[str, Inheritance]
+    listed: Listed | None = None
+
+    def means(self, value: str) -> Inheritance | None:
+        """What a value of the annotation means; None if it means nothing."""
+        if value in self.values or self.listed is None:
+            return self.values.get(value)
+        names = (name.strip().lower() for name in value.split(","))
+        fields = frozenset((*self.listed.below.split("."), name) for name in names if name)
+        return Inheritance(self.listed.strategy, None, fields)
 
 
 class PortField(NamedTuple):

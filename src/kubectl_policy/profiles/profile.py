@@ -41,7 +41,8 @@ class Needed(NamedTuple):
     There may be several, in lists. Without one that `competes`, a policy is invalid, and keeps others out all the same.
     If it is `optional`, a policy may have no such reference, but none to an object that does not exist either. The
     reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them that
-    are cluster-scoped.
+    are cluster-scoped. What is in another namespace needs a ReferenceGrant there; if there is a `grant_setting`, only
+    while it has the `grant_value`. What is referred to has needs of its own: those it is needed `through`.
     """
 
     field: str
@@ -50,6 +51,15 @@ class Needed(NamedTuple):
     cluster_kinds: frozenset[str] = frozenset()
     optional: bool = False
     competes: bool = False
+    grant_setting: str = ""
+    grant_value: str = ""
+    through: tuple[Needed, ...] = ()
+    grant_required: bool = True
+
+    def under(self, values: Mapping[str, str]) -> Needed:
+        """The need under settings, all of which are given."""
+        required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
+        return self._replace(grant_required=required, through=tuple(need.under(values) for need in self.through))
 
 
 class Setting(NamedTuple):
@@ -206,6 +216,7 @@ class PolicyKindProfile:
             controllers=frozenset(_filled_in(controller, said) for controller in self.controllers),
             global_namespace=_filled_in(self.global_namespace, said),
             joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(said)),
+            needs=tuple(need.under(said) for need in self.needs),
             variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )
 

@@ -41,6 +41,8 @@ Event: TypeAlias = Literal[
     "target invalid",
     "overlapping",
     "not enabled",
+    "filter unsupported",
+    "not computed",
     "enforced",
     "partially enforced",
     "overridden",

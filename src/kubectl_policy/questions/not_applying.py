@@ -67,7 +67,7 @@ def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying
     delegations = analysis.topology.relations.delegating_to(subject.object)
     reached = {found.parent.object for found in delegations if found.takes}
     cut_off = analysis.topology.relations.delegations.cut_off
-    for found in delegations:
+    for found in (found for found in delegations if found.parent.object != subject.object):
         rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)
         if found.takes:
             for rule in (rule for rule in rules if NodeRef(subject.object, rule) in cut_off):

@@ -10,7 +10,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.ancestors import ancestors_of
 from kubectl_policy.questions.narrower import Scopes
-from kubectl_policy.questions.shares import SHARES, share_of
+from kubectl_policy.questions.shares import share_of, worst
 from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
@@ -78,6 +78,8 @@ _FAILURES: Final[dict[str, Event]] = {
     "not permitted": "not permitted",
     "kind unsupported": "kind unsupported",
     "policy invalid": "invalid",
+    "filter unsupported": "filter unsupported",
+    "not computed": "not computed",
     "target invalid": "target invalid",
     "not enabled": "not enabled",
     "target overlaps": "overlapping",
@@ -197,14 +199,13 @@ class _Report:
         """The least share of the policy in a merge, place by place."""
         attached = [found for found in self.analysis.attachments[self.policy] if found.state == "attached"]
         for place in (place for place in places if place):
-            shares = {
+            shares: set[Event] = {
                 share_of(self.analysis, self.policy, place, found.target)
                 for found in attached
                 if found.target and place in ancestors_of(self.analysis, self.profile, found)
             }
-            event = next((event for event in SHARES if event in shares), None)
-            if event:
-                self._put(place, self.profile.status, event, "")
+            if shares:
+                self._put(place, self.profile.status, worst(shares), "")
 
     def _put(
         self,

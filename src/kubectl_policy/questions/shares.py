@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.resolution import leaves, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef
@@ -27,13 +27,21 @@ def share_of(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: Node
     enforced" in some fields, "overridden" in none. Only one scope is looked at, not what a narrower one sets instead.
     """
     profile = analysis.registry.known(policy.group_kind)
-    found = {
+    found: set[Event] = {
         _part(policy, scope, profile)
         for path in analysis.topology.ends(target)
         if _leads_through(analysis, path, place)
         for scope in _scopes(analysis, policy, reach(path, profile) or path)
     }
-    return next((event for event in SHARES if event in found), "enforced")
+    return worst(found)
+
+
+def worst(shares: Collection[Event]) -> Event:
+    """The least of some shares; all of it where there is none."""
+    for event in SHARES:
+        if event in shares:
+            return event
+    return SHARES[-1]
 
 
 def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:

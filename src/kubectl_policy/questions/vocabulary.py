@@ -73,7 +73,8 @@ def is_assumed(profile: PolicyKindProfile) -> bool:
 
 def _words(status: StatusProfile) -> Iterator[tuple[Event, ConditionWords]]:
     for event, several in status.conditions.items():
-        yield from ((event, words) for words in several)
+        for words in several:
+            yield event, words
 
 
 def _frozen(statuses: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:

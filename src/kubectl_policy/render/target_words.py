@@ -36,6 +36,8 @@ EVENTS: Final[Mapping[Event, str]] = {
     "target invalid": "its target is not valid itself",
     "overlapping": "its target shares requests with a route that it does not target",
     "not enabled": "the parameters of a Gateway do not allow it",
+    "filter unsupported": "a filter names it that cannot",
+    "not computed": "a filter names it for one backend alone",
     "enforced": "all of it is in force",
     "partially enforced": "a part of it is in force",
     "overridden": "others replace all of it",
@@ -221,6 +223,9 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _report(status: StatusProfile) -> Iterator[str]:
+    if not status.conditions:
+        yield "nothing that is known"
+        return
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
     otherwise = dict(_SHARES if status.enforced_by == "merges" else {})
@@ -233,7 +238,5 @@ def _report(status: StatusProfile) -> Iterator[str]:
             events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
     for said, meanings in events.items():
         yield f"{said} if {either(meanings)}"
-    if not events:
-        yield "nothing that is known"
     if status.target_annotation:
         yield f"the annotation {status.target_annotation} of a target names the policies attached to it"

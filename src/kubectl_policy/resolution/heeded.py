@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.resolution.joint import only
 from kubectl_policy.resolution.traced import KeyedList, Leaf, leaves
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.listeners import Listener
 
 
+_NOTHING: Final[Traced] = MappingProxyType({})
+
+
 def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution:
     """What counts of a contribution on a path by way of a listener, if it has one."""
     spec = part.spec
@@ -27,7 +31,8 @@ def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | 
             for field in passed_over.fields:
                 if not passed_over.values or _has_value(spec, field, passed_over.values):
                     spec = without(spec, field.split("."))
-            spec = spec if passed_over.fields else {}
+            if not passed_over.fields:
+                spec = _NOTHING
     if profile.port_field and listener:
         spec = _for_port(spec, profile.port_field, listener.port)
     return part if spec is part.spec else replace(part, spec=spec)
@@ -46,7 +51,7 @@ def passed_over(part: Contribution, counting: Contribution) -> frozenset[Field]:
 
 def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
     """Who says something of the listener's port, which stands instead of what a merged spec says of every port."""
-    found = only(spec, (profile.port_field.field,)) if profile.port_field and listener else {}
+    found = only(spec, (profile.port_field.field,)) if profile.port_field and listener else _NOTHING
     return frozenset(leaf.source for _, leaf in leaves(found))
 
 
@@ -64,6 +69,7 @@ def without(spec: Traced, keys: Sequence[str]) -> Traced:
     found = spec.get(key)
     if found is None or (rest and isinstance(found, Leaf)):
         return spec
-    left = without(found, rest) if rest and not isinstance(found, Leaf) else {}
-    others = {name: child for name, child in spec.items() if name != key}
-    return {**spec, key: left} if left else others
+    left = without(found, rest) if rest and not isinstance(found, Leaf) else _NOTHING
+    if left:
+        return {**spec, key: left}
+    return {name: child for name, child in spec.items() if name != key}

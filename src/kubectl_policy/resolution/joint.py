@@ -54,8 +54,9 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
     if by.startswith("["):
         return elements(leaf, by.strip("[]"), deep=True)
     if by == "*":
-        inner = leaf.value if isinstance(leaf.value, Mapping) else {}
-        return {key: Leaf(child, leaf.source) for key, child in inner.items()} or leaf
+        if not isinstance(leaf.value, Mapping) or not leaf.value:
+            return leaf
+        return {key: Leaf(child, leaf.source) for key, child in leaf.value.items()}
     if by:
         entry = _entry(value_at(leaf.value, by))
         return KeyedList({entry: leaf}) if entry else leaf

@@ -67,7 +67,7 @@ class Nodes:
             filters = self._filters.get(node, {})
             placed = [(policy, filters.get(policy.ref, 0)) for policy in policies]
             found = [part for policy, place in placed for part in _contributions(policy, node, profile, place)]
-            known = self._refusals(node, profile) if found else {}
+            known = self._refusals(node, profile)
             refused = {part.source: known[part.source[:2]] for part in found if part.source[:2] in known}
             folded = tuple(on_one_node(found, same_level_of(profile, found)))
             undated = order_unknown((policy for policy in policies if policy.ref not in filters), profile)

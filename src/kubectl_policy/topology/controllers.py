@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.fields import text_at
+from kubectl_policy.topology.gateway_classes import controller_in
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
     ROUTES,
     WITH_PORTS,
-    gateway_of,
     parent_refs,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.model.index import Index
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.paths import Path
 
@@ -54,25 +53,8 @@ def _is_passed_over(topology: Topology, obj: ObjectRef) -> bool:
 
 
 def controller_of(topology: Topology, obj: ObjectRef) -> str | None:
-    """The controller of a GatewayClass, a Gateway or a ListenerSet; empty if there is none, None where it is unknown.
-
-    GatewayClass.spec.controllerName: "the name of the controller that is managing Gateways of this class".
-    """
+    """The controller of a GatewayClass, a Gateway or a ListenerSet; see `controller_in`."""
     return controller_in(topology.index, obj)
-
-
-def controller_in(index: Index, obj: ObjectRef) -> str | None:
-    """The same where only the objects are at hand."""
-    presence = index.presence(obj)
-    if presence != "present":
-        return None if presence == "unknown" else ""
-    if obj.group_kind in LISTENER_SETS:
-        gateway = gateway_of(index, obj, index.raw(obj))
-        return controller_in(index, gateway) if gateway else ""
-    if obj.group_kind == GATEWAY:
-        name = text_at(index.raw(obj), "spec.gatewayClassName")
-        return controller_in(index, ObjectRef(GATEWAY_CLASS, "", name)) if name else ""
-    return text_at(index.raw(obj), "spec.controllerName")
 
 
 def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology.backends import Backend
-from kubectl_policy.topology.delegation import circle_words
+from kubectl_policy.topology.delegation_order import circle_words
 from kubectl_policy.topology.grants import unseen
 from kubectl_policy.topology.references import HTTP_ROUTE
 
@@ -41,7 +41,11 @@ def _outcome(index: Index, delegations: Delegations, ref: DelegatingRef) -> Back
     if not (ref.children or ref.strangers):
         message = _words(ref, "does not exist", "exists")
     elif delegations.lacks(ref):
-        message = "some of its matches find no route" if found.routes else _words(ref, "takes no request", "takes one")
+        message = (
+            "some of its matches find no route"
+            if found.routes
+            else _words(ref, "takes none of its requests", "takes its requests")
+        )
     else:
         return found
     return found._replace(state="broken", reason="BackendNotFound", message=message)

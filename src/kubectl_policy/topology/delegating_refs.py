@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.topology.controllers import controller_in
+from kubectl_policy.topology.gateway_classes import controller_in
 from kubectl_policy.topology.grants import permitted
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs, rule_names
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import strings_at
-from kubectl_policy.topology.controllers import controller_in
-from kubectl_policy.topology.delegated_matches import MOST_MATCHES, inherits, matches_of, passed_on
-from kubectl_policy.topology.delegation_order import Order, order
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, parent_refs, rule_names
+from kubectl_policy.topology.delegation_flow import Flow, Passing, flow
+from kubectl_policy.topology.delegation_order import Order, circle_words, loops, order
+from kubectl_policy.topology.gateway_classes import controller_in
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.delegated_matches import Match
     from kubectl_policy.topology.delegating_refs import DelegatingRef
-
-# More than anybody has. Where routes delegate to routes, input decides how many ways there are, and they multiply.
-_MOST_WAYS: Final = 1_000
 
 
 class Delegation(NamedTuple):
@@ -52,13 +46,17 @@ class Delegations:
         """Remember where to look; `refs` are the delegating references of each route that has some."""
         self._index = index
         self.refs = refs
+        self._passing = Passing(index)
         self._arrived: dict[tuple[NodeRef, ...], tuple[Match, ...]] = {}
-        self._matches_of: dict[NodeRef, tuple[Match, ...]] = {}
 
     @cached_property
     def order(self) -> Order:
         """In which order requests pass routes, and which references would send them round in circles."""
-        return order(self.refs, self._is_entered)
+        return order(self.refs, self._passing.is_entered)
+
+    @cached_property
+    def _flow(self) -> Flow:
+        return flow(self._passing, self.refs, self.order)
 
     @property
     def circling(self) -> frozenset[tuple[ObjectRef, str]]:
@@ -88,9 +86,9 @@ class Delegations:
 
     def lacks(self, ref: DelegatingRef) -> bool:
         """Whether requests reach a rule that refers to routes, and one of its matches finds none to go to."""
-        rules = [rule for child in self.takers(ref) for rule in self._rules(child)]
+        rules = [rule for child in self.takers(ref) for rule in self._passing.rules(child)]
         coming = self._flow.matches.get(ref.parent, ())
-        return any(not any(self._passing(ref, [match], rule) for rule in rules) for match in coming)
+        return any(not any(self._passing.on(ref, [match], rule) for rule in rules) for match in coming)
 
     def reaches(self, chain: Sequence[NodeRef], rule: NodeRef) -> bool:
         """Whether requests that come down a chain, through rules that delegate, reach a rule at its end."""
@@ -103,8 +101,8 @@ class Delegations:
             *before, rule = rules
             refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
             coming = self._arriving(tuple(before)) if refs else ()
-            found = (match for ref in refs for match in self._passing(ref, coming, rule))
-            self._arrived[rules] = tuple(dict.fromkeys(found)) if refs else self._own(rule)
+            found = (match for ref in refs for match in self._passing.on(ref, coming, rule))
+            self._arrived[rules] = tuple(dict.fromkeys(found)) if refs else self._passing.own(rule)
         return self._arrived[rules]
 
     def goes_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
@@ -119,21 +117,12 @@ class Delegations:
         controller = controller_in(self._index, gateway) if gateway else ""
         if controller and not any(not known or controller in known for known in controllers):
             return False
-        return any(self.reaches(chain, rule) for rule in self._rules(child))
+        return any(self.reaches(chain, rule) for rule in self._passing.rules(child))
 
     @property
     def loops(self) -> tuple[tuple[NodeRef, ...], ...]:
-        """The routes and rules that requests would pass again and again; each loop once, from its smallest node."""
-        found: dict[frozenset[ObjectRef], tuple[NodeRef, ...]] = {}
-        for routes in self.order.circles.values():
-            start = routes.index(min(routes))
-            turned = (*routes[start:], *routes[:start])
-            nodes = [(NodeRef(one), self._leading(one, to)) for one, to in pairwise((*turned, turned[0]))]
-            found.setdefault(frozenset(routes), tuple(node for pair in nodes for node in pair))
-        return tuple(sorted(found.values()))
-
-    def _leading(self, route: ObjectRef, to: ObjectRef) -> NodeRef:
-        return next(ref.parent for ref in self.refs[route] if to in ref.children)
+        """The routes and rules that requests would pass again and again."""
+        return loops(self.refs, self.order)
 
     def _from(self, rule: NodeRef) -> Iterator[DelegatingRef]:
         return (ref for ref in self.refs.get(rule.object, ()) if ref.parent == rule)
@@ -153,7 +142,7 @@ class Delegations:
     def _outcome(self, ref: DelegatingRef, child: ObjectRef) -> Delegation:
         rules: tuple[str, ...] = ()
         reason = message = ""
-        where = f"rule {ref.parent.section} of {ref.parent.object}"
+        where = _words(ref.parent)
         coming = self._flow.matches.get(ref.parent, ())
         if child in ref.strangers:
             message = f"{where} refers to it, but it names other parents"
@@ -164,82 +153,15 @@ class Delegations:
         elif not coming:
             message = f"no request reaches {where}, which refers to it"
         else:
-            rules = tuple(rule.section for rule in self._rules(child) if self._passing(ref, coming, rule))
+            rules = tuple(rule.section for rule in self._passing.rules(child) if self._passing.on(ref, coming, rule))
             if not rules:
                 message = f"none of its matches lies inside those of {where}"
-            elif self._hostnames(child):
+            elif self._passing.has_hostnames(child):
                 rules, reason = (), "UnsupportedValue"
                 message = f"{where} refers to it, but it has hostnames, which only the route above may have"
         return Delegation(ref.parent, child, rules, reason, message)
 
-    @cached_property
-    def _flow(self) -> _Flow:
-        """Which requests come to each rule, from the top down."""
-        above: dict[ObjectRef, list[DelegatingRef]] = {}
-        for refs in self.refs.values():
-            for ref in refs:
-                for child in ref.children if ref.place not in self.order.circles else ():
-                    above.setdefault(child, []).append(ref)
-        flow = _Flow({}, set())
-        ways: dict[ObjectRef, int] = {}
-        for route in self.order.routes:
-            coming = [] if self._hostnames(route) else above.get(route, [])
-            ways[route] = 1 + sum(ways[rule.object] for rule in {ref.parent for ref in coming})
-            matches = self._matches(route, coming, flow)
-            if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > MOST_MATCHES:
-                flow.crowded.add(route)
-                ways[route], matches = 1, self._matches(route, [], flow)
-            flow.matches.update(matches)
-        return flow
 
-    def _matches(
-        self, route: ObjectRef, coming: Sequence[DelegatingRef], flow: _Flow
-    ) -> dict[NodeRef, tuple[Match, ...]]:
-        """The matches with which requests reach each rule of a route; its own where nothing is above it."""
-        own = self._is_entered(route) or not coming
-        return {
-            rule: tuple(
-                dict.fromkeys(
-                    match
-                    for found in (
-                        self._own(rule) if own else (),
-                        *(self._passing(ref, flow.matches.get(ref.parent, ()), rule) for ref in coming),
-                    )
-                    for match in found
-                )
-            )
-            for rule in self._rules(route)
-        }
-
-    def _passing(self, ref: DelegatingRef, coming: Sequence[Match], rule: NodeRef) -> tuple[Match, ...]:
-        inherit = inherits(self._index.raw(rule.object), ref.profile.inherit_matches)
-        return passed_on(coming, self._own(rule), inherit=inherit)
-
-    def _rules(self, route: ObjectRef) -> list[NodeRef]:
-        return [NodeRef(route, name) for name in rule_names(self._index.raw(route))]
-
-    def _own(self, rule: NodeRef) -> tuple[Match, ...]:
-        if rule not in self._matches_of:
-            raw = self._index.raw(rule.object)
-            self._matches_of[rule] = matches_of(raw, rule_names(raw).index(rule.section))
-        return self._matches_of[rule]
-
-    def _hostnames(self, route: ObjectRef) -> list[str]:
-        return strings_at(self._index.raw(route), "spec.hostnames")
-
-    def _is_entered(self, route: ObjectRef) -> bool:
-        """Whether requests may come to a route otherwise than by delegation: it names a parent that is no route."""
-        parents = parent_refs(self._index, route, self._index.raw(route))
-        return any(parent.object.group_kind != HTTP_ROUTE for parent in parents)
-
-
-class _Flow(NamedTuple):
-    """With which matches requests come to rules, and the routes to which there are too many ways."""
-
-    matches: dict[NodeRef, tuple[Match, ...]]
-    crowded: set[ObjectRef]
-
-
-def circle_words(circle: Sequence[ObjectRef]) -> str:
-    """A circle of routes in words, ending where it began."""
-    return " → ".join(map(str, (*circle, circle[0])))
+def _words(rule: NodeRef) -> str:
+    named = not rule.section.startswith("rule[")
+    return f"{'rule ' if named else ''}{rule.section} of {rule.object}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_policy.model import NodeRef
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.delegating_refs import DelegatingRef, Place
@@ -30,6 +33,26 @@ def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Calla
     for start in starts:
         walk.follow(start)
     return Order(tuple(reversed(walk.left)), walk.circles)
+
+
+def loops(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> tuple[tuple[NodeRef, ...], ...]:
+    """The routes and rules of every circle; sorted, each once and from its smallest node."""
+    found: dict[frozenset[ObjectRef], tuple[NodeRef, ...]] = {}
+    for circle in known.circles.values():
+        start = circle.index(min(circle))
+        steps = pairwise((*circle[start:], *circle[: start + 1]))
+        nodes = [(NodeRef(one), _leading(refs[one], other)) for one, other in steps]
+        found.setdefault(frozenset(circle), tuple(node for pair in nodes for node in pair))
+    return tuple(sorted(found.values()))
+
+
+def _leading(refs: Iterable[DelegatingRef], child: ObjectRef) -> NodeRef:
+    return next(ref.parent for ref in refs if child in ref.children)
+
+
+def circle_words(circle: Sequence[ObjectRef]) -> str:
+    """A circle of routes in words, ending where it began."""
+    return " → ".join(map(str, (*circle, circle[0])))
 
 
 class _Walk:

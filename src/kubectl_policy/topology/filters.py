@@ -56,3 +56,13 @@ def _named(index: Index, route: ObjectRef, where: str, holder: Json) -> Iterator
         if text_at(item, "type") == "ExtensionRef" and kind.kind and name:
             namespace = route.namespace if index.namespaced(kind) else ""
             yield f"{where}.filters[{position}].extensionRef", position, ObjectRef(kind, namespace, name)
+
+
+def filters_by_object(index: Index) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
+    """The filters of all routes by what they name, each by kind and name of its route, then in their order."""
+    found: dict[ObjectRef, list[RouteFilter]] = {}
+    for kind in WITH_FILTERS:
+        for route in index.of_kind(kind):
+            for named in route_filters(index, route.ref, route.raw):
+                found.setdefault(named.object, []).append(named)
+    return {obj: tuple(filters) for obj, filters in found.items()}

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 _DEFAULT = Settings()
 
 
+def _nobody(_: Topology, __: NodeRef) -> PassedOver | None:
+    """Nothing is passed over where nobody has said so."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Edge:
     """A relation between two nodes; `link` names its row in `LINKS`."""
@@ -56,7 +61,7 @@ class Topology:
         index: Index,
         settings: Settings = _DEFAULT,
         delegation_of: DelegationsOf = built_in_delegations,
-        passed_over_of: Callable[[Topology, NodeRef], PassedOver | None] = lambda *_: None,
+        passed_over_of: Callable[[Topology, NodeRef], PassedOver | None] = _nobody,
     ) -> None:
         """Remember where to look.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.conflicts import Conflict
     from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.passed_over import PassedOver
     from kubectl_policy.topology.references import ParentRef
     from kubectl_policy.topology.settings import Settings
 
@@ -69,6 +70,12 @@ class Binding:
         for Listeners with condition Accepted: false" (ListenerStatus.AttachedRoutes).
         """
         return self.state == "attached" or self.reason in {*CONFLICTS, INVALID_LISTENER}
+
+    def where(self, found: PassedOver | None) -> Binding:
+        """The same where a Gateway or listener is passed over: refused, if nothing else refuses it."""
+        if found is None or not (found.reason != INVALID_LISTENER or self.is_counted):
+            return self
+        return replace(self, state="refused", reason=found.reason, message=found.message)
 
 
 def bind(

@@ -32,8 +32,7 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     overridden by a Gateway."
     """
     index, gateway_class = topology.index, topology.relations.class_of(gateway)
-    class_raw = index.raw(gateway_class) if gateway_class else {}
-    of_class = mapping_at(class_raw, "spec.parametersRef")
+    of_class = mapping_at(index.raw(gateway_class) if gateway_class else None, "spec.parametersRef")
     of_gateway = mapping_at(index.raw(gateway), "spec.infrastructure.parametersRef")
     spec: Mapping[str, Json] = {}
     unread = gateway_class is not None and index.presence(gateway_class) == "unknown"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from kubectl_policy.topology.handshake import Binding
+from typing import Final, NamedTuple
 
 # The reason for which a route is not attached to a listener that is not valid itself.
 INVALID_LISTENER: Final = "InvalidListener"
@@ -17,10 +13,3 @@ class PassedOver(NamedTuple):
 
     reason: str
     message: str
-
-
-def without_passed_over(binding: Binding, found: PassedOver | None) -> Binding:
-    """A binding as it is where a Gateway or listener is passed over: refused, if nothing else refuses it."""
-    if found is None or not (found.reason != INVALID_LISTENER or binding.is_counted):
-        return binding
-    return replace(binding, state="refused", reason=found.reason, message=found.message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -14,11 +13,11 @@ from kubectl_policy.topology.delegated_bindings import delegated_binding
 from kubectl_policy.topology.delegating_backends import delegating_backends
 from kubectl_policy.topology.delegating_refs import delegating_refs
 from kubectl_policy.topology.delegation import Delegations
-from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
+from kubectl_policy.topology.filters import filters_by_object
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.handshake import bind
 from kubectl_policy.topology.listeners import listeners_of
-from kubectl_policy.topology.passed_over import without_passed_over
+from kubectl_policy.topology.reachable import reachable
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -66,11 +65,7 @@ class Relations:
         delegation_of: DelegationsOf,
         passed_over_of: Callable[[NodeRef], PassedOver | None],
     ) -> None:
-        """Remember where to look.
-
-        `delegation_of` looks up how references of some kinds delegate to routes, `passed_over_of` why a Gateway or
-        listener serves nothing.
-        """
+        """Remember where to look, and for the arguments what `Topology` says."""
         self._passed_over_of = passed_over_of
         self._passed_over: dict[NodeRef, PassedOver | None] = {}
         self.index = index
@@ -112,7 +107,7 @@ class Relations:
             self._bindings[route] = tuple(
                 delegated_binding(self.index, self.delegations, binding)
                 if binding.parent.group_kind == HTTP_ROUTE
-                else without_passed_over(binding, self.passed_over(binding.listener or NodeRef(binding.parent)))
+                else binding.where(self.passed_over(binding.listener or NodeRef(binding.parent)))
                 for binding in bindings
             )
         return self._bindings[route]
@@ -137,11 +132,19 @@ class Relations:
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        return not any(
-            binding.state != "refused" and not binding.is_delegated
-            for found in _from(route, self.routes_forwarding_to)
-            for binding in self.bindings(found)
-        )
+        return not (self._is_bound(route) or route in self._below_bound)
+
+    def _is_bound(self, route: ObjectRef) -> bool:
+        """Whether a route may be attached to something itself, as far as is known."""
+        return any(binding.state != "refused" and not binding.is_delegated for binding in self.bindings(route))
+
+    @cached_property
+    def _below_bound(self) -> frozenset[ObjectRef]:
+        """The routes to which requests come from other routes, directly or through more of them."""
+        found = self._routes_by_backend.items()
+        below = _grouped((above, route) for route, routes in found if route.group_kind in ROUTES for above in routes)
+        first = [child for route, children in below.items() if self._is_bound(route) for child in children]
+        return frozenset(reachable(first, lambda route: below.get(route, ())))
 
     def delegating_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
         """The rules of other routes that refer to a route to hand on requests, also where it is refused."""
@@ -149,7 +152,9 @@ class Relations:
 
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
         """A route and every route that delegates to it, directly or through others."""
-        return _from(route, lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes))
+        return reachable(
+            [route], lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes)
+        )
 
     @cached_property
     def delegations(self) -> Delegations:
@@ -171,12 +176,8 @@ class Relations:
         if rule not in self._below_rules:
             sections = self.sections(rule.object)
             position = sections.index(rule.section) if rule.section in sections else -1
-            self._below_rules[rule] = dict.fromkeys(
-                node
-                for backend in self.backends(rule.object)
-                if backend.ref.rule == position and backend.ref.forwards and backend.reason != "RefNotPermitted"
-                for node in ([backend.node] if backend.routes is None else map(NodeRef, backend.routes))
-            )
+            found = (backend for backend in self.backends(rule.object) if backend.ref.rule == position)
+            self._below_rules[rule] = dict.fromkeys(node for backend in found for node in backend.nodes)
         return self._below_rules[rule]
 
     def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
@@ -233,10 +234,8 @@ class Relations:
 
     @cached_property
     def _routes_by_parent(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        found = (
-            (parent.object, route) for route, raw in self._routes() for parent in parent_refs(self.index, route, raw)
-        )
-        return _grouped(found)
+        routes = self._routes()
+        return _grouped((one.object, route) for route, raw in routes for one in parent_refs(self.index, route, raw))
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
@@ -265,12 +264,7 @@ class Relations:
 
     @cached_property
     def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
-        found: dict[ObjectRef, list[RouteFilter]] = {}
-        for kind in WITH_FILTERS:
-            for route in self.index.of_kind(kind):
-                for named in route_filters(self.index, route.ref, route.raw):
-                    found.setdefault(named.object, []).append(named)
-        return {obj: tuple(filters) for obj, filters in found.items()}
+        return filters_by_object(self.index)
 
     def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
         allowed = permitted(self.index, route.group_kind, route.namespace, target)
@@ -288,18 +282,6 @@ class Relations:
 
     def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
         return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
-
-
-def _from(route: ObjectRef, above: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
-    """A route and whatever is above it, the nearest first, each once."""
-    seen = {route: None}
-    waiting = deque([route])
-    while waiting:
-        current = waiting.popleft()
-        yield current
-        found = dict.fromkeys(one for one in above(current) if one not in seen)
-        seen |= found
-        waiting.extend(found)
 
 
 def _grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
