@@ -95,21 +95,23 @@ def _side(label: str, said: str, why: str) -> Line:
 def _stale(report: StatusReport) -> Iterator[tuple[Line, ...]]:
     for one in report.objects:
         stale = [found for found in one.comparisons if found.stale and found.verdict == "agrees"]
-        if stale:
-            yield tuple(
-                _entry(one, f"{_where(found)} is of generation {found.seen}, the object at {one.generation}")
-                for found in stale
-            )
+        texts = (f"{_where(found)} is of generation {found.seen}, the object at {one.generation}" for found in stale)
+        yield from _listed(one, texts)
 
 
 def _agreeing(report: StatusReport) -> Iterator[tuple[Line, ...]]:
-    for one, found in report.comparisons:
-        if found.verdict == "agrees":
-            yield (_entry(one, f"{_where(found)}: {claim_words(found.computed)}"),)
+    for one in report.objects:
+        agreeing = (found for found in one.comparisons if found.verdict == "agrees")
+        yield from _listed(
+            one, (f"{_where(found)}: {claim_words(found.computed or found.reported)}" for found in agreeing)
+        )
 
 
-def _entry(one: ObjectStatus, text: str) -> Line:
-    return Line((Span(f"{one.resource.ref}:"), Span(f" {text}", prose=True)), 2, 4)
+def _listed(one: ObjectStatus, texts: Iterable[str]) -> Iterator[tuple[Line, ...]]:
+    """An object with a line for each text; nothing if there is none."""
+    lines = [Line((Span(text, prose=True),), 4, 6) for text in texts]
+    if lines:
+        yield Line((Span(str(one.resource.ref)),), 2, 4), *lines
 
 
 def _silent(report: StatusReport) -> Iterator[tuple[Line, ...]]:
