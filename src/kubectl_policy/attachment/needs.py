@@ -40,8 +40,8 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
     return next(_lacking(index, policy, profile.needs), None)
 
 
-def _lacking(index: Index, owner: Resource, needs: Iterable[Needed]) -> Iterator[Lacking]:
-    """What a policy lacks, or an object through which a policy needs others."""
+def _lacking(index: Index, owner: Resource, needs: Iterable[Needed], whose: str = "") -> Iterator[Lacking]:
+    """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
     for need in needs:
         for found in _named(index, owner, need):
             if isinstance(found, str):
@@ -50,10 +50,10 @@ def _lacking(index: Index, owner: Resource, needs: Iterable[Needed]) -> Iterator
                 where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {owner.ref} refer to {found.ref}"
                 yield Lacking(where, need.competes, forbidden=True)
             elif index.presence(found.ref) == "missing":
-                yield Lacking(f"{found.ref}, which {found.field} of {owner.ref} names, does not exist", need.competes)
+                yield Lacking(f"{found.ref}, which {found.field}{whose} names, does not exist", need.competes)
             else:
                 resource = index.get(found.ref)
-                yield from _lacking(index, resource, need.through) if resource else ()
+                yield from _lacking(index, resource, need.through, f" of {resource.ref}") if resource else ()
 
 
 def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: Needed) -> bool:

@@ -120,6 +120,7 @@ def _profile(
         needs=tuple(_needed(need) for need in fields.get("needs", ())),
         enabled_by=_switch(fields["enabledBy"]) if "enabledBy" in fields else None,
         least_sizes=MappingProxyType({size: tuple(least) for size, least in fields.get("leastSizes", {}).items()}),
+        when_invalid=fields.get("whenInvalid", "ignored"),
         targets_exist=fields.get("targetsExist", "whenRead"),
         exclusive_field=fields.get("exclusiveField", ""),
         target_status=fields.get("targetStatus", ""),

@@ -23,6 +23,7 @@ Fold: TypeAlias = Literal["bottom-up", "top-down"]
 SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
 Refusal: TypeAlias = Literal["there", "everywhere"]
 Overlap: TypeAlias = Literal["allowed", "refused"]
+WhenInvalid: TypeAlias = Literal["ignored", "errors"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
@@ -86,7 +87,8 @@ class PolicyKindProfile:
     controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
     `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are objects without which a policy
     is invalid, and it is refused below Gateways whose parameters do not say what it is `enabled_by`; `least_sizes` are
-    fields with a size that must not be less than others. Targets exist "whenReferred" if a route refers to them,
+    fields with a size that must not be less than others. Requests to the targets of an invalid policy may get `errors`
+    for a response (`when_invalid`). Targets exist "whenReferred" if a route refers to them,
     whether or not there is such an object. `exclusive_field` is a list in a target section of which no entry may occur
     in another section as well, `target_status` a field of the target's status without which the policy has nothing to
     do. `backend_fields` hold references to backends that the policy itself sends requests to.
@@ -144,6 +146,7 @@ class PolicyKindProfile:
     needs: tuple[Needed, ...] = ()
     enabled_by: Switch | None = None
     least_sizes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    when_invalid: WhenInvalid = "ignored"
     targets_exist: TargetsExist = "whenRead"
     exclusive_field: str = ""
     target_status: str = ""

@@ -135,6 +135,13 @@ def sizes_words(profile: PolicyKindProfile) -> str:
     return "; ".join(f"{size} must not be less than {either(least)}" for size, least in profile.least_sizes.items())
 
 
+def invalid_words(profile: PolicyKindProfile) -> str:
+    """What becomes of requests where a policy is invalid."""
+    return (
+        "requests to the targets of an invalid policy get an error response" if profile.when_invalid == "errors" else ""
+    )
+
+
 def existence_words(profile: PolicyKindProfile) -> str:
     """What makes a target exist."""
     if profile.targets_exist == "whenRead":
