@@ -48,7 +48,7 @@ LINE: Final[Json] = {"response": {"set": [{"name": "x-line", "value": "blue"}]}}
 PLAIN: Final[Json] = {"response": {"set": [{"name": "x-plain", "value": "yes"}]}}
 BUCKET: Final[Json] = {"local": {"tokenBucket": {"maxTokens": 500, "tokensPerFill": 100, "fillInterval": "1s"}}}
 RETRIES: Final[Json] = {"attempts": 2, "retryOn": ["5xx"]}
-PURSER: Final[Json] = [{"extensionRef": {"name": "purser"}}]
+PURSER: Final[Json] = {"extensionRef": {"name": "purser"}}
 
 
 def world(*deleted: str) -> Snapshot:
@@ -134,9 +134,9 @@ def test_every_field_knows_who_set_it() -> None:
         "timeouts.request": "sailings/tickets",
         "rateLimit.local": "sailings/summer",
         "buffer": "sailings/summer",
-        "extAuth.purser": "sailings/selling",
+        'extAuth["sailings/purser"]': "sailings/selling",
         "retry": "platform/house",
-        "headerModifiers": "platform/house",
+        'headerModifiers["platform/house"]': "platform/house",
     }
     assert sources(analysis, TRAFFIC, PAY)["timeouts.request"] == "sailings/careful"
     assert sources(analysis, TRAFFIC, BEACHES)["timeouts.request"] == "platform/site"
@@ -342,7 +342,7 @@ def test_providers_of_all_scopes_authorize() -> None:
         namespace="platform",
     )
     found = settings(analyze(added(world(), deck, guard)), TRAFFIC)
-    assert found[SEARCH]["extAuth"] == [{"extensionRef": {"name": "purser"}}, {"extensionRef": {"name": "deck"}}]
+    assert found[SEARCH]["extAuth"] == [PURSER, {"extensionRef": {"name": "deck"}}]
 
 
 def test_the_global_namespace_selects_in_every_namespace() -> None:

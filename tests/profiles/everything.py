@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
+from kubectl_policy.profiles.contradictions import BY_LEVELS
 from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.profiles.requirements import Switch
@@ -108,6 +109,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "status": {
         "placement": "policy",
         "narrowedBy": "targets",
+        "targetAnnotation": "example.io/{kind}",
         "enforcedBy": "merges",
         "affects": "targets",
         "conditions": {
@@ -130,6 +132,12 @@ DOCUMENT: Final[Mapping[str, Any]] = {
     "settings": {"controller": {"default": "gateway", "description": "what the controller is called"}},
     "kinds": {KIND.kind: FIELDS},
 }
+
+
+def policy_by_policy() -> dict[str, Any]:
+    """The document without what kinds say that are merged level by level, and not policy by policy."""
+    fields = {name: value for name, value in FIELDS.items() if name not in BY_LEVELS}
+    return {**DOCUMENT, "kinds": {KIND.kind: fields}}
 
 
 def profile(origin: Origin) -> PolicyKindProfile:
@@ -223,6 +231,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
             },
             "merges",
             "targets",
+            target_annotation="example.io/retrypolicy",
         ),
         status_by={"example.com/other": StatusProfile("parents")},
         approximate=True,

@@ -241,6 +241,7 @@ def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
         narrowed_by,
         enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
         affects=fields.get("affects", STANDARD_STATUS.affects),
+        target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
     )
     if "conditions" not in fields:
         return said

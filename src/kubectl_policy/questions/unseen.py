@@ -74,6 +74,19 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     return tuple(dict.fromkeys(found))
 
 
+def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
+    """What a policy refers to itself and was not read: targets, and objects without which it is invalid."""
+    attachments = analysis.attachments[policy]
+    return tuple(dict.fromkeys((*_unknown_targets(attachments), *_unknown_needs(analysis, attachments))))
+
+
+def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
+    """What decides whether one of the controllers acts on a node, where that was not read."""
+    obj = node.object
+    owner = (analysis.topology.relations.class_of(obj) if analysis.index.get(obj) else None) or obj
+    return Unseen(str(owner), f"whether the controller there is {' or '.join(sorted(controllers))} is unknown", _ADD)
+
+
 def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
     return list(dict.fromkeys([*more, *(node.object for path in paths for node in path)]))
 

@@ -230,6 +230,12 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _report(status: StatusProfile) -> Iterator[str]:
+    yield from _conditions(status)
+    if status.target_annotation:
+        yield f"the annotation {status.target_annotation} of a target names the policies attached to it"
+
+
+def _conditions(status: StatusProfile) -> Iterator[str]:
     if not status.conditions:
         yield "nothing that is known"
         return
