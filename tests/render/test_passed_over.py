@@ -14,8 +14,10 @@ from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.questions.describe import describe
 from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.questions.explain import explain
 from kubectl_policy.render.data import document
 from kubectl_policy.render.document import to_text
+from kubectl_policy.render.explain import explanation_tree
 from kubectl_policy.render.formats import render
 from kubectl_policy.render.view import View
 from tests import build
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 WIDE: Final = 400
 SCHEMA: Final = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 NGINX: Final = "nginx-gateway-fabric"
+NGINX_GROUP: Final = "gateway.nginx.org"
+KGATEWAY: Final = "gateway.kgateway.dev"
 
 
 def about(analysis: Analysis, node: NodeRef) -> str:
@@ -223,3 +227,33 @@ def test_a_document_says_where_a_field_is_passed_over() -> None:
     found = document(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
     (field,) = mappings_at(found, "fields")
     assert (field["unheededOn"], field["effectiveOn"], field["superseded"]) == ([1], [], [])
+
+
+@pytest.mark.parametrize(
+    ("world", "kind", "said"),
+    [
+        (
+            NGINX,
+            f"RateLimitPolicy.{NGINX_GROUP}",
+            "rateLimit.dryRun, where it is false, on a Gateway, an HTTPRoute or a",
+        ),
+        (NGINX, f"ObservabilityPolicy.{NGINX_GROUP}", "; a Gateway without one is taken to have it"),
+        (
+            NGINX,
+            f"UpstreamSettingsPolicy.{NGINX_GROUP}",
+            "with an entry for each parent Gateway of a route to the target",
+        ),
+        (NGINX, f"SnippetsPolicy.{NGINX_GROUP}", "snippetspolicies, snippetspolicy\n"),
+        ("kgateway", f"TrafficPolicy.{KGATEWAY}", "field by field, the heavier or else the older one wins"),
+        ("kgateway", f"ListenerPolicy.{KGATEWAY}", "field by field, the older one wins"),
+        (
+            "kgateway",
+            f"ListenerPolicy.{KGATEWAY}",
+            "kgateway.globalPolicyNamespace = nothing, unless you say otherwise",
+        ),
+    ],
+)
+def test_a_kind_is_explained_as_it_is(world: str, kind: str, said: str) -> None:
+    """What is passed over and when, who goes first, and what a setting is that nobody has set."""
+    found = explain(analyze(manifests(world)), kind)
+    assert said in to_text(explanation_tree(found, View(WIDE * 10)), WIDE * 10)
