@@ -168,6 +168,12 @@ def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
                 "newsroom/comments already), Programmed False (Overridden)\n"
             ),
         ),
+        (
+            NGINX,
+            "ProxySettingsPolicy newsroom/pages",
+            "refused on all of its targets, for ProxySettingsPolicy newsroom/live → HTTPRoute newsroom/comments",
+        ),
+        (NGINX, "ProxySettingsPolicy newsroom/pages", "conflicts with ProxySettingsPolicy newsroom/live → HTTPRoute"),
         (NGINX, "ClientSettingsPolicy newsroom/short", "comments: Accepted True, Programmed True\n"),
     ],
 )

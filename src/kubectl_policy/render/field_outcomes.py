@@ -98,6 +98,9 @@ def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescri
     together = all(beater.target == field.source.target for beater in beaters)
     if field.rejected:
         alone = answer.profile.same_level == "one-applies" and together
+        elsewhere = all(beater.target != field.source.target for beater in beaters)
+        if elsewhere and answer.profile.refusal == "everywhere":
+            return "refused on all of its targets, for"
         return "refused in favour of" if alone else "conflicts with"
     # Where several are in force instead, not each of them has replaced it.
     if len(beaters) > 1 or (field.source.overrides and together):
