@@ -38,10 +38,10 @@ UNREAD: Final = Unseen(
 def unseen(*objects: Resource, profile: PolicyKindProfile = SWITCHED, complete: bool = False) -> list[list[Unseen]]:
     """What answers about policy `p`, its route and its Gateway could not see in the world with these objects."""
     analysis = analyze(build.snapshot(*WORLD, *objects, complete=complete), profiles=[profile])
-    found = [unseen_for_policy(analysis, analysis.enforcement(build.ref("ColorPolicy", "p", group="example.com")))]
-    for subject in (NodeRef(build.ref("HTTPRoute", "r")), NodeRef(build.ref("Gateway", "g"))):
-        found.append(unseen_for(analysis, subject, analysis.topology.paths(subject)))
-    return [list(entries) for entries in found]
+    about_policy = unseen_for_policy(analysis, analysis.enforcement(build.ref("ColorPolicy", "p", group="example.com")))
+    subjects = (NodeRef(build.ref("HTTPRoute", "r")), NodeRef(build.ref("Gateway", "g")))
+    about = (unseen_for(analysis, subject, analysis.topology.paths(subject)) for subject in subjects)
+    return [list(about_policy), *map(list, about)]
 
 
 def settings(*, enable: bool) -> Resource:
