@@ -20,8 +20,11 @@ from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
+    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
 
@@ -89,7 +92,8 @@ class _Reference:
         ]
         if found:
             return tuple(self._to(ref) for ref in found)
-        where = f" in namespace {self._namespace}" if self._namespace and self.declared.namespaces is None else ""
+        at_home = self._namespace and self.declared.namespaces is None and not self._is_global
+        where = f" in namespace {self._namespace}" if at_home else ""
         message = f"{self.declared.field} selects no {kind.kind}{where}"
         return (self._fails("target unknown" if self._may_select_unread else "target missing", message),)
 
@@ -97,9 +101,9 @@ class _Reference:
     def _may_select_unread(self) -> bool:
         """Whether there may be objects in the selector's reach that were not read."""
         index, kind = self.topology.index, self._kind
-        if text_at(self.declared.namespaces or {}, "from", "Same") == "Same":
+        if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
             return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
-        return not index.snapshot.complete or any(gap.kind in {"", kind.kind} for gap in index.snapshot.gaps)
+        return _may_be_more(index, [kind])
 
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
@@ -141,7 +145,7 @@ class _Reference:
     def _unsure(self, ref: ObjectRef) -> tuple[State, str] | None:
         """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
         field, namespaces = self.declared.field, self.declared.namespaces
-        if self.declared.selector is None or namespaces is None or not ref.namespace:
+        if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
         if lets_in(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
@@ -226,3 +230,9 @@ class _Reference:
             "not permitted",
             f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}",
         )
+
+
+def _may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
+    """Whether there may be objects of some kinds, in any namespace, that were not read."""
+    names = {"", *(kind.kind for kind in kinds)}
+    return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)
