@@ -197,9 +197,9 @@ class TestGlobalNamespace:
         assert (found.state, found.message) == ("target missing", "spec.targetSelectors[0] selects no HTTPRoute")
         (found,) = attachments(None, profile=self.everywhere)
         assert found.message == "spec.targetSelectors[0] selects no HTTPRoute"
-        found = policy("p", targetSelectors=[{"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}])
+        p = policy("p", targetSelectors=[{"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}])
         for profile, where in ((self.everywhere, ""), (FREE, " in namespace default")):
-            (outcome,) = attach(found, profile, Topology(index(found, complete=True)))
+            (outcome,) = attach(p, profile, Topology(index(p, complete=True)))
             assert outcome.message == f"spec.targetSelectors[0] selects no HTTPRoute{where}"
 
     def test_nothing_that_was_read_is_selected(self) -> None:

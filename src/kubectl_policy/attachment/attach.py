@@ -166,9 +166,10 @@ class _Reference:
         if any(managed(self.topology, route, self.profile.controllers) is not False for route in routes):
             return None
         ours = " or ".join(sorted(self.profile.controllers))
-        if self.topology.index.snapshot.complete:
-            return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
-        return Failure("target unknown", f"no route that {ours} acts on and sends requests to {ref} is in the input")
+        if _may_be_more(self.topology.index, ROUTES):
+            unread = f"no route that {ours} acts on and sends requests to {ref} is in the input"
+            return Failure("target unknown", unread)
+        return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
 
     def _unusable(self, target: NodeRef) -> Failure | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
@@ -177,11 +178,20 @@ class _Reference:
         if elsewhere:
             return Failure("not managed", elsewhere)
         if target.section and target.section not in self.topology.sections(ref):
-            sections = self._called(ref)
-            known = f"it has {', '.join(sections)}" if sections else "it has no sections"
-            return Failure("section missing", f"{ref} has no section {target.section}; {known}")
+            return self._no_section(target)
         invalid = policy_failure(self.policy, self.profile, self.topology.index)
         return invalid or target_failure(ref, self.profile, self.topology)
+
+    def _no_section(self, target: NodeRef) -> Failure:
+        ref, sections = target.object, self._called(target.object)
+        presence = self.topology.index.presence(ref)
+        if presence == "unknown":
+            return Failure(
+                "target unknown", f"{ref} is not in the input, nor whether it has a section {target.section}"
+            )
+        known = f"it has {', '.join(sections)}" if sections else "it has no sections"
+        known = known if presence == "present" else "it does not exist"
+        return Failure("section missing", f"{ref} has no section {target.section}; {known}")
 
     def _section(self, ref: ObjectRef) -> str:
         """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
