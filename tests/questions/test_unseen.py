@@ -29,7 +29,7 @@ WORLD: Final = (
 )
 UNREAD: Final = Unseen(
     "Settings default/s",
-    "whether colours.enable is set in the parameters of Gateway default/g is unknown; only then does this count: "
+    "whether spec.colours.enable is set in the parameters of Gateway default/g is unknown; only then does this count: "
     "ColorPolicy",
     "add the manifest that holds it",
 )

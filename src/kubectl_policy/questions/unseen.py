@@ -123,7 +123,7 @@ def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
         for ref in unread_parameters(analysis.topology, gateway, switch):
             deciding.setdefault((ref, gateway, switch.field), set()).add(kind.kind)
     for (ref, gateway, field), names in deciding.items():
-        whether = f"whether {field} is set in the parameters of {gateway} is unknown"
+        whether = f"whether spec.{field} is set in the parameters of {gateway} is unknown"
         yield Unseen(str(ref), f"{whether}; only then does this count: {', '.join(sorted(names))}", _ADD)
 
 
