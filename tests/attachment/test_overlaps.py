@@ -93,11 +93,14 @@ def outcome(*world: Resource, to: Sequence[Mapping[str, Json]] = (TO_A,)) -> tup
     return found.state, found.message
 
 
-def shares(where: str, other: str = "HTTPRoute default/b", *, route: str = "HTTPRoute default/a") -> tuple[str, str]:
+def shares(
+    what: str, other: str = "HTTPRoute default/b", *, port: int = 80, route: str = "HTTPRoute default/a"
+) -> tuple[str, str]:
     """State and message of a policy on a route that shares requests with another one."""
+    where = f"{what} on port {port} of Gateway default/g"
     return (
         "target overlaps",
-        f"{route} shares {where} of Gateway default/g with {other}, which the policy does not target",
+        f"{route} and {other}, which the policy does not target, both take requests for {where}",
     )
 
 
@@ -109,7 +112,9 @@ class TestShared:
 
     def test_all_of_them(self) -> None:
         """Then the attachment fails, and says what is shared with which route."""
-        assert outcome(web("a", "/tea"), web("b", "/tea")) == shares("*:80/tea")
+        assert outcome(web("a", "/tea"), web("b", "/tea")) == shares("/tea")
+        both = web("a", "/tea", section="alt"), web("b", "/tea", section="alt")
+        assert outcome(*both) == shares("/tea", port=81)
 
     def test_kinds_that_do_not_mind(self) -> None:
         """Without `overlap: refused`."""
@@ -143,9 +148,9 @@ class TestShared:
     def test_the_same_hostname(self) -> None:
         """One of several of the route; one of the route at one listener and of the listener at another."""
         tea = web("a", "/tea", hostnames=["a.org", "b.org"])
-        assert outcome(tea, web("b", "/tea", hostnames=["c.org", "b.org"])) == shares("b.org:80/tea")
+        assert outcome(tea, web("b", "/tea", hostnames=["c.org", "b.org"])) == shares("b.org/tea")
         here = web("a", "/tea", hostnames=["cafe.org"])
-        assert outcome(here, web("b", "/tea", section="cafe")) == shares("cafe.org:80/tea")
+        assert outcome(here, web("b", "/tea", section="cafe")) == shares("cafe.org/tea")
 
     def test_a_hostname_that_the_listener_has_not(self) -> None:
         """Nobody gets its requests there."""
@@ -156,7 +161,7 @@ class TestShared:
     def test_one_of_several_paths(self) -> None:
         """In whichever rule it stands."""
         more = route("b", parents=[parent("g", "http")], rules=[rule(backend()), *_rules("/coffee", "/tea")])
-        assert outcome(web("a", "/milk", "/tea"), more) == shares("*:80/tea")
+        assert outcome(web("a", "/milk", "/tea"), more) == shares("/tea")
 
     def test_every_path(self) -> None:
         """A rule without matches, or with one that names no path, is for `/`."""
@@ -164,7 +169,7 @@ class TestShared:
         by_header: Json = {"headers": [{"name": "x", "value": "y"}]}
         header = route("b", parents=[parent("g", "http")], rules=[rule(backend(), matches=[by_header])])
         for other in (bare, header, web("b", "/")):
-            assert outcome(web("a", "/"), other) == shares("*:80/")
+            assert outcome(web("a", "/"), other) == shares("/")
             assert outcome(web("a", "/tea"), other) == FINE
 
     def test_at_a_listener_of_a_listener_set(self) -> None:
@@ -175,9 +180,9 @@ class TestShared:
             parents=[parent("ls", "more", kind="ListenerSet")],
             rules=[*_rules("/tea")],
         )
-        assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set) == shares("more.org:80/tea")
+        assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set) == shares("more.org/tea")
         to_b = [target("b", "HTTPRoute")]
-        expected = shares("more.org:80/tea", "HTTPRoute default/a", route="HTTPRoute default/b")
+        expected = shares("more.org/tea", "HTTPRoute default/a", route="HTTPRoute default/b")
         assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set, to=to_b) == expected
         assert outcome(web("a", "/tea", hostnames=["less.org"]), own, at_set) == FINE
 
@@ -189,7 +194,7 @@ class TestShared:
 
     def test_a_route_of_another_namespace(self) -> None:
         """Is another route, whatever its name."""
-        expected = shares("*:80/tea", "HTTPRoute away/a")
+        expected = shares("/tea", "HTTPRoute away/a")
         assert outcome(web("a", "/tea"), web("a", "/tea", namespace="away")) == expected
 
 
@@ -214,13 +219,13 @@ class TestOtherRoutes:
     )
     def test_the_paths_of_a_grpc_route(self, method: dict[str, Json], path: str) -> None:
         """Service and method, as in a request; every path without either."""
-        expected = shares(f"*:80{path}", "GRPCRoute default/b", route="GRPCRoute default/a")
+        expected = shares(f"{path}", "GRPCRoute default/b", route="GRPCRoute default/a")
         assert outcome(grpc("a", method), grpc("b", method), to=self.to) == expected
         assert outcome(grpc("a", method), grpc("b", {"service": "other"}), to=self.to) == FINE
 
     def test_a_grpc_route_and_an_http_route(self) -> None:
         """Share a path like any two routes."""
-        expected = shares("*:80/tea.Pot/Pour", "HTTPRoute default/b", route="GRPCRoute default/a")
+        expected = shares("/tea.Pot/Pour", "HTTPRoute default/b", route="GRPCRoute default/a")
         pour = grpc("a", {"service": "tea.Pot", "method": "Pour"})
         assert outcome(pour, web("b", "/tea.Pot/Pour"), to=self.to) == expected
 
@@ -246,7 +251,7 @@ class TestTargets:
         to = [TO_A, target("c", "HTTPRoute"), target("g"), target("ghost", "HTTPRoute")]
         found = attachments(web("a", "/tea"), web("b", "/tea"), web("c", "/coffee"), to=to)
         assert [(one.state, one.message) for one in found] == [
-            *[shares("*:80/tea")] * 3,
+            *[shares("/tea")] * 3,
             ("target missing", "HTTPRoute default/ghost does not exist"),
         ]
 
@@ -287,7 +292,7 @@ class TestOpenWorld:
         (found,) = attachments(web("a", "/tea"), complete=False)
         assert found.state == "attached"
         (found,) = attachments(web("a", "/tea"), web("b", "/tea"), complete=False)
-        assert (found.state, found.message) == shares("*:80/tea")
+        assert (found.state, found.message) == shares("/tea")
 
     def test_a_gateway_that_was_not_read(self) -> None:
         """Nobody knows where its listeners are."""

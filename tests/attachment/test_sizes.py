@@ -43,7 +43,7 @@ def flaw(most: Json, one: Json = None, two: Json = None, least: Mapping[str, tup
 )
 def test_less(most: Json, one: Json) -> None:
     """With any of the units, in either case, and as a number."""
-    assert flaw(most, one) == "spec.buffers.most is less than spec.buffers.one"
+    assert flaw(most, one) == f"spec.buffers.most ({most}) is less than spec.buffers.one ({one})"
     assert flaw(one, most) == ""
 
 
@@ -65,10 +65,10 @@ def test_what_is_no_size_is_not_compared(size: Json) -> None:
 
 def test_the_first_of_several_is_told() -> None:
     """In the order of the profile; a field that is large enough for one may be too small for another."""
-    assert flaw("8k", "4k", "16k") == "spec.buffers.most is less than spec.two"
-    assert flaw("8k", "32k", "16k") == "spec.buffers.most is less than spec.buffers.one"
+    assert flaw("8k", "4k", "16k") == "spec.buffers.most (8k) is less than spec.two (16k)"
+    assert flaw("8k", "32k", "16k") == "spec.buffers.most (8k) is less than spec.buffers.one (32k)"
     several = {"two": ("buffers.most",), **LEAST}
-    assert flaw("8k", "32k", "4k", least=several) == "spec.two is less than spec.buffers.most"
+    assert flaw("8k", "32k", "4k", least=several) == "spec.two (4k) is less than spec.buffers.most (8k)"
 
 
 def test_a_kind_without_such_fields() -> None:
@@ -88,6 +88,6 @@ def test_a_policy_whose_sizes_do_not_fit_is_attached_to_nothing() -> None:
     buffers: Json = {"most": "1k", "one": "2k"}
     found = policy("p", target("g"), target("ghost"), buffers=buffers)
     here, ghost = attach(found, profile, Topology(index(found, gateway("g"), complete=True)))
-    message = "spec.buffers.most is less than spec.buffers.one"
+    message = "spec.buffers.most (1k) is less than spec.buffers.one (2k)"
     assert (here.state, here.message, here.competes) == ("policy invalid", message, False)
     assert ghost.state == "target missing"

@@ -99,7 +99,7 @@ def test_a_section_of_what_does_not_exist() -> None:
     """Known to be none where the Service is known not to exist, and not known where it was not read."""
     missing = "Service default/s has no section web; it does not exist"
     assert outcome(route("r"), section="web") == ("section missing", missing)
-    unknown = "Service default/s is not in the input, nor whether it has a section web"
+    unknown = "whether Service default/s has a section web is unknown: it is not in the input"
     assert outcome(route("r"), section="web", complete=False) == ("target unknown", unknown)
     assert outcome(route("r"), service("s", ("web", 8080)), section="web") == ("attached", "")
 
@@ -108,7 +108,7 @@ def test_an_open_world() -> None:
     """The route may not have been read, nor whose it is."""
     unknown = (
         "target unknown",
-        "no route that example.com/gateway acts on and sends requests to Service default/s is in the input",
+        "no route in the input that example.com/gateway acts on sends requests to Service default/s",
     )
     assert outcome(service("s"), complete=False) == unknown
     assert outcome(service("s"), route("r", parents=[parent("far")]), complete=False) == unknown

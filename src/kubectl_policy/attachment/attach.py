@@ -167,7 +167,7 @@ class _Reference:
             return None
         ours = " or ".join(sorted(self.profile.controllers))
         if _may_be_more(self.topology.index, ROUTES):
-            unread = f"no route that {ours} acts on and sends requests to {ref} is in the input"
+            unread = f"no route in the input that {ours} acts on sends requests to {ref}"
             return Failure("target unknown", unread)
         return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
 
@@ -186,9 +186,8 @@ class _Reference:
         ref, sections = target.object, self._called(target.object)
         presence = self.topology.index.presence(ref)
         if presence == "unknown":
-            return Failure(
-                "target unknown", f"{ref} is not in the input, nor whether it has a section {target.section}"
-            )
+            message = f"whether {ref} has a section {target.section} is unknown: it is not in the input"
+            return Failure("target unknown", message)
         known = f"it has {', '.join(sections)}" if sections else "it has no sections"
         known = known if presence == "present" else "it does not exist"
         return Failure("section missing", f"{ref} has no section {target.section}; {known}")

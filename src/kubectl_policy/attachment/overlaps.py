@@ -53,8 +53,8 @@ def _shared(targets: Sequence[ObjectRef], own: Collection[ObjectRef], topology: 
         for other in _rivals(requests, topology):
             if other not in own:
                 for shared in (found for found in _requests(other, topology) if found in requests):
-                    where = f"{shared.hostname or '*'}:{shared.port}{shared.path} of {shared.gateway}"
-                    yield f"{route} shares {where} with {other}, which the policy does not target"
+                    where = f"{shared.hostname}{shared.path} on port {shared.port} of {shared.gateway}"
+                    yield f"{route} and {other}, which the policy does not target, both take requests for {where}"
 
 
 def _rivals(requests: Iterable[Requests], topology: Topology) -> Iterator[ObjectRef]:
