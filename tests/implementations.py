@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy import NodeRef, leaves, load_manifests, plain
+from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.questions.effects import affecting as policies_affecting
+from kubectl_policy.questions.effects import paths_through
 from kubectl_policy.questions.policy_status import policy_status, target_conditions
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
@@ -52,6 +54,18 @@ def _edited(resource: Resource, fields: Mapping[str, Json]) -> Resource:
     spec = {**mapping_at(resource.raw, "spec"), **fields}
     kept: dict[str, Json] = {key: value for key, value in spec.items() if value is not None}
     return replace(resource, raw={**resource.raw, "spec": kept})
+
+
+def annotated(snapshot: Snapshot, name: str, annotations: Json) -> Snapshot:
+    """A snapshot in which one object has annotations."""
+    assert name in {str(found.ref) for found in snapshot.resources}
+
+    def with_them(resource: Resource) -> Resource:
+        metadata = {**mapping_at(resource.raw, "metadata"), "annotations": annotations}
+        return replace(resource, raw={**resource.raw, "metadata": metadata})
+
+    resources = (with_them(found) if str(found.ref) == name else found for found in snapshot.resources)
+    return replace(snapshot, resources=tuple(resources))
 
 
 def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:
@@ -132,3 +146,15 @@ def _place(found: AncestorStatus) -> str:
 
 def _conditions(conditions: Iterable[PolicyCondition]) -> dict[str, Condition]:
     return {found.type: (found.status, found.reason, tuple(map(str, found.related))) for found in conditions}
+
+
+def spec_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, Json]]:
+    """What a kind, given as `Kind.group`, amounts to at a node: each different outcome once, path by path."""
+    short, _, group = kind.partition(".")
+    found = [plain(each.spec) for each in analysis.effective(node, GroupKind(group, short))]
+    return [spec for position, spec in enumerate(found) if spec not in found[:position]]
+
+
+def affecting(analysis: Analysis, node: NodeRef) -> list[str]:
+    """The policies that an answer about a node says it is affected by, as `Kind namespace/name`."""
+    return [str(ref) for ref in policies_affecting(analysis, node, paths_through(analysis, node))]

@@ -24,8 +24,20 @@ if TYPE_CHECKING:
 PACKAGE: Final = Path(kubectl_policy.__file__).parent
 DATA: Final = PACKAGE / "profiles" / "data"
 # Each world with the files of profiles that its answers rest on.
-WORLDS: Final = {"envoy-gateway": ["gateway.envoyproxy.io"], "kuadrant": ["kuadrant.io", "extensions.kuadrant.io"]}
-NAMES: Final = re.compile("envoy|kuadrant|authorino|limitador|istio|merge_?type|json_?merge", re.IGNORECASE)
+WORLDS: Final = {
+    "envoy-gateway": ["gateway.envoyproxy.io"],
+    "kuadrant": ["kuadrant.io", "extensions.kuadrant.io"],
+    "gloo": ["gateway.solo.io"],
+    "linkerd": ["policy.linkerd.io"],
+    "gke": ["networking.gke.io"],
+    "aws": ["application-networking.k8s.aws"],
+    "azure": ["alb.networking.azure.io"],
+}
+NAMES: Final = re.compile(
+    "envoy|kuadrant|authorino|limitador|istio|merge_?type|json_?merge"
+    "|gloo|solo.io|linkerd|gke|lattice|azure|kong|kuma|traefik|contour|haproxy",
+    re.IGNORECASE,
+)
 
 
 def words_of(tree: ast.AST) -> Iterator[str]:
@@ -113,7 +125,7 @@ def test_without_any_profile_the_kinds_are_guessed(world: str) -> None:
     """By the shape of their specs, and the answers differ: so it is the profile that they come from."""
     analysis = analyze(manifests(world))
     assert {profile.known_by for profile in analysis.registry.policy_kinds} == {"shape"}
-    assert states(analysis) != states(analyze(manifests(world), profiles=profiles_of(world)))
+    assert answers(analysis) != answers(analyze(manifests(world), profiles=profiles_of(world)))
 
 
 @pytest.mark.usefixtures("nothing_built_in")

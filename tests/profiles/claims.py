@@ -124,7 +124,7 @@ GKE_KINDS: Final = (
     Claim(GroupKind(GKE, "GCPRoutingExtension"), "direct", REFS, (GATEWAY,), "assumed"),
     Claim(GroupKind(GKE, "GCPAuthzPolicy"), "direct", REFS, (GATEWAY, POD), "All apply"),
     Claim(GroupKind(GKE, "GCPClientTLSPolicy"), "inherited", REFS, (NAMESPACE, SERVICE), "Atomic defaults", (SERVICE,)),
-    Claim(GroupKind(GKE, "GCPServerTLSPolicy"), "inherited", REFS, (POD,), "assumed"),
+    Claim(GroupKind(GKE, "GCPServerTLSPolicy"), "inherited", REFS, (POD,), "Atomic defaults"),
 )
 AWS_KINDS: Final = (
     Claim(GroupKind(AWS, "TargetGroupPolicy"), "direct", REF, (SERVICE, GroupKind(AWS, "ServiceExport")), "None"),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
-from kubectl_policy.profiles.merging import Inheritance, Joint, PortField, RouteChoice, Scope, Unheeded
+from kubectl_policy.profiles.contradictions import BY_LEVELS
+from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
@@ -35,10 +36,20 @@ FIELDS: Final[Mapping[str, Any]] = {
     "shortNames": ["op"],
     "needs": [
         {"field": "spec.source", "group": "", "kinds": ["ConfigMap", "Store"], "clusterKinds": ["Store"]},
-        {"field": "spec.extra", "group": "", "kinds": ["ConfigMap"], "optional": True, "competes": True},
+        {
+            "field": "spec.extra",
+            "group": "",
+            "kinds": ["ConfigMap"],
+            "optional": True,
+            "competes": True,
+            "grantSetting": "controller",
+            "grantValue": "strict",
+            "through": [{"field": "spec.next", "group": "", "kinds": ["Secret"]}],
+        },
     ],
     "enabledBy": {"group": "example.com", "kind": "Settings", "field": "retries.enable", "without": "allowed"},
     "leastSizes": {"most": ["least", "usual"]},
+    "whenInvalid": "errors",
     "targetsExist": "whenReferred",
     "globalNamespace": "{controller}-system",
     "exclusiveField": "hostnames",
@@ -79,6 +90,7 @@ FIELDS: Final[Mapping[str, Any]] = {
             "Parent": {"strategy": "Patch overrides"},
             "Deep": {"strategy": "Patch defaults", "joint": "Patch overrides"},
         },
+        "listed": {"below": "options", "strategy": "Patch defaults"},
     },
     "unheeded": [
         {"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["labels"], "values": ["false"]},
@@ -97,6 +109,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "status": {
         "placement": "policy",
         "narrowedBy": "targets",
+        "targetAnnotation": "example.io/{kind}",
         "enforcedBy": "merges",
         "affects": "targets",
         "conditions": {
@@ -121,6 +134,12 @@ DOCUMENT: Final[Mapping[str, Any]] = {
 }
 
 
+def policy_by_policy() -> dict[str, Any]:
+    """The document without what kinds say that are merged level by level, and not policy by policy."""
+    fields = {name: value for name, value in FIELDS.items() if name not in BY_LEVELS}
+    return {**DOCUMENT, "kinds": {KIND.kind: fields}}
+
+
 def profile(origin: Origin) -> PolicyKindProfile:
     """What the document means."""
     base = PolicyKindProfile(
@@ -139,11 +158,21 @@ def profile(origin: Origin) -> PolicyKindProfile:
         grant_required=False,
         needs=(
             Needed("spec.source", "", ("ConfigMap", "Store"), frozenset({"Store"})),
-            Needed("spec.extra", "", ("ConfigMap",), optional=True, competes=True),
+            Needed(
+                "spec.extra",
+                "",
+                ("ConfigMap",),
+                optional=True,
+                competes=True,
+                grant_setting="controller",
+                grant_value="strict",
+                through=(Needed("spec.next", "", ("Secret",)),),
+            ),
         ),
         global_namespace="{controller}-system",
         enabled_by=Switch(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
         least_sizes={"most": ("least", "usual")},
+        when_invalid="errors",
         targets_exist="whenReferred",
         exclusive_field="hostnames",
         target_status="addresses",
@@ -181,6 +210,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
                 "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
             },
+            Listed("options", MergeStrategy.PATCH_DEFAULTS),
         ),
         unheeded=(
             Unheeded((TargetLevel(GATEWAY),), ("labels",), frozenset(), frozenset({"false"})),
@@ -201,6 +231,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
             },
             "merges",
             "targets",
+            target_annotation="example.io/retrypolicy",
         ),
         status_by={"example.com/other": StatusProfile("parents")},
         approximate=True,

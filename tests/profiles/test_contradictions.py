@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from kubectl_policy.profiles.contradictions import contradictions
+from kubectl_policy.profiles.contradictions import BY_LEVELS, contradictions
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-from tests.profiles.everything import DOCUMENT, FIELDS
+from tests.profiles.everything import FIELDS, policy_by_policy
 
 SERVICE = {"group": "", "kind": "Service"}
+# What a kind says that is merged level by level.
+LEVELLED = {"strategy": "Patch defaults", "stanzas": "none", "nulls": "ignore"}
+LEVELS = "needs strategy Atomic defaults, Patch defaults, Patch overrides, chosen by no policy, and stanzas: none"
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
 
 
@@ -54,6 +57,12 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             "declaredTargets.0.group",
             "'example.com/v1' has a version; write the group alone, 'example.com'",
         ),
+        *(({name: [], **LEVELLED, "strategy": "None"}, name, f"{LEVELS} and nulls: ignore") for name in BY_LEVELS),
+        *(({name: [], **LEVELLED, "stanzas": "plural"}, name, f"{LEVELS} and nulls: ignore") for name in BY_LEVELS),
+        ({"scopes": [], **LEVELLED, "nulls": "remove"}, "scopes", f"{LEVELS} and nulls: ignore"),
+        ({"scopes": [], **LEVELLED, "chooser": "challenger"}, "scopes", f"{LEVELS} and nulls: ignore"),
+        ({"scopes": [], **LEVELLED, "strategyField": "spec.mode"}, "scopes", f"{LEVELS} and nulls: ignore"),
+        ({"sameLevel": "all-apply"}, "sameLevel", LEVELS.replace("needs", "can be all-apply only with")),
         ({"targetGroup": "v1beta1"}, "targetGroup", "'v1beta1' has a version; write the group alone, ''"),
     ],
 )
@@ -85,6 +94,8 @@ def test_a_kind_has_a_name() -> None:
         {"targetGroup": "v1.example.com"},
         {"approximate": True, "notes": "Retries are not counted."},
         {"approximate": False},
+        *({name: [], **LEVELLED} for name in BY_LEVELS),
+        {"sameLevel": "all-apply", "strategy": "Atomic defaults", "stanzas": "none"},
     ],
 )
 def test_fields_that_belong_together(fields: dict[str, Any]) -> None:
@@ -93,8 +104,10 @@ def test_fields_that_belong_together(fields: dict[str, Any]) -> None:
 
 
 def test_everything_can_be_said_at_once() -> None:
-    """No field excludes another one that does not say so."""
-    assert list(contradictions(copy.deepcopy(dict(DOCUMENT)))) == []
+    """No field excludes another one that does not say so: level by level is another way than policy by policy."""
+    assert list(contradictions(copy.deepcopy(dict(policy_by_policy())))) == []
+    levelled = {name: FIELDS[name] for name in BY_LEVELS}
+    assert found(**levelled, **LEVELLED) == []
     assert FIELDS["attachment"] == "references"
 
 

@@ -48,7 +48,17 @@ NOT_POLICIES: Final[list[tuple[GroupKind, Mapping[str, Json]]]] = [
     (GroupKind("gateway.nginx.org", "AuthenticationFilter"), {"type": "Basic"}),
     (GroupKind("gateway.kgateway.dev", "GatewayParameters"), {"kube": {}}),
     (GroupKind("gateway.kgateway.dev", "GatewayExtension"), {"type": "ExtAuth"}),
+    (GroupKind("policy.linkerd.io", "MeshTLSAuthentication"), {"identities": ["*"]}),
+    (GroupKind("policy.linkerd.io", "NetworkAuthentication"), {"networks": [{"cidr": "0.0.0.0/0"}]}),
+    (GroupKind("application-networking.k8s.aws", "ServiceExport"), {}),
+    (GroupKind("networking.gke.io", "GCPSessionAffinityFilter"), {"statefulGeneratedCookie": {"cookieTtlSeconds": 1}}),
+    (GroupKind("kuma.io", "Mesh"), {}),
+    (GroupKind("kuma.io", "Dataplane"), {"networking": {"inbound": [{"port": 80}]}}),
     (GroupKind("traefik.io", "Middleware"), {"headers": {}}),
+    (GroupKind("projectcontour.io", "HTTPProxy"), {"routes": [{"services": [{"name": "s", "port": 80}]}]}),
+    (GroupKind("ingress.v3.haproxy.org", "Backend"), {"name": "b"}),
+    (GroupKind("ingress.v3.haproxy.org", "Defaults"), {"name": "d"}),
+    (GroupKind("ingress.v3.haproxy.org", "Global"), {"name": "g"}),
 ]
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import yaml
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.load import built_in_profiles
+
+if TYPE_CHECKING:
+    from kubectl_policy.profiles import PolicyKindProfile
 
 FACTS: Final = Path(__file__).parent.parent.parent.parent / "shared" / "facts" / "policy-kinds.yaml"
 REFERENCES: Final = {"target_ref", "target_refs", "target_selectors"}
@@ -107,3 +110,47 @@ def test_other_namespaces_agree() -> None:
         rule = kind["namespaces"]["rule"]
         if profile.target_fields:
             assert profile.cross_namespace is (rule == "explicit_namespace"), kind_of(kind)
+
+
+def test_short_names_agree() -> None:
+    """Those by which kubectl knows a kind."""
+    for kind in policies():
+        profile = built_in_profiles(kind["group"])[kind_of(kind)]
+        assert sorted(profile.short_names) == sorted(kind["short_names"] or []), kind_of(kind)
+
+
+# Of these the profiles say how the controllers report, and the record has all of it.
+REPORTING: Final = {
+    "policy.linkerd.io",
+    "networking.gke.io",
+    "application-networking.k8s.aws",
+    "alb.networking.azure.io",
+    "configuration.konghq.com",
+}
+
+
+def reporting() -> list[tuple[PolicyKindProfile, dict[str, Any]]]:
+    """The profiles that expect conditions, each with the status in the record."""
+    found = ((built_in_profiles(kind["group"])[kind_of(kind)], kind["status"]) for kind in policies())
+    return [
+        (profile, status)
+        for profile, status in found
+        if status and profile.status.conditions and profile.group_kind.group in REPORTING
+    ]
+
+
+def test_conditions_agree() -> None:
+    """What a profile expects to be reported is in the record, with its reason where the record lists any."""
+    for profile, status in reporting():
+        conditions = {found["type"]: found for found in status["conditions"] or ()}
+        for words in (each for said in profile.status.conditions.values() for each in said) if conditions else ():
+            assert words.type in conditions, (profile.group_kind, words)
+            reasons = conditions[words.type][f"{words.status.lower()}_reasons"]
+            assert not reasons or words.reason in reasons, (profile.group_kind, words)
+
+
+def test_where_conditions_stand_agrees() -> None:
+    """In the policy's own status or in that of ancestors; where the record has both, one of them is enough."""
+    for profile, status in reporting():
+        wanted = "status.conditions" if profile.status.placement == "policy" else "status.ancestors"
+        assert wanted in (status["path"] or wanted), profile.group_kind

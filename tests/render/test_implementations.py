@@ -53,7 +53,17 @@ KUADRANT: Final = [
 
 @pytest.mark.parametrize(
     ("world", "subject"),
-    [*(("envoy-gateway", ref) for ref in ENVOY_GATEWAY), *(("kuadrant", ref) for ref in KUADRANT)],
+    [
+        *(("envoy-gateway", ref) for ref in ENVOY_GATEWAY),
+        *(("kuadrant", ref) for ref in KUADRANT),
+        ("gloo", build.ref("HTTPRoute", "orders", "orders")),
+        ("linkerd", build.ref("Server", "telescope", "observatory", "policy.linkerd.io")),
+        ("gke", build.ref("HTTPRoute", "programme", "radio")),
+        ("aws", build.ref("GRPCRoute", "boarding", "ferries")),
+        ("azure", build.ref("HTTPRoute", "tickets", "box-office")),
+        ("kong", build.ref("Service", "catalogue", "library", "")),
+        ("kuma", build.ref("Mesh", "default", "newspaper", "kuma.io")),
+    ],
     ids=str,
 )
 def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: SnapshotAssertion) -> None:
@@ -72,10 +82,16 @@ def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: Snapsho
         ("kuadrant", "AuthPolicy platform/house"),
         ("kuadrant", "RateLimitPolicy visits/tours"),
         ("kuadrant", "TLSPolicy platform/certificates"),
+        ("gloo", "RouteOption orders/mothers-day"),
+        ("linkerd", "HTTPLocalRateLimitPolicy observatory/perseids"),
+        ("gke", "GCPTrafficDistributionPolicy radio/nearby"),
+        ("aws", "VpcAssociationPolicy ferries/old-pier"),
+        ("azure", "RoutePolicy box-office/tickets"),
+        ("kuma", "MeshTimeout newspaper/house"),
     ],
 )
 def test_the_tree_of_a_policy(world: str, name: str, snapshot: SnapshotAssertion) -> None:
-    """Merged, merged into, refused, replaced on one listener, selecting, enforced in part."""
+    """Merged, merged into, refused, replaced on one listener, selecting, in part, without a target, unknown."""
     analysis = analyze(manifests(world))
     assert tree(describe_policy(analysis, policy_ref(analysis, name))) == snapshot
 
@@ -397,3 +413,43 @@ class TestExpected:
         )
         assert text_at(mappings_at(data.document(answer), "expected")[0], "type") == first.type
         assert about(colourful(), "HTTPRoute", "r").expected == ()
+
+
+class TestOverridesOfOneTarget:
+    """What beats a default by overriding it need not be above it."""
+
+    def beaten(self, profile: PolicyKindProfile, *policies: Resource) -> str:
+        """The answer about the route, in one line."""
+        return " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
+
+    def test_of_two_overrides_on_one_target_the_older_one_wins(self) -> None:
+        """Nothing is above anything; the younger one gives way."""
+        profile = replace(kind(MergeStrategy.PATCH_OVERRIDES), same_level="first-wins")
+        policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
+        found = self.beaten(profile, *policies)
+        assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (the older policy wins)" in found
+        text = tree(about_policy(analysis_of(profile, *policies), "p"), WIDE)
+        assert "gives way to ColorPolicy default/old → HTTPRoute default/r on both paths\n" in text
+
+    def test_an_override_further_down_is_not_above(self) -> None:
+        """On a rule it beats the default of its route, and on one target it beats a default of any age."""
+        profile = replace(kind(), stanzas="singular")
+        on_rule = build.target("r", "HTTPRoute", "rule[0]")
+        for target, age in ((on_rule, 2), (TO_ROUTE, 2), (TO_ROUTE, 0)):
+            found = self.beaten(
+                profile,
+                colours("p", TO_ROUTE, default={"color": "blue"}),
+                colours("o", target, age=age, override={"color": "red"}),
+            )
+            assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (an override beats a default)" in found
+
+    def test_an_override_above_is(self) -> None:
+        """On the Gateway, or on the Namespace of the route."""
+        profile = replace(kind(), stanzas="singular")
+        for target in (TO_GATEWAY, build.target("default", "Namespace", group="")):
+            found = self.beaten(
+                profile,
+                colours("p", TO_ROUTE, default={"color": "blue"}),
+                colours("o", target, age=2, override={"color": "red"}),
+            )
+            assert "ColorPolicy default/p → HTTPRoute default/r (overridden from above)" in found

@@ -221,10 +221,7 @@ class TestReports:
     def test_nothing(self) -> None:
         """Some say nothing at all."""
         profile = blank(status=StatusProfile("targets", conditions={}))
-        assert said(profile, "conditions") == [
-            "in status.ancestors of the policy, with an entry for each target",
-            "nothing that is known",
-        ]
+        assert said(profile, "conditions") == ["nothing that is known"]
 
     def test_a_condition_for_several_events(self) -> None:
         """Is said once."""
@@ -243,6 +240,11 @@ class TestReports:
         ]
         narrower = replace(profile, status=replace(profile.status, narrowed_by="targets"))
         assert said(narrower, "conditions")[2] == "Narrow True (Yes) if policies further down take effect instead"
+
+        named = replace(profile, status=replace(profile.status, target_annotation="example.io/retry"))
+        assert said(named, "conditions")[-1] == (
+            "the annotation example.io/retry of a target names the policies attached to it"
+        )
 
     def test_other_controllers(self) -> None:
         """By name, where they report first."""

@@ -109,7 +109,7 @@ def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
         ", as far as could be read: 1 file and 1 object could not be."
     )
     assert "Could not be seen\n  objects of any kind (bad.yaml:3): not valid YAML. To do:" in text
-    assert "No route that was read leads to it." not in text
+    assert "Nothing that was read leads to it." not in text
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_nothing_leads_to_a_service_without_routes() -> None:
     text = _tree(
         about(world(alone, defaults("p", build.target("alone", "Service", group=""), a=1)), "Service", "alone")
     )
-    assert "  No route that was read leads to it.\n" in text
+    assert "  Nothing that was read leads to it.\n" in text
 
 
 def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:

@@ -19,6 +19,7 @@ from tests.build import (
     namespace,
     policy,
     ref,
+    resource,
     route,
     rule,
     service,
@@ -248,3 +249,39 @@ def test_outcomes_are_the_paths_that_it_takes_part_in() -> None:
     outcomes = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
     listeners = [[at.section for at in outcome.path if at.kind == "Gateway" and at.section] for outcome in outcomes]
     assert listeners == [["a"], ["b"]]
+
+
+class TestOutsideTheHierarchy:
+    """A kind that takes effect at objects to which no traffic leads."""
+
+    SERVER: Final = GroupKind("example.com", "Server")
+    PROFILE: Final = replace(
+        INHERITED, strategy_field="", strategy=MergeStrategy.ALL_APPLY, effective_targets=(TargetLevel(SERVER),)
+    )
+
+    def test_a_policy_on_a_namespace_reaches_what_is_in_it(self) -> None:
+        """Each object of such a kind there, and none elsewhere; another kind is not reached."""
+        here, there = (
+            resource("Server", name, group="example.com", namespace=where)
+            for name, where in (("a", "default"), ("b", "other"))
+        )
+        other = resource("Widget", "c", group="example.com")
+        p = policy("p", target("default", "Namespace", group=""), color="red")
+        found = world(p, here, there, other, profile=self.PROFILE).enforcement(p.ref)
+        assert (found.state, [effective.target.object for effective in found.outcomes]) == ("Enforced", [here.ref])
+
+    def test_without_such_objects_there_is_nothing_to_affect(self) -> None:
+        """The traffic that runs through the namespace is no concern of the kind; nor is a Server of a Gateway."""
+        p = policy("p", target("default", "Namespace", group=""), color="red")
+        assert verdict(world(p, profile=self.PROFILE)) == ("NoEffect", [])
+        server = resource("Server", "a", group="example.com")
+        on_gateway = policy("p", target("g"), color="red")
+        assert verdict(world(on_gateway, server, profile=self.PROFILE)) == ("NoEffect", [])
+
+    def test_a_backend_of_such_a_kind_counts_once_for_each_path(self) -> None:
+        """Where a route leads to it, the way there is its path, also for a policy on the Namespace."""
+        server = resource("Server", "a", group="example.com")
+        leading = route("to-server", rules=[rule(backend("a", kind="Server", group="example.com"))])
+        p = policy("p", target("default", "Namespace", group=""), color="red")
+        found = world(p, server, leading, profile=self.PROFILE).enforcement(p.ref)
+        assert [effective.path[-1].object for effective in found.outcomes] == [server.ref]

@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import every_mapping, text_at
 from kubectl_policy.topology.grants import permitted, unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
@@ -37,30 +37,46 @@ class Lacking(NamedTuple):
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> Lacking | None:
     """The first thing that a policy needs and is known not to have; None if there is none."""
-    for need in profile.needs:
-        for found in _named(index, policy, need):
+    return next(_lacking(index, policy, profile.needs), None)
+
+
+def _lacking(index: Index, owner: Resource, needs: Iterable[Needed], whose: str = "") -> Iterator[Lacking]:
+    """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
+    for need in needs:
+        for found in _named(index, owner, need):
             if isinstance(found, str):
-                return Lacking(found, need.competes)
-            if found.ref.kind not in need.cluster_kinds and _forbidden(index, policy, found.ref):
-                where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {policy.ref} refer to {found.ref}"
-                return Lacking(where, need.competes, forbidden=True)
-            if index.presence(found.ref) == "missing":
-                return Lacking(f"{found.ref}, which {found.field} names, does not exist", need.competes)
-    return None
+                yield Lacking(found, need.competes)
+            elif _forbidden(index, owner, found.ref, need):
+                where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {owner.ref} refer to {found.ref}"
+                yield Lacking(where, need.competes, forbidden=True)
+            elif index.presence(found.ref) == "missing":
+                yield Lacking(f"{found.ref}, which {found.field}{whose} names, does not exist", need.competes)
+            else:
+                resource = index.get(found.ref)
+                yield from _lacking(index, resource, need.through, f" of {resource.ref}") if resource else ()
 
 
-def _forbidden(index: Index, policy: Resource, ref: ObjectRef) -> bool:
-    home = policy.ref.namespace
-    if not ref.namespace or ref.namespace == home or unseen(index, ref.namespace):
+def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: Needed) -> bool:
+    home = owner.ref.namespace
+    if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
         return False
-    return not permitted(index, policy.ref.group_kind, home, ref)
+    return not (unseen(index, ref.namespace) or permitted(index, owner.ref.group_kind, home, ref))
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[NeededObject]:
     """The objects that a policy needs of which it is not known whether they exist."""
-    for need in profile.needs:
-        for found in _named(index, policy, need):
-            if not isinstance(found, str) and index.presence(found.ref) == "unknown":
+    yield from _unread(index, policy, profile.needs)
+
+
+def _unread(index: Index, owner: Resource, needs: Iterable[Needed]) -> Iterator[NeededObject]:
+    for need in needs:
+        for found in _named(index, owner, need):
+            if isinstance(found, str):
+                continue
+            resource = index.get(found.ref)
+            if resource:
+                yield from _unread(index, resource, need.through)
+            elif index.presence(found.ref) == "unknown":
                 yield found
 
 

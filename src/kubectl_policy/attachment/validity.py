@@ -33,13 +33,15 @@ class Failure(NamedTuple):
 
 def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> Failure | None:
     """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
+    errors = "; until that is mended, requests there get an error response" if profile.when_invalid == "errors" else ""
     found = _no_number(policy, profile.weight_annotation) or too_small(policy, profile.least_sizes)
     if found:
-        return Failure("policy invalid", found)
+        return Failure("policy invalid", found + errors)
     lacking = missing_need(index, policy, profile)
     if lacking is None:
         return None
-    return Failure("not permitted" if lacking.forbidden else "policy invalid", lacking.message, lacking.competes)
+    state: State = "not permitted" if lacking.forbidden else "policy invalid"
+    return Failure(state, lacking.message + errors, lacking.competes)
 
 
 def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:

@@ -19,6 +19,11 @@ _VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?")
 _OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
 _WITHOUT_REFERENCES: Final = ("filters", "none")
 
+# A kind that makes one of these choices is merged level by level, which these strategies alone can be.
+BY_LEVELS: Final = ("jointFields", "scopes", "routeChoice", "portField", "unheeded")
+_STRATEGIES: Final = ("Atomic defaults", "Patch defaults", "Patch overrides")
+_LIKE: Final = f"strategy {', '.join(_STRATEGIES)}, chosen by no policy, and stanzas: none"
+
 
 def contradictions(document: dict[str, Any]) -> Iterator[Flaw]:
     """What is wrong with a document that is valid by the schema."""
@@ -54,6 +59,16 @@ def _named_by_filters(fields: Fields) -> bool:
     return bool(fields.get("filterRoutes"))
 
 
+def _merges_by_levels(fields: Fields) -> bool:
+    """Whether policies are alike enough to be merged level by level."""
+    alike = "strategyField" not in fields and fields.get("stanzas") == "none"
+    return alike and fields.get("strategy") in _STRATEGIES and not _chosen_by_challengers(fields)
+
+
+def _merges_by_levels_without_nulls(fields: Fields) -> bool:
+    return _merges_by_levels(fields) and fields.get("nulls") == "ignore"
+
+
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
     ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
@@ -67,6 +82,12 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         (name, _without(attachment), f"means nothing with attachment: {attachment}")
         for attachment in _WITHOUT_REFERENCES
         for name in _OF_REFERENCES
+    ),
+    *((name, _merges_by_levels_without_nulls, f"needs {_LIKE} and nulls: ignore") for name in BY_LEVELS),
+    (
+        "sameLevel",
+        lambda fields: fields["sameLevel"] != "all-apply" or _merges_by_levels(fields),
+        f"can be all-apply only with {_LIKE}",
     ),
     ("filterRoutes", _without("none"), "means nothing with attachment: none"),
     ("backendFilters", _named_by_filters, "means nothing without filterRoutes"),

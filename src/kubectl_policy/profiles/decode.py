@@ -12,6 +12,7 @@ from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.profiles.merging import (
     Inheritance,
     Joint,
+    Listed,
     MergeStrategy,
     PortField,
     RouteChoice,
@@ -119,6 +120,7 @@ def _profile(
         needs=tuple(_needed(need) for need in fields.get("needs", ())),
         enabled_by=_switch(fields["enabledBy"]) if "enabledBy" in fields else None,
         least_sizes=MappingProxyType({size: tuple(least) for size, least in fields.get("leastSizes", {}).items()}),
+        when_invalid=fields.get("whenInvalid", "ignored"),
         targets_exist=fields.get("targetsExist", "whenRead"),
         exclusive_field=fields.get("exclusiveField", ""),
         target_status=fields.get("targetStatus", ""),
@@ -197,7 +199,9 @@ def _route_choice(choice: Mapping[str, Any]) -> RouteChoice:
         value: Inheritance(MergeStrategy(means["strategy"]), _strategy(means.get("joint")))
         for value, means in choice["values"].items()
     }
-    return RouteChoice(choice["annotation"], MappingProxyType(values))
+    listed = choice.get("listed")
+    means = Listed(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
+    return RouteChoice(choice["annotation"], MappingProxyType(values), means)
 
 
 def _port_field(said: Mapping[str, str]) -> PortField:
@@ -212,6 +216,9 @@ def _needed(need: Mapping[str, Any]) -> Needed:
         frozenset(need.get("clusterKinds", ())),
         need.get("optional", False),
         need.get("competes", False),
+        need.get("grantSetting", ""),
+        need.get("grantValue", ""),
+        tuple(_needed(further) for further in need.get("through", ())),
     )
 
 
@@ -234,6 +241,7 @@ def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
         narrowed_by,
         enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
         affects=fields.get("affects", STANDARD_STATUS.affects),
+        target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
     )
     if "conditions" not in fields:
         return said

@@ -75,9 +75,9 @@ class Joint(NamedTuple):
     """A field that does not come whole from one policy: `within` says among which policies it is put together.
 
     `by` says of what: each policy's list, appended, or its own value beside the others' (empty); each of the field's
-    own fields (`*`); the elements of a list by their key (`[port]`), field by field; or entries known by a value in
-    them, given as a path (`extensionRef.name`): the first policy with an entry keeps it, and a value without such a
-    path is no entry and comes whole.
+    own fields (`*`); the elements of a list by their key (`[port]`), field by field; or entries known by a text or a
+    reference in them, given as a path (`extensionRef`): the first policy with an entry keeps it, and a value without
+    such a path is no entry and comes whole.
 
     On a level, two policies that disagree on one of the fields `unless` do not share: the first one has the field.
     All of this holds only while a setting of the controller has the given value, if one is named.
@@ -128,20 +128,41 @@ class Unheeded(NamedTuple):
 
 
 class Inheritance(NamedTuple):
-    """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`."""
+    """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`.
+
+    If there are `fields`, with the last key in lower case, it holds of these alone.
+    """
 
     strategy: MergeStrategy
     joint: MergeStrategy | None = None
+    fields: frozenset[tuple[str, ...]] | None = None
+
+
+class Listed(NamedTuple):
+    """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
+
+    below: str
+    strategy: MergeStrategy
 
 
 class RouteChoice(NamedTuple):
     """An annotation by which a route chooses how its policies meet those on the routes that it leads to.
 
     `values` say what each value means: the strategy, and the one by which joint fields are put together if they are.
+    Any other value is a list of names with commas, if it can be `listed`; the other fields go by the kind's strategy.
     """
 
     annotation: str
     values: Mapping[str, Inheritance]
+    listed: Listed | None = None
+
+    def means(self, value: str) -> Inheritance | None:
+        """What a value of the annotation means; None if it means nothing."""
+        if value in self.values or self.listed is None:
+            return self.values.get(value)
+        names = (name.strip().lower() for name in value.split(","))
+        fields = frozenset((*self.listed.below.split("."), name) for name in names if name)
+        return Inheritance(self.listed.strategy, None, fields)
 
 
 class PortField(NamedTuple):

@@ -23,6 +23,7 @@ Fold: TypeAlias = Literal["bottom-up", "top-down"]
 SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
 Refusal: TypeAlias = Literal["there", "everywhere"]
 Overlap: TypeAlias = Literal["allowed", "refused"]
+WhenInvalid: TypeAlias = Literal["ignored", "errors"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
@@ -41,7 +42,8 @@ class Needed(NamedTuple):
     There may be several, in lists. Without one that `competes`, a policy is invalid, and keeps others out all the same.
     If it is `optional`, a policy may have no such reference, but none to an object that does not exist either. The
     reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them that
-    are cluster-scoped.
+    are cluster-scoped. What is in another namespace needs a ReferenceGrant there; if there is a `grant_setting`, only
+    while it has the `grant_value`. What is referred to has needs of its own: those it is needed `through`.
     """
 
     field: str
@@ -50,6 +52,15 @@ class Needed(NamedTuple):
     cluster_kinds: frozenset[str] = frozenset()
     optional: bool = False
     competes: bool = False
+    grant_setting: str = ""
+    grant_value: str = ""
+    through: tuple[Needed, ...] = ()
+    grant_required: bool = True
+
+    def under(self, values: Mapping[str, str]) -> Needed:
+        """The need under settings, all of which are given."""
+        required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
+        return self._replace(grant_required=required, through=tuple(need.under(values) for need in self.through))
 
 
 class Setting(NamedTuple):
@@ -76,7 +87,8 @@ class PolicyKindProfile:
     controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
     `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are objects without which a policy
     is invalid, and it is refused below Gateways whose parameters do not say what it is `enabled_by`; `least_sizes` are
-    fields with a size that must not be less than others. Targets exist "whenReferred" if a route refers to them,
+    fields with a size that must not be less than others. Requests to the targets of an invalid policy may get `errors`
+    for a response (`when_invalid`). Targets exist "whenReferred" if a route refers to them,
     whether or not there is such an object. `exclusive_field` is a list in a target section of which no entry may occur
     in another section as well, `target_status` a field of the target's status without which the policy has nothing to
     do. `backend_fields` hold references to backends that the policy itself sends requests to.
@@ -134,6 +146,7 @@ class PolicyKindProfile:
     needs: tuple[Needed, ...] = ()
     enabled_by: Switch | None = None
     least_sizes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    when_invalid: WhenInvalid = "ignored"
     targets_exist: TargetsExist = "whenRead"
     exclusive_field: str = ""
     target_status: str = ""
@@ -206,6 +219,7 @@ class PolicyKindProfile:
             controllers=frozenset(_filled_in(controller, said) for controller in self.controllers),
             global_namespace=_filled_in(self.global_namespace, said),
             joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(said)),
+            needs=tuple(need.under(said) for need in self.needs),
             variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )
 

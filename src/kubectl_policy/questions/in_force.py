@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.questions.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
+from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,16 +92,40 @@ def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path) ->
         profile = analysis.registry.known(kind)
         direct = profile.policy_class == "direct"
         reached = reach(path, profile)
-        for end in _direct_ends(path, subject) if direct else [reached or path]:
+        if not direct and not reached and not _may_be_below(path[-1], profile):
+            continue
+        ends = _direct_ends(analysis, profile, path, subject) if direct else [reached or path]
+        for end in ends:
             effective = analysis.resolver.effective_of(kind, end)
             if effective:
                 yield Entry(position, effective, passes_down=not direct and not reached)
 
 
-def _direct_ends(path: Path, subject: NodeRef) -> list[Path]:
-    """The places from the subject downward where a direct policy can take effect: of each object, its deepest node."""
+def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
+    """Whether the levels at which a kind takes effect can be below a node that is at none of them."""
+    kind, levels = node.object.group_kind, profile.effective_targets
+    sections = not node.section and any(level.group_kind == kind for level in levels)
+    return not levels or sections or any(tier_of(level.group_kind) > tier_of(kind) for level in levels)
+
+
+def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:
+    """The places from the subject downward where a direct policy can take effect: of each object, its deepest node.
+
+    A section counts only where the kind takes effect at sections, or one of its policies is attached to this one.
+    """
     first = next(place for place, node in enumerate(path) if node.object == subject.object)
-    deepest = {node.object: place for place, node in enumerate(path) if place >= first}
+    whole = {level.group_kind for level in profile.effective_targets if not level.section}
+    whole -= {level.group_kind for level in profile.effective_targets if level.section}
+    deepest = {
+        node.object: place
+        for place, node in enumerate(path)
+        if place >= first
+        and (
+            not node.section
+            or node.object.group_kind not in whole
+            or analysis.resolver.claimants(node, profile.group_kind)
+        )
+    }
     return [path[: place + 1] for place in sorted(deepest.values())]
 
 

@@ -15,7 +15,7 @@ from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
@@ -78,6 +78,8 @@ _FAILURES: Final[dict[str, Event]] = {
     "not permitted": "not permitted",
     "kind unsupported": "kind unsupported",
     "policy invalid": "invalid",
+    "filter unsupported": "filter unsupported",
+    "not computed": "not computed",
     "target invalid": "target invalid",
     "not enabled": "not enabled",
     "target overlaps": "overlapping",
@@ -87,6 +89,13 @@ _ENFORCED: Final[dict[str, Event]] = {
     "PartiallyEnforced": "partially enforced",
     "Overridden": "overridden",
     "NoEffect": "no effect",
+}
+
+
+_SHARES: Final[Mapping[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "fields that are merged there are set by others",
+    "overridden": "others set every field of something that is merged there",
 }
 
 
@@ -204,7 +213,8 @@ class _Report:
                 for found in attached
                 if found.target and place in ancestors_of(self.analysis, self.profile, found)
             }
-            self._put(place, self.profile.status, worst(shares), "")
+            share = worst(shares)
+            self._put(place, self.profile.status, share, _SHARES[share])
 
     def _put(
         self,

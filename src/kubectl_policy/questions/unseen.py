@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING
 from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.topology.parameters import unread_parameters
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
+from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """Something that was not read: what it is, why, and the file or permission that would show it."""
+    """Something that was not read: what it is, why, and the file or permission that would show it.
+
+    `policies` are set of what was read and is not computed: of these policies it is not known whether they count.
+    """
 
     what: str
     reason: str
     remedy: str
     origin: Origin | None = None
+    policies: tuple[ObjectRef, ...] = ()
 
 
 _ADD = "add the manifest that holds it"
@@ -46,6 +52,7 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
+        *_not_computed(analysis, objects),
     ]
     return tuple(dict.fromkeys(found))
 
@@ -69,6 +76,19 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
         *_below_targets(analysis, enforcement),
     ]
     return tuple(dict.fromkeys(found))
+
+
+def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
+    """What a policy refers to itself and was not read: targets, and objects without which it is invalid."""
+    attachments = analysis.attachments[policy]
+    return tuple(dict.fromkeys((*_unknown_targets(attachments), *_unknown_needs(analysis, attachments))))
+
+
+def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
+    """What decides whether one of the controllers acts on a node, where that was not read."""
+    obj = node.object
+    owner = (analysis.topology.relations.class_of(obj) if analysis.index.get(obj) else None) or obj
+    return Unseen(str(owner), f"whether the controller there is {' or '.join(sorted(controllers))} is unknown", _ADD)
 
 
 def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
@@ -150,4 +170,33 @@ def _unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterat
         if obj.group_kind in ROUTES:
             for binding in analysis.topology.bindings(obj):
                 if binding.state == "unknown":
-                    yield Unseen(str(binding.parent), binding.message, _ADD)
+                    attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
+                    remedy = _ADD if attaches else f"look at status.parents of {obj}"
+                    yield Unseen(str(binding.parent), binding.message, remedy)
+
+
+def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
+    """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed."""
+    for profile in analysis.registry.policy_kinds:
+        if profile.attaches_as_known and profile.references_alone:
+            continue
+        found = {
+            obj: _without_references(analysis, profile, obj)
+            for obj in objects
+            if obj.group_kind in profile.declared_targets
+        }
+        policies = tuple(dict.fromkeys(policy for near in found.values() for policy in near))
+        if policies:
+            kind, several = profile.group_kind.kind, len(policies) > 1
+            what = f"{len(policies)} {plural(kind)}" if several else str(policies[0])
+            may = ", ".join(str(obj) for obj, near in found.items() if near)
+            reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
+            yield Unseen(what, reason, f"read what explain {kind.lower()} says", policies=policies)
+
+
+def _without_references(analysis: Analysis, profile: PolicyKindProfile, obj: ObjectRef) -> list[ObjectRef]:
+    """The policies of a kind that name no target, in the namespace of an object if the kind does not leave its own."""
+    index, kind = analysis.index, profile.group_kind
+    local = profile.cross_namespace is False
+    found = index.of_kind_in(kind, obj.namespace) if local else index.of_kind(kind)
+    return [policy.ref for policy in found if not analysis.attachments[policy.ref]]

@@ -80,13 +80,12 @@ def displaced(answer: PolicyDescription) -> Iterator[str]:
 
 
 def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescription) -> str:
+    together = all(beater.target == field.source.target for beater in beaters)
     if field.rejected:
-        alone = answer.profile.same_level == "one-applies" and all(
-            beater.target == field.source.target for beater in beaters
-        )
+        alone = answer.profile.same_level == "one-applies" and together
         return "refused in favour of" if alone else "conflicts with"
     # Where several are in force instead, not each of them has replaced it.
-    if len(beaters) > 1:
+    if len(beaters) > 1 or (field.source.overrides and together):
         return "gives way to"
     return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 

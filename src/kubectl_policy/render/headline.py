@@ -80,10 +80,11 @@ def _of_object(answer: ObjectDescription) -> str:
     if below:
         verb = "takes" if len(below) == 1 else "take"
         return f"{count(len(below), 'policy')} {verb} effect on what is below {subject}"
+    affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if not answer.targeted_by and not answer.in_force:
-        return f"No policy affects {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
+        return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
     paths = f", on any of its {len(answer.paths)} paths" if len(answer.paths) > 1 else ""
-    return f"No policy affects {subject}{paths}"
+    return f"No policy {affects} {subject}{paths}"
 
 
 def _with_target(answer: PolicyDescription) -> str:
@@ -148,9 +149,12 @@ def _reasons(answer: PolicyDescription) -> str:
 
 
 def as_far_as(unseen: Sequence[Unseen]) -> str:
-    """`, as far as could be read: 1 file could not be`; empty where nothing is known to be missing."""
+    """`, as far as could be read: 1 file could not be; how 2 policies attach is not computed`; empty if nothing is."""
     files = {thing.origin.source for thing in unseen if thing.origin}
-    others = {thing.what for thing in unseen if not thing.origin}
+    others = {thing.what for thing in unseen if not thing.origin and not thing.policies}
     parts = [count(len(files), "file")] if files else []
     parts += [count(len(others), "object")] if others else []
-    return f", as far as could be read: {listed(parts)} could not be" if parts else ""
+    unread = f", as far as could be read: {listed(parts)} could not be" if parts else ""
+    number = len({policy for thing in unseen for policy in thing.policies})
+    attach = "attaches" if number == 1 else "attach"
+    return unread + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")

@@ -178,6 +178,8 @@ def route_choice_words(profile: PolicyKindProfile) -> str:
     if choice is None:
         return ""
     values = [f"{value}: {_inheritance(means)}" for value, means in choice.values.items()]
+    if choice.listed:
+        values.append(f"a list of fields below {choice.listed.below}: of these, {_ABOVE[choice.listed.strategy]}")
     return f"the annotation {choice.annotation} of the route that leads to the other one ({'; '.join(values)})"
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.words import listed, source_words
+from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -43,14 +45,24 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
 
 def _by_level(winner: Source, loser: Source, group: InForce) -> str:
     """Why a policy wins against another one by where the two are attached and by their order there."""
-    if winner.overrides:
-        return "overridden from above"
-    if winner.target != loser.target:
+    together = winner.target == loser.target
+    if winner.overrides and not (together and loser.overrides):
+        return "overridden from above" if _above(winner, loser) else "an override beats a default"
+    if not together:
         return "the nearer policy wins"
-    first_wins = group.same_level == "first-wins"
+    first_wins = group.same_level == "first-wins" or winner.overrides
     if group.profile.order_field or "age unknown" in group.doubts:
         return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
     return f"the {'older' if first_wins else 'newer'} policy wins"
+
+
+def _above(winner: Source, loser: Source) -> bool:
+    """Whether an override comes from further up than what it beats: another override does not give way to one below."""
+    above, below = winner.target, loser.target
+    if above.object == below.object:
+        return bool(below.section) and not above.section
+    kinds = above.object.group_kind, below.object.group_kind
+    return loser.overrides or NAMESPACE in kinds or tier_of(kinds[0]) <= tier_of(kinds[1])
 
 
 def why_without_effect(fate: Fate, group: InForce) -> str:

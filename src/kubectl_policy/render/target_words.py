@@ -36,6 +36,8 @@ EVENTS: Final[Mapping[Event, str]] = {
     "target invalid": "its target is not valid itself",
     "overlapping": "its target shares requests with a route that it does not target",
     "not enabled": "the parameters of a Gateway do not allow it",
+    "filter unsupported": "a filter names it that cannot",
+    "not computed": "a filter names it for one backend alone",
     "enforced": "all of it is in force",
     "partially enforced": "a part of it is in force",
     "overridden": "others replace all of it",
@@ -133,6 +135,13 @@ def sizes_words(profile: PolicyKindProfile) -> str:
     return "; ".join(f"{size} must not be less than {either(least)}" for size, least in profile.least_sizes.items())
 
 
+def invalid_words(profile: PolicyKindProfile) -> str:
+    """What becomes of requests where a policy is invalid."""
+    return (
+        "requests to the targets of an invalid policy get an error response" if profile.when_invalid == "errors" else ""
+    )
+
+
 def existence_words(profile: PolicyKindProfile) -> str:
     """What makes a target exist."""
     if profile.targets_exist == "whenRead":
@@ -221,6 +230,15 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _report(status: StatusProfile) -> Iterator[str]:
+    yield from _conditions(status)
+    if status.target_annotation:
+        yield f"the annotation {status.target_annotation} of a target names the policies attached to it"
+
+
+def _conditions(status: StatusProfile) -> Iterator[str]:
+    if not status.conditions:
+        yield "nothing that is known"
+        return
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
     otherwise = dict(_SHARES if status.enforced_by == "merges" else {})
@@ -233,5 +251,3 @@ def _report(status: StatusProfile) -> Iterator[str]:
             events.setdefault(f"{condition.type} {condition.status} ({condition.reason})", []).append(meaning)
     for said, meanings in events.items():
         yield f"{said} if {either(meanings)}"
-    if not events:
-        yield "nothing that is known"

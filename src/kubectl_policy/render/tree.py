@@ -62,7 +62,7 @@ def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Li
         return lines
     alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
     if alone and answer.targeted_by and obj.namespace:
-        lines += (Line((Span("No route that was read leads to it.", "aside"),), 2),)
+        lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)
     return lines
 
 

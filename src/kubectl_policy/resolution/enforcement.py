@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
-from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.topology.tiers import tier_of
+from kubectl_policy.model.refs import GroupKind, NodeRef
+from kubectl_policy.topology.tiers import HIERARCHY, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.effective import EffectivePolicy, Fate
     from kubectl_policy.resolution.resolver import Resolver
@@ -145,6 +145,15 @@ def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> I
         reached = reach(path, profile)
         if reached and target in reached:
             yield reached
+    yield from _outside_the_hierarchy(target, profile, topology)
+
+
+def _outside_the_hierarchy(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:
+    """The paths to what is in a target Namespace and at which the kind takes effect, though no traffic leads there."""
+    kinds = [level.group_kind for level in profile.effective_targets if level.group_kind not in HIERARCHY]
+    for kind in kinds if target.object.group_kind == NAMESPACE else ():
+        for resource in topology.index.of_kind_in(kind, target.object.name):
+            yield from topology.paths(NodeRef(resource.ref))
 
 
 def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> list[NodeRef]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.joint import closed, field_of, filled, only
+from kubectl_policy.resolution.traced import leaves
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.merging import Inheritance
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.surroundings import Surroundings
-    from kubectl_policy.resolution.traced import Source, Traced
+    from kubectl_policy.resolution.traced import Field, Source, Traced
     from kubectl_policy.topology.listeners import Listener
 
 
@@ -97,9 +98,15 @@ def _level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     joints = profile.joint_fields
     whole = closed(joints, "level")
     unless = {field_of(joint): joint.unless for joint in joints if joint.unless and "level" in joint.within}
-    first, *later = [part.spec for part in reversed(parts)]
+    first, *later = [part.spec for part in _in_precedence(parts)]
     spec = reduce(lambda merged, spec: filled(merged, spec, whole, unless), later, first)
     return _Level(parts[0].source.target.object, spec, frozenset(part.source for part in parts))
+
+
+def _in_precedence(parts: Sequence[Contribution]) -> list[Contribution]:
+    """Contributions in the order of the fold as a level looks at them: overrides from the first on, then the rest."""
+    overrides = [part for part in parts if part.strategy.overrides]
+    return [*overrides, *(part for part in reversed(parts) if not part.strategy.overrides)]
 
 
 def _below(
@@ -107,6 +114,8 @@ def _below(
 ) -> ScopeOutcome:
     """A level laid over, or under, what is below it."""
     choice = choices.get(level.obj)
+    if choice and choice.fields is not None:
+        return _by_field(level, below, profile, choice)
     strategy = choice.strategy if choice else profile.default_strategy
     if strategy is MergeStrategy.ATOMIC_DEFAULTS:
         return below
@@ -117,6 +126,23 @@ def _below(
         shared = filled(*_pair(only(level.spec, field), only(below.spec, field), joint or strategy), (), {})
         spec = filled(shared, spec, fields, {})
     return ScopeOutcome(spec, level.members | below.members)
+
+
+def _by_field(level: _Level, below: ScopeOutcome, profile: PolicyKindProfile, choice: Inheritance) -> ScopeOutcome:
+    """The same where a choice holds of some fields alone."""
+    whole = [field_of(found) for found in profile.joint_fields]
+    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), whole, {})
+    every = dict.fromkeys(field for part in (level.spec, below.spec) for field, _ in leaves(part))
+    for field in every:
+        chosen = next((part for end in range(len(field)) if _is_chosen(part := field[: end + 1], choice)), None)
+        if chosen:
+            first, later = _pair(only(level.spec, chosen), only(below.spec, chosen), choice.strategy)
+            spec = filled(first or later, spec, (*whole, chosen), {})
+    return ScopeOutcome(spec, level.members | below.members)
+
+
+def _is_chosen(field: Field, choice: Inheritance) -> bool:
+    return (*field[:-1], field[-1].lower()) in (choice.fields or ())
 
 
 def _pair(above: Traced, below: Traced, strategy: MergeStrategy) -> tuple[Traced, Traced]:

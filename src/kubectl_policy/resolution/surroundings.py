@@ -57,8 +57,5 @@ def route_choices(
         for target in targets
         if target.object.group_kind in ROUTES
     }
-    return {
-        route: choice.values[value]
-        for route, value in said.items()
-        if isinstance(value, str) and value in choice.values
-    }
+    means = {route: choice.means(value) for route, value in said.items() if isinstance(value, str)}
+    return {route: found for route, found in means.items() if found}

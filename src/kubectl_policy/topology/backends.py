@@ -52,6 +52,13 @@ class Backend(NamedTuple):
     routes: tuple[ObjectRef, ...] | None = None
     is_any: bool = False
 
+    @property
+    def nodes(self) -> tuple[NodeRef, ...]:
+        """Where requests go by it: none if they are not forwarded, or not permitted to be."""
+        if not self.ref.forwards or self.reason == "RefNotPermitted":
+            return ()
+        return (self.node,) if self.routes is None else tuple(NodeRef(route) for route in self.routes)
+
 
 _NONE: Final[Mapping[str, Backend]] = MappingProxyType({})
 

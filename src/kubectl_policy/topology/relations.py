@@ -141,10 +141,8 @@ class Relations:
     @cached_property
     def _below_bound(self) -> frozenset[ObjectRef]:
         """The routes to which requests come from other routes, directly or through more of them."""
-        below: dict[ObjectRef, list[ObjectRef]] = {}
-        for backend, routes in self._routes_by_backend.items():
-            for route in routes if backend.group_kind in ROUTES else ():
-                below.setdefault(route, []).append(backend)
+        found = self._routes_by_backend.items()
+        below = _grouped((above, route) for route, routes in found if route.group_kind in ROUTES for above in routes)
         first = [child for route, children in below.items() if self._is_bound(route) for child in children]
         return frozenset(reachable(first, lambda route: below.get(route, ())))
 
@@ -178,12 +176,8 @@ class Relations:
         if rule not in self._below_rules:
             sections = self.sections(rule.object)
             position = sections.index(rule.section) if rule.section in sections else -1
-            self._below_rules[rule] = dict.fromkeys(
-                node
-                for backend in self.backends(rule.object)
-                if backend.ref.rule == position and backend.ref.forwards and backend.reason != "RefNotPermitted"
-                for node in ([backend.node] if backend.routes is None else map(NodeRef, backend.routes))
-            )
+            found = (backend for backend in self.backends(rule.object) if backend.ref.rule == position)
+            self._below_rules[rule] = dict.fromkeys(node for backend in found for node in backend.nodes)
         return self._below_rules[rule]
 
     def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:

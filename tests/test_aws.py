@@ -1,0 +1,109 @@
+"""AWS: each policy of VPC Lattice changes its target alone; of two on one target the older one is accepted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import analyze
+from tests import build
+from tests.implementations import added, affecting, edited, manifests, reported, spec_at, states, without
+
+if TYPE_CHECKING:
+    from kubectl_policy import Snapshot
+    from kubectl_policy.model import Json
+    from tests.implementations import Condition
+
+GROUP: Final = "application-networking.k8s.aws"
+HOME: Final = "ferries"
+HARBOUR: Final = build.node("Gateway", "harbour", namespace=HOME)
+TIMETABLE: Final = build.node("HTTPRoute", "timetable", namespace=HOME)
+BOARDING: Final = build.node("GRPCRoute", "boarding", namespace=HOME)
+SERVICE: Final = build.node("Service", "timetable", namespace=HOME, group="")
+EXPORT: Final = build.node("ServiceExport", "timetable", namespace=HOME, group=GROUP)
+
+
+def world(*deleted: str) -> Snapshot:
+    """The ferry company, perhaps without some of its policies."""
+    return without(manifests("aws"), *deleted)
+
+
+def test_the_network_and_the_service_have_each_their_own_authorization() -> None:
+    """Neither stands in place of the other; the route without one has none."""
+    analysis = analyze(world())
+    assert affecting(analysis, HARBOUR) == ["IAMAuthPolicy ferries/company", "VpcAssociationPolicy ferries/pier"]
+    assert affecting(analysis, BOARDING) == ["IAMAuthPolicy ferries/pursers"]
+    assert spec_at(analysis, f"IAMAuthPolicy.{GROUP}", TIMETABLE) == []
+    (network,) = spec_at(analysis, f"IAMAuthPolicy.{GROUP}", HARBOUR)
+    assert "aws:PrincipalOrgID" in str(network["policy"])
+
+
+def test_the_network_is_associated() -> None:
+    """With everything that the policy says."""
+    assert spec_at(analyze(world()), f"VpcAssociationPolicy.{GROUP}", HARBOUR) == [
+        {"associateWithVpc": True, "securityGroupIds": ["sg-0123456789abcdef0"]}
+    ]
+
+
+def test_of_two_logs_on_one_route_the_older_one_is_written() -> None:
+    """Without it, the other one."""
+    kind = f"AccessLogPolicy.{GROUP}"
+    assert spec_at(analyze(world()), kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-logbook"}]
+    found = analyze(world("AccessLogPolicy ferries/logbook"))
+    assert spec_at(found, kind, TIMETABLE) == [{"destinationArn": "arn:aws:s3:::ferries-inquiry"}]
+
+
+def test_a_service_and_its_export_have_policies_of_their_own() -> None:
+    """Objects of one name, and not the same."""
+    analysis, kind = analyze(world()), f"TargetGroupPolicy.{GROUP}"
+    assert spec_at(analysis, kind, SERVICE) == [{"protocol": "HTTP", "protocolVersion": "HTTP2"}]
+    assert spec_at(analysis, kind, EXPORT) == [{"protocol": "HTTP", "protocolVersion": "HTTP1"}]
+
+
+def test_what_became_of_every_policy() -> None:
+    """One refused, one without its Gateway; the configuration of a target group is no policy."""
+    assert states(analyze(world())) == {
+        "AccessLogPolicy ferries/inquiry": ("Conflicted", ["ferries/logbook"]),
+        "AccessLogPolicy ferries/logbook": ("Enforced", []),
+        "IAMAuthPolicy ferries/company": ("Enforced", []),
+        "IAMAuthPolicy ferries/pursers": ("Enforced", []),
+        "TargetGroupPolicy ferries/timetable": ("Enforced", []),
+        "TargetGroupPolicy ferries/timetable-abroad": ("Enforced", []),
+        "VpcAssociationPolicy ferries/old-pier": ("TargetNotFound", []),
+        "VpcAssociationPolicy ferries/pier": ("Enforced", []),
+    }
+
+
+ACCEPTED: Final[Condition] = ("True", "Accepted", ())
+
+
+def test_what_would_be_reported() -> None:
+    """Accepted, in the policy's own status, with the reasons of Gateway API."""
+    wrong: Json = {"group": "", "kind": "ConfigMap", "name": "x"}
+    far: Json = {"group": "", "kind": "Service", "name": "timetable", "namespace": "elsewhere"}
+    snapshot = edited(
+        edited(world(), "IAMAuthPolicy ferries/pursers", targetRef=wrong),
+        "TargetGroupPolicy ferries/timetable",
+        targetRef=far,
+    )
+    analysis = analyze(snapshot)
+    found = {str(each.ref): reported(analysis, str(each.ref)) for each in analysis.policies}
+    assert {name: places.pop("")["Accepted"] for name, places in found.items()} == {
+        "AccessLogPolicy ferries/inquiry": ("False", "Conflicted", ()),
+        "AccessLogPolicy ferries/logbook": ACCEPTED,
+        "IAMAuthPolicy ferries/company": ACCEPTED,
+        "IAMAuthPolicy ferries/pursers": ("False", "Invalid", ()),
+        "TargetGroupPolicy ferries/timetable": ("False", "TargetNotFound", ()),
+        "TargetGroupPolicy ferries/timetable-abroad": ACCEPTED,
+        "VpcAssociationPolicy ferries/old-pier": ("False", "TargetNotFound", ()),
+        "VpcAssociationPolicy ferries/pier": ACCEPTED,
+    }
+    assert set(map(str, found.values())) == {"{}"}
+
+
+def test_another_controllers_gateway_is_left_alone() -> None:
+    """Its routes and the Services behind them too; an exported Service needs no Gateway."""
+    other = build.gateway_class("amazon-vpc-lattice", "example.com/other")
+    analysis = analyze(added(world("GatewayClass amazon-vpc-lattice"), other))
+    assert {name for name, (state, _) in states(analysis).items() if state == "Enforced"} == {
+        "TargetGroupPolicy ferries/timetable-abroad"
+    }

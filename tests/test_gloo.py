@@ -1,0 +1,190 @@
+"""Gloo Gateway: of listener options one alone applies; of the others each option comes from the first that sets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from tests import build
+from tests.implementations import (
+    added,
+    annotated,
+    edited,
+    manifests,
+    policy,
+    reported,
+    settings,
+    sources,
+    states,
+    without,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy import Snapshot
+    from kubectl_policy.model import Json
+
+GROUP: Final = "gateway.solo.io"
+LISTENERS: Final = f"ListenerOption.{GROUP}"
+HTTP_LISTENERS: Final = f"HttpListenerOption.{GROUP}"
+HOSTS: Final = f"VirtualHostOption.{GROUP}"
+ROUTES: Final = f"RouteOption.{GROUP}"
+HTTP: Final = "market > http"
+HTTPS: Final = "market > https"
+BOUQUETS: Final = "market > weddings > bouquets"
+BASKET: Final = "market > https > orders > basket"
+CHECKOUT: Final = "market > https > orders > checkout"
+LISTS: Final = "market > https > orders > gifts > gifts > lists"
+HOUSE: Final[Json] = {
+    "cors": {"allowOrigin": ["https://market.example"], "maxAge": "1d"},
+    "retries": {"numRetries": 3},
+}
+
+
+def world(*deleted: str) -> Snapshot:
+    """The flower market, perhaps without some of its policies."""
+    return without(manifests("gloo"), *deleted)
+
+
+def test_a_listener_has_the_option_of_its_set_or_the_gateways() -> None:
+    """The nearer one alone, whole; without it the Gateway's holds there as well."""
+    house, photographs = {"perConnectionBufferLimitBytes": 32768}, {"perConnectionBufferLimitBytes": 1048576}
+    assert settings(analyze(world()), LISTENERS) == {
+        HTTP: {"options": house},
+        HTTPS: {"options": house},
+        BOUQUETS: {"options": photographs},
+    }
+    alone = settings(analyze(world("ListenerOption weddings/photographs")), LISTENERS)
+    assert alone == {place: {"options": house} for place in (HTTP, HTTPS, BOUQUETS)}
+
+
+def test_a_listener_of_the_gateway_has_its_own_option_before_the_gateways() -> None:
+    """Whichever is older, and on no other listener."""
+    own = policy(
+        LISTENERS,
+        "own",
+        {"targetRefs": [build.target("market", section="https")], "options": {"a": 1}},
+        namespace="platform",
+        age=1,
+    )
+    found = settings(analyze(added(world(), own)), LISTENERS)
+    assert (found[HTTPS], found[HTTP]) == ({"options": {"a": 1}}, {"options": {"perConnectionBufferLimitBytes": 32768}})
+
+
+def test_of_two_http_listener_options_the_older_one_alone_is_used() -> None:
+    """What the newer one sets beside it is lost as well; without the older one it is used."""
+    idle: dict[str, Json] = {"options": {"httpConnectionManagerSettings": {"idleTimeout": "60s"}}}
+    assert settings(analyze(world()), HTTP_LISTENERS) == {HTTP: idle, HTTPS: idle, BOUQUETS: idle}
+    found = settings(analyze(world("HttpListenerOption platform/idle")), HTTP_LISTENERS)
+    assert found[HTTP] == {
+        "options": {"httpConnectionManagerSettings": {"idleTimeout": "5s"}, "websocketOnly": True},
+    }
+
+
+def test_virtual_host_options_are_merged_option_by_option() -> None:
+    """Of cors nothing of the Gateway's is left on https, not even the maxAge that is not set there."""
+    analysis = analyze(world())
+    assert settings(analysis, HOSTS) == {
+        HTTP: {"options": HOUSE},
+        HTTPS: {"options": {"cors": {"allowOrigin": ["https://partner.example"]}, "retries": {"numRetries": 3}}},
+        BOUQUETS: {"options": HOUSE},
+    }
+    assert sources(analysis, HOSTS, HTTPS) == {
+        "options.cors": "platform/partners",
+        "options.retries": "platform/house",
+    }
+
+
+def test_route_options_are_merged_with_the_older_one_first() -> None:
+    """The newer one's timeout loses and its retries are added; a null of the older one is no value."""
+    analysis = analyze(world())
+    assert settings(analysis, ROUTES)[BASKET] == {"options": {"timeout": "2s", "retries": {"numRetries": 1}}}
+    assert sources(analysis, ROUTES, BASKET) == {
+        "options.timeout": "orders/basket",
+        "options.retries": "orders/mothers-day",
+    }
+    empty = edited(world(), "RouteOption orders/basket", options={"timeout": None})
+    assert settings(analyze(empty), ROUTES)[BASKET]["options"] == {"timeout": "30s", "retries": {"numRetries": 1}}
+
+
+def test_an_option_that_a_filter_names_goes_before_those_on_the_route() -> None:
+    """Only at that rule; what it leaves open comes from them."""
+    analysis = analyze(world())
+    assert settings(analysis, ROUTES)[CHECKOUT] == {"options": {"timeout": "60s", "retries": {"numRetries": 1}}}
+    assert sources(analysis, ROUTES, CHECKOUT)["options.timeout"] == "orders/checkout"
+
+
+def test_a_route_goes_before_the_one_that_it_delegates_to() -> None:
+    """The one below fills what is left; without options above, its own hold."""
+    analysis = analyze(world())
+    assert settings(analysis, ROUTES)[LISTS] == {
+        "options": {"timeout": "2s", "retries": {"numRetries": 1}, "prefixRewrite": "/"}
+    }
+    assert sources(analysis, ROUTES, LISTS)["options.prefixRewrite"] == "weddings/gifts"
+    alone = analyze(world("RouteOption orders/basket", "RouteOption orders/mothers-day"))
+    assert settings(alone, ROUTES)[LISTS] == {"options": {"timeout": "90s", "prefixRewrite": "/"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "timeout", "retries"),
+    [
+        ("*", "90s", 9),
+        ("timeout", "90s", 1),
+        (" prefixRewrite, TIMEOUT ", "90s", 1),
+        ("retries,cors", "2s", 9),
+        ("", "2s", 1),
+        ("timeouts", "2s", 1),
+        (7, "2s", 1),
+    ],
+)
+def test_a_route_may_let_those_below_it_override_some_options(said: Json, timeout: str, retries: int) -> None:
+    """Those that its annotation lists, whatever their case; or all."""
+    annotation: Json = {"delegation.gateway.solo.io/enable-policy-overrides": said}
+    below = edited(world(), "RouteOption weddings/gifts", options={"timeout": "90s", "retries": {"numRetries": 9}})
+    analysis = analyze(annotated(below, "HTTPRoute orders/orders", annotation))
+    assert settings(analysis, ROUTES)[LISTS] == {"options": {"timeout": timeout, "retries": {"numRetries": retries}}}
+
+
+def test_an_option_in_another_namespace_is_never_found() -> None:
+    """A ReferenceGrant does not help."""
+    grant = build.grant(
+        namespace="orders",
+        sources=[(GROUP, "RouteOption", "platform")],
+        targets=[("gateway.networking.k8s.io", "HTTPRoute")],
+    )
+    analysis = analyze(added(world(), grant))
+    assert [found.state for found in analysis.attachments[build.ref("RouteOption", "faults", "platform", GROUP)]] == [
+        "not permitted"
+    ]
+
+
+def test_what_became_of_every_option() -> None:
+    """One refused, one never found, four in part."""
+    assert states(analyze(world())) == {
+        "HttpListenerOption platform/idle": ("Enforced", []),
+        "HttpListenerOption platform/trial": ("Conflicted", ["platform/idle"]),
+        "ListenerOption platform/house": ("PartiallyEnforced", ["weddings/photographs"]),
+        "ListenerOption weddings/photographs": ("Enforced", []),
+        "RouteOption orders/basket": ("PartiallyEnforced", ["orders/checkout"]),
+        "RouteOption orders/checkout": ("Enforced", []),
+        "RouteOption orders/mothers-day": ("PartiallyEnforced", ["orders/basket", "orders/checkout"]),
+        "RouteOption platform/faults": ("NotPermitted", []),
+        "RouteOption weddings/gifts": ("PartiallyEnforced", ["orders/basket"]),
+        "VirtualHostOption platform/house": ("PartiallyEnforced", ["platform/partners"]),
+        "VirtualHostOption platform/partners": ("Enforced", []),
+    }
+
+
+def test_no_conditions_are_expected() -> None:
+    """Gloo writes a state for each namespace of a controller, and no conditions."""
+    analysis = analyze(world())
+    assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [{}] * 11
+
+
+def test_another_controllers_gateway_has_no_options() -> None:
+    """They are attached to nothing there."""
+    other = build.gateway_class("gloo-gateway", "example.com/other")
+    analysis = analyze(added(world("GatewayClass gloo-gateway"), other))
+    assert [settings(analysis, kind) for kind in (LISTENERS, HTTP_LISTENERS, HOSTS, ROUTES)] == [{}] * 4
+    assert {state for state, _ in states(analysis).values()} == {"NoEffect", "NotPermitted"}
