@@ -33,7 +33,7 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.model import NodeRef, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 GATEWAY_NODE, LISTENER_NODE = node("Gateway", "g"), node("Gateway", "g", "http")
@@ -194,10 +194,10 @@ class TestPassedOver:
     unheard: Final = replace(INHERITED, unheeded=(Unheeded((AT_LISTENERS,), (), frozenset({"HTTP"})),))
     some: Final = replace(INHERITED, unheeded=(Unheeded((TargetLevel(GATEWAY), AT_LISTENERS), ("a",)),))
 
-    @pytest.mark.parametrize("spec", [{"a": 1}, {}], ids=["with a field", "empty"])
-    def test_all_of_it(self, spec: dict[str, Json]) -> None:
+    @pytest.mark.parametrize("found", [policy("p", on_http, a=1), policy("p", on_http)], ids=["with a field", "empty"])
+    def test_all_of_it(self, found: Resource) -> None:
         """It has no effect, and nobody beats it; so it is also beside others that are in force."""
-        found, above = policy("p", self.on_http, **spec), policy("q", target("g"), a=2)
+        above = policy("q", target("g"), a=2)
         assert verdict(world(found, profile=self.unheard)) == ("NoEffect", [])
         both = world(above, found, profile=self.unheard)
         assert (verdict(both), verdict(both, "q")) == (("NoEffect", []), ("Enforced", []))

@@ -14,8 +14,8 @@ from kubectl_policy.profiles.merging import Inheritance, Joint, RouteChoice
 from kubectl_policy.resolution.surroundings import route_choices, target_object
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import HTTP_ROUTE
-from tests.build import backend, index, node, policy, resource, route, rule, service, snapshot, target
-from tests.delegation import http_route, passing, to, top
+from tests.build import backend, index, node, parent, policy, resource, route, rule, service, snapshot, target
+from tests.delegation import http_route, passing, to
 from tests.delegation import world as delegating
 from tests.resolution.specs import set_by
 
@@ -143,9 +143,8 @@ class TestDelegatedRoutes:
             policy("b", below, age=2, x="b", l=["b"]),
             policy("c", {**below, "sectionName": "rule[0]"}, age=3, z="c"),
         )
-        over = top(passing("/a", to("low")))
-        raw = {**over.raw, "metadata": {"name": "top", "namespace": "default", "annotations": {INHERIT: value}}}
-        world = delegating(replace(over, raw=raw), http_route("low", passing("/a/b", backend())), service("s"))
+        over = http_route("top", passing("/a", to("low")), parents=[parent()], annotations={INHERIT: value})
+        world = delegating(over, http_route("low", passing("/a/b", backend())), service("s"))
         objects = world.index.snapshot.resources
         profile = replace(PATCHING, route_choice=CHOICE, joint_fields=self.joint, effective_targets=AT_RULES)
         return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
