@@ -204,6 +204,11 @@ class PolicyKindProfile:
         return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"
 
     @property
+    def by_listener(self) -> bool:
+        """Whether what policies amount to may depend on the listener that requests come in by."""
+        return bool(self.scopes or self.unheeded or self.port_field)
+
+    @property
     def attaches_as_known(self) -> bool:
         """Whether it is known how policies attach: by references of their own, or by filters of routes."""
         return bool(self.target_fields or self.filter_routes)
