@@ -1,265 +1,166 @@
-"""What controllers pass over, refuse everywhere, or take from elsewhere, in words; no reason names a wrong winner."""
+"""What controllers pass over, in words and in data: of the built-in kinds of which that is known."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from kubectl_policy import NodeRef, analyze
-from kubectl_policy.model.fields import mapping_at, mappings_at
+from kubectl_policy import analyze
 from kubectl_policy.questions.describe import describe
 from kubectl_policy.questions.describe_policy import describe_policy
-from kubectl_policy.questions.explain import explain
-from kubectl_policy.render.data import document
 from kubectl_policy.render.document import to_text
-from kubectl_policy.render.explain import explanation_tree
 from kubectl_policy.render.formats import render
 from kubectl_policy.render.view import View
-from tests import build
-from tests.implementations import manifests, places, policy_ref, without
+from tests.build import (
+    gateway,
+    gateway_class,
+    listener,
+    namespace,
+    node,
+    resource,
+    route,
+    service,
+    snapshot,
+    target,
+)
+from tests.render.test_formats import VALIDATOR
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, ObjectRef
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.render.formats import Answer
 
-WIDE: Final = 400
-SCHEMA: Final = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
-NGINX: Final = "nginx-gateway-fabric"
-NGINX_GROUP: Final = "gateway.nginx.org"
 KGATEWAY: Final = "gateway.kgateway.dev"
+NGINX: Final = "gateway.nginx.org"
+IDLE: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "1s"}}
 
 
-def about(analysis: Analysis, node: NodeRef) -> str:
-    """The answer about an object, unbroken."""
-    return to_text(render(describe(analysis, node), "tree", View(WIDE)), WIDE)
+def world(controller: str, *policies: Resource, complete: bool = True) -> Analysis:
+    """A Gateway with a listener for HTTP and one for HTTPS, and a route to a Service."""
+    secret = resource("Secret", "c", group="")
+    tls: Json = {"certificateRefs": [{"name": "c"}]}
+    edge = gateway("g", listener("http"), listener("https", "HTTPS", 443, tls=tls))
+    objects = (namespace("default"), gateway_class("public", controller), edge, route("r"), service("s"), secret)
+    return analyze(snapshot(*objects, *policies, complete=complete))
 
 
-def about_policy(analysis: Analysis, name: str) -> str:
-    """The answer about a policy, unbroken."""
-    return to_text(render(describe_policy(analysis, policy_ref(analysis, name)), "tree", View(WIDE)), WIDE)
+def on(kind: str, group: str, name: str, *targets: dict[str, Json], spec: dict[str, Json]) -> Resource:
+    """A policy of a built-in kind."""
+    return resource(kind, name, {"targetRefs": list(targets), **spec}, group=group, age=1)
 
 
-def route(name: str, namespace: str) -> NodeRef:
-    """An HTTPRoute."""
-    return build.node("HTTPRoute", name, namespace=namespace)
+def told(answer: Answer) -> str:
+    """What people read, with single spaces."""
+    return " ".join(to_text(render(answer, "tree", View()), 100).split())
 
 
-HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
+def loaded(answer: Answer) -> dict[str, Any]:
+    """What programs read, which keeps to its schema."""
+    found: dict[str, Any] = json.loads(to_text(render(answer, "json", View()), 100))
+    VALIDATOR.validate(found)
+    return found
 
 
-@pytest.mark.parametrize(
-    ("world", "node", "said"),
-    [
-        (
-            "kgateway",
-            route("tickets", "sailings"),
-            (
-                'instead of {"maxRequestSize": "16Ki"}, TrafficPolicy sailings/selling → HTTPRoute sailings/tickets '
-                "(the heavier policy goes first)"
-            ),
-        ),
-        (
-            "kgateway",
-            route("north", "islands"),
-            (
-                "instead of 20s, TrafficPolicy islands/north → HTTPRoute islands/north "
-                "(the route above wins, by its annotation)"
-            ),
-        ),
-        (
-            "kgateway",
-            route("north", "islands"),
-            "instead of 30s, TrafficPolicy platform/house → Gateway platform/harbour (the nearer policy wins)",
-        ),
-        (
-            "kgateway",
-            HARBOUR,
-            (
-                "without effect: default.httpSettings.streamIdleTimeout 5s of ListenerPolicy platform/old-clients "
-                "→ Gateway platform/harbour, listener http (controllers pass it over here)"
-            ),
-        ),
-        (
-            "kgateway",
-            HARBOUR,
-            (
-                "without effect: perPort[80].listener.httpSettings.serverName jetty of ListenerPolicy platform/names "
-                "→ Gateway platform/harbour (it is for another port)"
-            ),
-        ),
-        (
-            "kgateway",
-            HARBOUR,
-            (
-                "without effect: default.httpSettings.xffNumTrustedHops 2, default.httpSettings.serverName harbour of "
-                "ListenerPolicy platform/names → Gateway platform/harbour "
-                "(perPort has an entry for this port, which stands instead)"
-            ),
-        ),
-        (
-            "kgateway",
-            HARBOUR,
-            "instead of 2, ListenerPolicy platform/names → Gateway platform/harbour (the older policy wins)",
-        ),
-        (
-            NGINX,
-            route("comments", "newsroom"),
-            (
-                "instead of false, RateLimitPolicy newsroom/writers → HTTPRoute newsroom/comments "
-                "(controllers pass it over here)"
-            ),
-        ),
-        (
-            NGINX,
-            route("articles", "newsroom"),
-            (
-                "without effect: buffering.disable false, buffering.bufferSize 16k "
-                "of ProxySettingsPolicy newsroom/pages → HTTPRoute newsroom/articles "
-                "(refused on all of its targets, for ProxySettingsPolicy newsroom/live "
-                "→ HTTPRoute newsroom/comments)"
-            ),
-        ),
-        (
-            NGINX,
-            route("comments", "newsroom"),
-            (
-                "ClientSettingsPolicyAffected True (PolicyAffected: targeted by ClientSettingsPolicy newsroom/long, "
-                "ClientSettingsPolicy newsroom/patient, ClientSettingsPolicy newsroom/short)"
-            ),
-        ),
-    ],
-)
-def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
-    """A reader on call looks for who has won, and for why the others have not."""
-    assert said in about(analyze(manifests(world)), node)
+class TestListenerPolicy:
+    """On listeners for HTTP policies are passed over whole, on others some of their fields."""
 
-
-@pytest.mark.parametrize(
-    ("world", "name", "said"),
-    [
-        (
-            "kgateway",
-            "ListenerPolicy platform/old-clients",
-            "→ Gateway platform/harbour, listener http has no effect: controllers pass over all that it says there.\n",
-        ),
-        ("kgateway", "ListenerPolicy platform/house", "is for another port on listener https only\n"),
-        ("kgateway", "ListenerPolicy platform/house", "an entry of perPort stands instead on listener http only\n"),
-        (
-            "kgateway",
-            "ListenerPolicy platform/house",
-            "Attached True (Merged: it has a part in some of the fields that are merged there)\n",
-        ),
-        ("kgateway", "TrafficPolicy platform/house", "Gateway platform/harbour: Accepted True, Attached True\n"),
-        (NGINX, "RateLimitPolicy newsroom/writers", "is enforced in part, on its only path; it affects 1 HTTPRoute.\n"),
-        (
-            NGINX,
-            "RateLimitPolicy newsroom/writers",
-            "controllers pass it over\n",
-        ),
-        (
-            NGINX,
-            "ClientSettingsPolicy newsroom/long",
-            (
-                "Accepted False (Conflicted: ClientSettingsPolicy newsroom/short sets body.maxSize of HTTPRoute "
-                "newsroom/comments already), Programmed False (Overridden)\n"
-            ),
-        ),
-        (
-            NGINX,
-            "ProxySettingsPolicy newsroom/pages",
-            "refused on all of its targets, for ProxySettingsPolicy newsroom/live → HTTPRoute newsroom/comments",
-        ),
-        (NGINX, "ProxySettingsPolicy newsroom/pages", "conflicts with ProxySettingsPolicy newsroom/live → HTTPRoute"),
-        (NGINX, "ClientSettingsPolicy newsroom/short", "comments: Accepted True, Programmed True\n"),
-    ],
-)
-def test_a_policy_says_why_not(world: str, name: str, said: str) -> None:
-    """What is passed over is not called replaced, and what has been said is not said again."""
-    assert said in about_policy(analyze(manifests(world)), name)
-
-
-def test_the_key_of_an_element_is_no_setting_that_somebody_loses() -> None:
-    """It is in the name of the element already."""
-    assert "perPort[80].port" not in about_policy(analyze(manifests("kgateway")), "ListenerPolicy platform/names")
-
-
-def test_a_note_on_a_kind_stands_once_in_an_answer() -> None:
-    """However many rules have an outcome of their own."""
-    text = about(analyze(manifests("kgateway")), route("tickets", "sailings"))
-    assert text.count("TrafficPolicy.gateway.kgateway.dev · ") == 3
-    assert text.count("not everything about TrafficPolicy is computed") == 1
-
-
-def test_nothing_is_missing_where_everything_is_passed_over() -> None:
-    """What is below the target was read; the answer does not ask for more."""
-    answer = describe_policy(
-        analyze(manifests("kgateway")),
-        policy_ref(analyze(manifests("kgateway")), "ListenerPolicy platform/old-clients"),
+    http: Final = on("ListenerPolicy", KGATEWAY, "on-http", target("g", section="http"), spec={"default": IDLE})
+    both: Final = on(
+        "ListenerPolicy",
+        KGATEWAY,
+        "both",
+        target("g", section="http"),
+        target("g", section="https"),
+        spec={"default": {**IDLE, "tcpKeepalive": {"keepAliveTime": "1s"}}},
     )
-    assert answer.unseen == ()
+    wide: Final = on(
+        "ListenerPolicy", KGATEWAY, "wide", target("g"), spec={"default": {"httpSettings": {"idleTimeout": "3s"}}}
+    )
+    controller: Final = "kgateway.dev/kgateway"
+
+    @pytest.mark.parametrize("complete", [True, False])
+    def test_a_policy_of_which_nothing_counts(self, *, complete: bool) -> None:
+        """It has no effect, for nobody's sake, also if there may be more below."""
+        answer = describe_policy(world(self.controller, self.http, self.wide, complete=complete), self.http.ref)
+        text = told(answer)
+        assert "listener http has no effect: controllers pass over all that it says there" in text
+        assert "1s in effect nowhere controllers pass it over" in text
+        data = loaded(answer)
+        assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": []}, [])
+        assert [(field["unheededOn"], field["superseded"], field["rejected"]) for field in data["fields"]] == [
+            ([path["number"] for path in data["paths"]], [], False)
+        ]
+
+    def test_a_policy_of_which_some_counts_somewhere(self) -> None:
+        """Where it does not is said."""
+        answer = describe_policy(world(self.controller, self.both), self.both.ref)
+        text = told(answer)
+        assert "is enforced in part, on 1 of its 2 paths" in text
+        # By way of the listener for HTTP nothing, by way of the other one all but a field.
+        assert text.count("controllers pass it over") == 3
+        assert answer.enforcement.state == "PartiallyEnforced"
+        assert "0/2" in to_text(render(answer, "wide", View()), 200)
+
+    def test_of_the_listener(self) -> None:
+        """What would have beaten another value has not, and what nothing stands for has no effect."""
+        analysis = world(self.controller, self.http, self.wide)
+        beside = told(describe(analysis, node("Gateway", "g", "http")))
+        assert "instead of 1s, ListenerPolicy default/on-http → Gateway default/g, listener http" in beside
+        assert "(controllers pass it over here)" in beside
+        alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
+        assert "of ListenerPolicy default/on-http → Gateway default/g, listener http (controllers pass it" in told(
+            alone
+        )
+        (group,) = loaded(alone)["inForce"]
+        assert (group["policies"], group["settings"]) == ([], [])
+        assert [(fate["state"], fate["supersededBy"]) for fate in group["withoutEffect"]] == [("unheeded", [])]
+
+    def test_the_listeners_of_a_gateway_are_told_apart(self) -> None:
+        """Also where the same settings come of it."""
+        section = on(
+            "ListenerPolicy", KGATEWAY, "same", target("g", section="https"), spec={"default": {"tcpKeepalive": {}}}
+        )
+        groups = describe(world(self.controller, self.wide, section), node("Gateway", "g")).in_force
+        assert [(len(group.at), len(group.beaten)) for group in groups] == [(1, 0), (1, 1)]
 
 
-def test_an_equal_weight_leaves_the_older_policy_first() -> None:
-    """As if neither had any."""
-    world = manifests("kgateway")
-    (summer,) = (found for found in world.resources if str(found.ref) == "TrafficPolicy sailings/summer")
-    metadata = {key: value for key, value in mapping_at(summer.raw, "metadata").items() if key != "annotations"}
-    light = replace(summer, raw={**summer.raw, "metadata": metadata})
-    others = without(world, str(summer.ref))
-    analysis = analyze(replace(others, resources=(*others.resources, light)))
-    text = about(analysis, route("tickets", "sailings"))
-    assert "TrafficPolicy sailings/summer → HTTPRoute sailings/tickets (the older policy wins)" in text
-    assert "the heavier policy" not in text
+class TestRateLimitPolicy:
+    """A `dryRun` of false is not written down, so that it does not undo another one."""
 
+    wide: Final = on("RateLimitPolicy", NGINX, "wide", target("g"), spec={"rateLimit": {"dryRun": True}})
+    mine: Final = on(
+        "RateLimitPolicy",
+        NGINX,
+        "mine",
+        target("r", "HTTPRoute"),
+        spec={"rateLimit": {"dryRun": False, "rejectCode": 429}},
+    )
+    controller: Final = "gateway.nginx.org/nginx-gateway-controller"
 
-@pytest.mark.parametrize("world", [NGINX, "kgateway"])
-def test_the_documents_are_as_their_schema_says(world: str) -> None:
-    """Also of what is passed over."""
-    analysis = analyze(manifests(world))
-    check = Draft202012Validator(SCHEMA)
-    nodes: dict[ObjectRef, None] = dict.fromkeys(node.object for node in places(analysis))
-    documents = [document(describe(analysis, NodeRef(ref))) for ref in nodes]
-    documents += [document(describe_policy(analysis, found.ref)) for found in analysis.policies]
-    assert [list(check.iter_errors(found)) for found in documents] == [[]] * len(documents)
+    def test_of_the_policy(self) -> None:
+        """It is enforced but for that."""
+        answer = describe_policy(world(self.controller, self.wide, self.mine), self.mine.ref)
+        assert "rateLimit.dryRun false in effect nowhere controllers pass it over" in told(answer)
+        assert "is enforced in part" in told(answer)
+        assert {field["field"]: field["unheededOn"] for field in loaded(answer)["fields"]} == {
+            "rateLimit.dryRun": [1, 2],
+            "rateLimit.rejectCode": [],
+        }
 
+    def test_of_the_route(self) -> None:
+        """The Gateway's stands."""
+        answer = describe(world(self.controller, self.wide, self.mine), node("HTTPRoute", "r"))
+        assert "instead of false, RateLimitPolicy default/mine" in told(answer)
+        (group,) = loaded(answer)["inForce"]
+        (setting,) = [one for one in group["settings"] if one["field"] == "rateLimit.dryRun"]
+        assert (setting["value"], setting["source"]["object"]["name"]) == (True, "wide")
+        assert [fate["state"] for fate in setting["insteadOf"]] == ["unheeded"]
 
-def test_a_document_says_where_a_field_is_passed_over() -> None:
-    """By the numbers of the paths."""
-    analysis = analyze(manifests("kgateway"))
-    found = document(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
-    (field,) = mappings_at(found, "fields")
-    assert (field["unheededOn"], field["effectiveOn"], field["superseded"]) == ([1], [], [])
-
-
-@pytest.mark.parametrize(
-    ("world", "kind", "said"),
-    [
-        (
-            NGINX,
-            f"RateLimitPolicy.{NGINX_GROUP}",
-            "rateLimit.dryRun, where it is false, on a Gateway, an HTTPRoute or a",
-        ),
-        (NGINX, f"ObservabilityPolicy.{NGINX_GROUP}", "; a Gateway without one is taken to have it"),
-        (
-            NGINX,
-            f"UpstreamSettingsPolicy.{NGINX_GROUP}",
-            "with an entry for each parent Gateway of a route to the target",
-        ),
-        (NGINX, f"SnippetsPolicy.{NGINX_GROUP}", "snippetspolicies, snippetspolicy\n"),
-        ("kgateway", f"TrafficPolicy.{KGATEWAY}", "field by field, the heavier or else the older one wins"),
-        ("kgateway", f"ListenerPolicy.{KGATEWAY}", "field by field, the older one wins"),
-        (
-            "kgateway",
-            f"ListenerPolicy.{KGATEWAY}",
-            "kgateway.globalPolicyNamespace = nothing, unless you say otherwise",
-        ),
-    ],
-)
-def test_a_kind_is_explained_as_it_is(world: str, kind: str, said: str) -> None:
-    """What is passed over and when, who goes first, and what a setting is that nobody has set."""
-    found = explain(analyze(manifests(world)), kind)
-    assert said in to_text(explanation_tree(found, View(WIDE * 10)), WIDE * 10)
+    def test_alone(self) -> None:
+        """A policy that says nothing else has no effect."""
+        alone = on("RateLimitPolicy", NGINX, "mine", target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}})
+        analysis = world(self.controller, alone)
+        assert analysis.enforcement(alone.ref).state == "NoEffect"
+        assert analysis.affected_by(node("HTTPRoute", "r")) == ()
