@@ -489,9 +489,7 @@ class TestAffected:
         section = build.node("Gateway", "g", "http")
         assert self.affected(self.told, section, *policies) == []
         on_section = colours("s", build.target("g", section="http"))
-        assert self.affected(self.told, section, on_section) == [
-            ("Coloured", "targeted by ColorPolicy default/s")
-        ]
+        assert self.affected(self.told, section, on_section) == [("Coloured", "targeted by ColorPolicy default/s")]
         assert self.affected(self.told, GATEWAY, on_section) == []
 
     def test_whatever_becomes_of_the_policy(self) -> None:
