@@ -45,6 +45,8 @@ CLIENTS: Final[dict[str, Json]] = {
     "body": {"maxSize": "1m"},
     "keepAlive": {"requests": 100, "timeout": {"server": "60s", "header": "50s"}},
 }
+EMPTY: Final[dict[str, Json]] = {}
+NOTHING: Final[list[dict[str, Json]]] = []
 MODERATION: Final[dict[str, Json]] = {
     "processors": [{"type": "ExtProcess", "extProcess": {"backendRef": {"name": "moderation", "port": 50051}}}]
 }
@@ -98,9 +100,9 @@ def waf(name: str, bundle: str) -> dict[str, Json]:
         ("WAFPolicy", COMMENTS, [waf("newsroom/forms", "forms")]),
         ("WAFPolicy", ALERTS, [waf("platform/basics", "basics")]),
         ("PayloadProcessor", COMMENTS, [MODERATION]),
-        ("PayloadProcessor", ALERTS, []),
+        ("PayloadProcessor", ALERTS, NOTHING),
         ("ObservabilityPolicy", ALERTS, [{"tracing": {"strategy": "ratio", "ratio": 10}}]),
-        ("ObservabilityPolicy", COMMENTS, [{}]),
+        ("ObservabilityPolicy", COMMENTS, [EMPTY]),
         (
             "UpstreamSettingsPolicy",
             ARTICLES_SERVICE,

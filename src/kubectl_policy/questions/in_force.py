@@ -165,8 +165,10 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
 
 def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> Mapping[ObjectRef, int]:
     """The weight of every policy that takes part and has one, if the kind has weights."""
-    refs = {part.source.object for part in effective.contributions} if profile.weight_annotation else set()
-    policies = (policy for ref in sorted(refs) if (policy := analysis.index.get(ref)))
+    if not profile.weight_annotation:
+        return {}
+    refs = sorted({part.source.object for part in effective.contributions})
+    policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     found = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in found.items() if weight}
 

@@ -101,7 +101,7 @@ class EffectivePolicy:
         if isinstance(found, Leaf) or (found is not None and leaf.value == nothing_more):
             return Fate(name, leaf.value, leaf.source, "effective")
         replaced = {inner.source for _, inner in leaves(around)}
-        instead = frozenset() if replaced else self._instead_of(field)
+        instead: frozenset[Source] = frozenset() if replaced else self._instead_of(field)
         by = tuple(sorted(replaced or instead)) or self._winners()
         return Fate(name, leaf.value, leaf.source, "superseded", by, by_port=bool(instead))
 
