@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import NodeRef, analyze
+from kubectl_policy import NodeRef, analyze, plain
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe_policy import describe_policy
 from tests import build
@@ -360,3 +360,19 @@ def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
     analysis = analyze(added(world("GatewayClass nginx"), other))
     assert {state for state, _ in states(analysis).values()} <= {"NoEffect", "Invalid", "NotPermitted", "Unknown"}
     assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [{}] * 24
+
+
+def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> None:
+    """Articles hang on desk as well, where it is not enabled; that is said of the whole target."""
+    on_articles = edited(world(), "WAFPolicy newsroom/forms", targetRefs=[build.target("articles", "HTTPRoute")])
+    analysis = analyze(on_articles)
+    kind = build.ref("WAFPolicy", "", group=GROUP).group_kind
+    found = {
+        node.object.name: plain(each.spec)
+        for each in analysis.effective(ARTICLES, kind)
+        for node in each.path
+        if node.kind == "Gateway"
+    }
+    assert found == {"press": waf("newsroom/forms", "forms")}
+    expected = {"HTTPRoute newsroom/articles": bare("False", "NginxProxyConfigNotSet")}
+    assert reported(analysis, "WAFPolicy newsroom/forms") == expected
