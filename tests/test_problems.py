@@ -168,7 +168,7 @@ class TestAttachmentsThatFail:
 
     def test_a_kind_that_is_not_enabled(self) -> None:
         """Says by what, and where."""
-        message = "KeyPolicy default/p: spec.keys.enable is not set in the Settings of Gateway default/g"
+        message = "KeyPolicy default/p: spec.keys.enable is false in Settings default/s of Gateway default/g"
         off = build.gateway("g", infrastructure=PARAMETERS)
         assert outcomes(off, OFF, ON_GATEWAY) == [("target-not-enabled", "error", self.field, message)]
         assert outcomes(off, OFF, ON_ROUTE) == [("target-not-enabled", "error", self.field, message)]
