@@ -122,6 +122,24 @@ def test_ends_run_through_a_node_to_everything_below() -> None:
     assert shorts(topology.ends(OVEN._replace(section="8080"))) == expected[:1]
 
 
+def test_the_listener_that_a_path_leads_through() -> None:
+    """Of a Gateway, or of a ListenerSet; a path to a Gateway itself leads through none."""
+    edge = gateway("g", listener("http"), listener("https", "https", 443))
+    more = listener_set("more", listener("extra", "TLS", 8443))
+    topology = Topology(index(gateway_class(), edge, more, route("r"), service("s")))
+    for at, expected in (
+        (node("Gateway", "g"), None),
+        (node("Gateway", "g", "https"), ("https", "HTTPS", 443)),
+        (node("HTTPRoute", "r"), ("http", "HTTP", 80)),
+        (node("ListenerSet", "more"), None),
+        (node("ListenerSet", "more", "extra"), ("extra", "TLS", 8443)),
+        (node("Namespace", "default", group=""), None),
+        (node("Gateway", "g", "ghost"), None),
+    ):
+        found = topology.listener_on(topology.paths(at)[0])
+        assert (found and (found.node.section, found.protocol, found.port)) == expected
+
+
 def test_a_listener_set_is_between_the_gateway_and_its_listeners() -> None:
     """Unless the Gateway does not admit it."""
     route_to_set = route("s", parents=[parent("ls", kind="ListenerSet")], namespace="baker", rules=[rule()])

@@ -88,3 +88,56 @@ def test_times_are_read_with_their_zone() -> None:
     assert fields.time_at({"a": {"t": "2026-01-01T12:00:00Z"}}, "a.t") == datetime(2026, 1, 1, 12, tzinfo=UTC)
     found = fields.time_at({"t": "2026-01-01T12:00:00.500000+02:00"}, "t")
     assert found == datetime(2026, 1, 1, 10, 0, 0, 500_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("7", 7),
+        ("-7", -7),
+        ("+7", 7),
+        ("007", 7),
+        ("999999999", 999_999_999),
+        ("9999999999", None),
+        ("", None),
+        ("+", None),
+        ("7.0", None),
+        ("7\n", None),
+        (" 7", None),
+        ("seven", None),
+        ("\u0667", None),
+        (7, None),
+        (None, None),
+        (["7"], None),
+    ],
+    ids=repr,
+)
+def test_a_number_in_an_annotation(written: Json, number: int | None) -> None:
+    """As text, with as many digits as an integer has."""
+    assert fields.number_in_annotation({"metadata": {"annotations": {"n": written}}}, "n") == number
+
+
+@pytest.mark.parametrize("raw", [None, 7, {}, {"metadata": None}, {"metadata": {"annotations": []}}], ids=repr)
+def test_without_the_annotation_there_is_none(raw: Json) -> None:
+    """Which is 0, whatever stands in its place."""
+    assert fields.number_in_annotation(raw, "n") == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "keys", "found"),
+    [
+        ({"a": 1}, [], [{"a": 1}]),
+        ({"a": {"b": {"c": 1}}}, ["a", "b"], [{"c": 1}]),
+        ({"a": [{"b": {"c": 1}}, 7, {"b": {"c": 2}}]}, ["a", "b"], [{"c": 1}, {"c": 2}]),
+        ({"a": {"b": [[{"c": 1}], {"c": 2}]}}, ["a", "b"], [{"c": 1}, {"c": 2}]),
+        ([{"a": 1}, "x"], [], [{"a": 1}]),
+        ({"a": 7}, ["a"], []),
+        ({"a": {}}, ["a", "b"], []),
+        (None, ["a"], []),
+        ("a", [], []),
+    ],
+    ids=repr,
+)
+def test_every_mapping_at_a_path(value: Json, keys: list[str], found: list[Json]) -> None:
+    """Through every list on the way; what is no mapping is left out."""
+    assert list(fields.every_mapping(value, keys)) == found

@@ -13,8 +13,8 @@ from tests.profiles.everything import FIELDS, policy_by_policy
 
 SERVICE = {"group": "", "kind": "Service"}
 # What a kind says that is merged level by level.
-LEVELLED = {"strategy": "Patch defaults", "stanzas": "none", "nulls": "ignore"}
-LEVELS = "needs strategy Atomic defaults, Patch defaults, Patch overrides, chosen by no policy, and stanzas: none"
+LEVELLED = {"strategy": "Patch defaults", "stanzas": "none"}
+LEVELS = "needs one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
 
 
@@ -57,11 +57,11 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             "declaredTargets.0.group",
             "'example.com/v1' has a version; write the group alone, 'example.com'",
         ),
-        *(({name: [], **LEVELLED, "strategy": "None"}, name, f"{LEVELS} and nulls: ignore") for name in BY_LEVELS),
-        *(({name: [], **LEVELLED, "stanzas": "plural"}, name, f"{LEVELS} and nulls: ignore") for name in BY_LEVELS),
-        ({"scopes": [], **LEVELLED, "nulls": "remove"}, "scopes", f"{LEVELS} and nulls: ignore"),
-        ({"scopes": [], **LEVELLED, "chooser": "challenger"}, "scopes", f"{LEVELS} and nulls: ignore"),
-        ({"scopes": [], **LEVELLED, "strategyField": "spec.mode"}, "scopes", f"{LEVELS} and nulls: ignore"),
+        *(({name: [], **LEVELLED, "strategy": "All apply"}, name, LEVELS) for name in BY_LEVELS),
+        *(({name: [], **LEVELLED, "stanzas": "plural"}, name, LEVELS) for name in BY_LEVELS),
+        ({"scopes": [], **LEVELLED, "strategy": "Strategic merge"}, "scopes", LEVELS),
+        ({"scopes": [], **LEVELLED, "chooser": "challenger"}, "scopes", LEVELS),
+        ({"scopes": [], **LEVELLED, "strategyField": "spec.mode"}, "scopes", LEVELS),
         ({"sameLevel": "all-apply"}, "sameLevel", LEVELS.replace("needs", "can be all-apply only with")),
         ({"targetGroup": "v1beta1"}, "targetGroup", "'v1beta1' has a version; write the group alone, ''"),
     ],

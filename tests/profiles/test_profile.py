@@ -9,6 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.profiles.merging import Joint, PortField, Scope, Unheeded
 from kubectl_policy.profiles.profile import Setting
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
@@ -107,3 +108,46 @@ class TestSettings:
         assert under.controllers == under.at(HTTP_ROUTE).controllers == {"example.com/mine", "example.com/fixed"}
         assert under.at(HTTP_ROUTE).strategy is MergeStrategy.ALL_APPLY
         assert "example.com/{name}" in varied.controllers
+
+
+@pytest.mark.parametrize(
+    ("profile", "apart"),
+    [
+        (PLAIN, False),
+        (replace(PLAIN, same_level="all-apply"), True),
+        (replace(PLAIN, same_level="first-wins"), False),
+        (replace(PLAIN, strategy=MergeStrategy.ALL_APPLY), True),
+        (replace(PLAIN, strategy=MergeStrategy.PATCH_DEFAULTS), False),
+    ],
+)
+def test_which_kinds_keep_policies_apart(profile: PolicyKindProfile, *, apart: bool) -> None:
+    """Those of which several are in force beside each other."""
+    assert profile.apart == apart
+
+
+@pytest.mark.parametrize(
+    ("profile", "by_listener"),
+    [
+        (PLAIN, False),
+        (replace(PLAIN, joint_fields=(Joint("a", ("level",)),)), False),
+        (replace(PLAIN, scopes=(Scope((TargetLevel(HTTP_ROUTE),)),)), True),
+        (replace(PLAIN, unheeded=(Unheeded((TargetLevel(GATEWAY),)),)), True),
+        (replace(PLAIN, port_field=PortField("perPort", "port", "default")), True),
+    ],
+)
+def test_which_kinds_may_depend_on_the_listener(profile: PolicyKindProfile, *, by_listener: bool) -> None:
+    """Those that know protocols or ports."""
+    assert profile.by_listener == by_listener
+
+
+def test_joint_fields_under_settings() -> None:
+    """Those of which the setting has another value are none; so it is in variants."""
+    deep, always = Joint("a", ("level",), "*", (), "merge", "deep"), Joint("b", ("level",))
+    settings = {"merge": Setting("shallow", "how")}
+    variant = replace(PLAIN, settings=settings, joint_fields=(deep,))
+    profile = replace(variant, joint_fields=(deep, always), variants={SERVICE: variant})
+    for values, found in (({}, (always,)), ({"merge": "deep"}, (deep, always)), ({"merge": "x"}, (always,))):
+        under = profile.under(values)
+        assert under.joint_fields == found
+        assert under.at(SERVICE).joint_fields == found[:-1]
+    assert replace(PLAIN, joint_fields=(deep,)).under({"merge": "deep"}).joint_fields == (deep,)

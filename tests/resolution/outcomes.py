@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
+from kubectl_policy.resolution.contributions import contribution_of
 from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.refusals import Refusal
+from kubectl_policy.resolution.spec_proper import Stanza
 from kubectl_policy.resolution.surroundings import Surroundings
+from kubectl_policy.topology.listeners import Listener
 from tests.build import node
+from tests.resolution.specs import source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy import EffectivePolicy, Fate
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.resolution import Contribution, Source
 
 UNSAID: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
@@ -25,6 +31,17 @@ def resolved(
 ) -> EffectivePolicy:
     """What the contributions amount to at the route."""
     return resolve(PATH, profile, parts, Surroundings(target_object={"spec": target or {}}))
+
+
+def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
+    """What the policy of that name brings to a path by way of a node, if it does not choose how it merges."""
+    who = source(name, overrides=profile.default_strategy.overrides)._replace(target=at)
+    return contribution_of(who, Stanza("spec", profile.default_strategy, spec), profile)
+
+
+def listener_at(at: NodeRef, protocol: str = "HTTP", port: int | None = 80) -> Listener:
+    """A listener of a Gateway."""
+    return Listener(at, "spec.listeners[0]", at.object, protocol, port, "", terminates=True, raw={})
 
 
 def refusing(holder: Source, *refused: Source) -> Surroundings:

@@ -11,6 +11,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
@@ -38,6 +39,7 @@ ATOMIC: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")
 PATCHING: Final = replace(ATOMIC, strategy=MergeStrategy.PATCH_DEFAULTS)
 RULE: Final = node("HTTPRoute", "r", "rule[0]")
 LISTENER: Final = node("Gateway", "g", "http")
+ALONE: Final = node("Service", "s", group="")
 
 
 def world(profile: PolicyKindProfile, *policies: Resource) -> Analysis:
@@ -246,3 +248,20 @@ def test_a_policy_without_what_it_needs_is_invalid() -> None:
     analysis = world(needy, found, resource("Secret", "other", group=""))
     assert analysis.enforcement(found.ref).state == "Invalid"
     assert analysis.effective(RULE) == ()
+
+
+@pytest.mark.parametrize(("value", "counts"), [(True, True), (False, False), (None, False)])
+def test_a_kind_that_a_gateway_has_to_enable(value: Json, *, counts: bool) -> None:
+    """Below a Gateway whose parameters do not, nothing of it counts; what is below no Gateway is not asked."""
+    settings = {"group": "example.com", "kind": "Settings", "name": "s"}
+    edge = gateway("g", infrastructure={"parametersRef": settings})
+    parameters = resource("Settings", "s", {"colors": {"enable": value}}, group="example.com")
+    above, below = policy("p", target("r", "HTTPRoute"), a=1), policy("q", target("s", "Service", group=""), b=1)
+    switch = Switch(GroupKind("example.com", "Settings"), "colors.enable")
+    objects = (gateway_class(), edge, parameters, route("r"), service("s"), above, below)
+    analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=switch)])
+    found = [plain(effective.spec) for effective in analysis.effective(RULE)]
+    assert found == ([{"a": 1}] if counts else [])
+    alone = snapshot(service("s"), below, complete=True)
+    (effective,) = analyze(alone, profiles=[replace(PATCHING, enabled_by=switch)]).effective(ALONE)
+    assert plain(effective.spec) == {"b": 1}

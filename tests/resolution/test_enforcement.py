@@ -10,6 +10,9 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.profiles.merging import Unheeded
+from kubectl_policy.resolution import takes_effect_below
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
     gateway,
@@ -17,6 +20,7 @@ from tests.build import (
     grant,
     listener,
     namespace,
+    node,
     policy,
     ref,
     resource,
@@ -29,9 +33,11 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import NodeRef, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
+GATEWAY_NODE, LISTENER_NODE = node("Gateway", "g"), node("Gateway", "g", "http")
+AT_LISTENERS: Final = TargetLevel(GATEWAY, section=True)
 INHERITED: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="plural", strategy_field="spec.mode")
 DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", stanzas="none")
 ON_SERVICE: Final = target("s", "Service", group="")
@@ -174,6 +180,78 @@ class TestBeaten:
         replacing = replace(INHERITED, sections="replace")
         to_admin = route("admin", rules=[rule(backend("s", 1))])
         assert verdict(world(refusing, found, other, to_admin, profile=replacing)) == ("Conflicted", ["q"])
+
+
+class TestPassedOver:
+    """Controllers pass over a policy, or some of its fields."""
+
+    on_http: Final = target("g", section="http")
+    sections: Final = (target("two", section="http"), target("two", section="https"))
+    two: Final = (
+        gateway("two", listener("http"), listener("https", "HTTPS", 443)),
+        route("two", parents=[{"group": GATEWAY_API, "kind": "Gateway", "name": "two"}]),
+    )
+    unheard: Final = replace(INHERITED, unheeded=(Unheeded((AT_LISTENERS,), (), frozenset({"HTTP"})),))
+    some: Final = replace(INHERITED, unheeded=(Unheeded((TargetLevel(GATEWAY), AT_LISTENERS), ("a",)),))
+
+    @pytest.mark.parametrize("found", [policy("p", on_http, a=1), policy("p", on_http)], ids=["with a field", "empty"])
+    def test_all_of_it(self, found: Resource) -> None:
+        """It has no effect, and nobody beats it; so it is also beside others that are in force."""
+        above = policy("q", target("g"), a=2)
+        assert verdict(world(found, profile=self.unheard)) == ("NoEffect", [])
+        both = world(above, found, profile=self.unheard)
+        assert (verdict(both), verdict(both, "q")) == (("NoEffect", []), ("Enforced", []))
+
+    def test_on_some_paths(self) -> None:
+        """Elsewhere it counts."""
+        analysis = world(*self.two, policy("p", *self.sections, a=1), profile=self.unheard)
+        assert verdict(analysis) == ("PartiallyEnforced", [])
+        outcomes = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
+        assert [len(outcome.unheard) for outcome in outcomes] == [1, 0]
+
+    def test_on_some_paths_and_beaten_on_the_others(self) -> None:
+        """Then who beats it there does so everywhere."""
+        above, found = policy("q", target("two"), overrides={"a": 2}), policy("p", *self.sections, age=2, a=1)
+        assert verdict(world(*self.two, above, found, profile=self.unheard)) == ("Overridden", ["q"])
+        refusing = policy("q", self.sections[1], age=1, mode="None", a=2)
+        assert verdict(world(*self.two, refusing, found, profile=self.unheard)) == ("Conflicted", ["q"])
+
+    def test_some_of_its_fields(self) -> None:
+        """The others count."""
+        assert verdict(world(policy("p", target("g"), a=1, b=1), profile=self.some)) == ("PartiallyEnforced", [])
+        assert verdict(world(policy("p", target("g"), b=1), profile=self.some)) == ("Enforced", [])
+        assert verdict(world(policy("p", target("g"), a=1), profile=self.some)) == ("NoEffect", [])
+        above = policy("q", target("g"), overrides={"c": 1})
+        assert verdict(world(above, policy("p", self.on_http, a=1, b=1), profile=self.some)) == ("Overridden", ["q"])
+
+    def test_what_is_refused_is_in_conflict(self) -> None:
+        """Although nobody would have heeded it."""
+        one = replace(self.unheard, same_level="one-applies")
+        older, newer = (policy(name, self.on_http, age=age, a=1) for age, name in enumerate("op"))
+        assert verdict(world(older, newer, profile=one)) == ("Conflicted", ["o"])
+        assert verdict(world(older, newer, profile=one), "o") == ("NoEffect", [])
+
+
+@pytest.mark.parametrize(
+    ("at", "levels", "below"),
+    [
+        (GATEWAY_NODE, (), True),
+        (GATEWAY_NODE, (TargetLevel(GATEWAY),), False),
+        (GATEWAY_NODE, (AT_LISTENERS,), True),
+        (LISTENER_NODE, (AT_LISTENERS,), False),
+        (LISTENER_NODE, (TargetLevel(GATEWAY),), False),
+        (LISTENER_NODE, (TargetLevel(GATEWAY), TargetLevel(HTTP_ROUTE)), True),
+        (node("HTTPRoute", "r"), (TargetLevel(HTTP_ROUTE, section=True),), True),
+        (node("HTTPRoute", "r"), (TargetLevel(GroupKind(GATEWAY_API, "GRPCRoute"), section=True),), False),
+        (node("Service", "s", group=""), (TargetLevel(HTTP_ROUTE),), False),
+        (node("Namespace", "n", group=""), (TargetLevel(GATEWAY),), True),
+    ],
+)
+def test_where_a_kind_may_take_effect_further_down(
+    at: NodeRef, levels: tuple[TargetLevel, ...], *, below: bool
+) -> None:
+    """It may everywhere, if nobody has said where it does."""
+    assert takes_effect_below(at, replace(INHERITED, effective_targets=levels)) == below
 
 
 class TestEnforced:

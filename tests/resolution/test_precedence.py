@@ -14,7 +14,7 @@ from tests.build import policy
 from tests.resolution.specs import declares
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Resource
 
 UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 
@@ -52,6 +52,34 @@ def test_a_number_of_the_kind_comes_before_the_age() -> None:
     policies = [policy("a", age=1, priority=9), policy("b", age=3), policy("c", age=2), policy("d", priority=-4)]
     assert [found.ref.name for found in by_age(policies, "spec.priority")] == ["d", "c", "b", "a"]
     assert [found.ref.name for found in by_age(policies)] == ["a", "c", "b", "d"]
+
+
+def weighing(name: str, weight: Json, priority: int = 0, age: int | None = 1) -> Resource:
+    """A policy with a number in its spec and one in an annotation."""
+    found = policy(name, age=age, priority=priority)
+    metadata: dict[str, Json] = {"name": name, "annotations": {"w": weight}}
+    return replace(found, raw={**found.raw, "metadata": metadata})
+
+
+def test_the_greatest_weight_comes_first() -> None:
+    """After the number of the kind, if it has both, and before the age."""
+    policies = [weighing("a", "1"), weighing("b", "2", age=2), weighing("c", "9", priority=1), weighing("d", "-1", -1)]
+    assert [found.ref.name for found in by_age(policies, "", "w")] == ["c", "b", "a", "d"]
+    assert [found.ref.name for found in by_age(policies, "spec.priority", "w")] == ["d", "b", "a", "c"]
+
+
+@pytest.mark.parametrize("weight", ["", "x", "1.5", " 1", "1e3", "12345678901", 7, None, {}, "\u0661"], ids=repr)
+def test_a_weight_that_is_no_number_is_zero(weight: Json) -> None:
+    """As if there were none."""
+    policies = [weighing("a", "-1"), weighing("b", weight, age=9), weighing("c", "1", age=9)]
+    assert [found.ref.name for found in by_age(policies, "", "w")] == ["c", "b", "a"]
+
+
+def test_two_numbers_that_make_the_same_sum_differ() -> None:
+    """So that no name decides."""
+    policies = [weighing("a", "1", priority=1, age=None), weighing("b", "0", priority=0, age=None)]
+    assert not age_unknown(policies, "spec.priority", "w")
+    assert age_unknown([weighing("a", "1", age=None), weighing("b", "+1", age=None)], "", "w")
 
 
 def test_when_the_order_rests_on_names() -> None:

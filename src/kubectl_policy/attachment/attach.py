@@ -88,7 +88,7 @@ class _Reference:
             resource.ref
             for namespace in self._namespaces()
             for resource in index.of_kind_in(kind, namespace)
-            if selects(self.declared.selector or {}, labels_of(resource.raw))
+            if selects(self.declared.selector or {}, labels_of(resource.raw)) and not self._selects_nothing
         ]
         if found:
             return tuple(self._to(ref) for ref in found)
@@ -98,9 +98,18 @@ class _Reference:
         return (self._fails("target unknown" if self._may_select_unread else "target missing", message),)
 
     @property
+    def _selects_nothing(self) -> bool:
+        """Whether the selector asks for nothing, and the kind takes it by its word."""
+        selector = self.declared.selector or {}
+        is_empty = not selector.get("matchLabels") and not selector.get("matchExpressions")
+        return is_empty and self.profile.empty_selector == "nothing"
+
+    @property
     def _may_select_unread(self) -> bool:
         """Whether there may be objects in the selector's reach that were not read."""
         index, kind = self.topology.index, self._kind
+        if self._selects_nothing:
+            return False
         if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
             return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
         return _may_be_more(index, [kind])

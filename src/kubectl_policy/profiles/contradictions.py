@@ -19,10 +19,10 @@ _VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?")
 _OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
 _WITHOUT_REFERENCES: Final = ("filters", "none")
 
-# A kind that makes one of these choices is merged level by level, which these strategies alone can be.
-BY_LEVELS: Final = ("jointFields", "scopes", "routeChoice", "portField", "unheeded")
-_STRATEGIES: Final = ("Atomic defaults", "Patch defaults", "Patch overrides")
-_LIKE: Final = f"strategy {', '.join(_STRATEGIES)}, chosen by no policy, and stanzas: none"
+# A kind that makes one of these choices is merged level by level: what a policy chooses for itself does not matter.
+BY_LEVELS: Final = ("jointFields", "scopes", "routeChoice")
+_NOT_BY_LEVELS: Final = frozenset({None, "All apply", "Strategic merge"})
+_LIKE: Final = "one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 
 
 def contradictions(document: dict[str, Any]) -> Iterator[Flaw]:
@@ -62,11 +62,7 @@ def _named_by_filters(fields: Fields) -> bool:
 def _merges_by_levels(fields: Fields) -> bool:
     """Whether policies are alike enough to be merged level by level."""
     alike = "strategyField" not in fields and fields.get("stanzas") == "none"
-    return alike and fields.get("strategy") in _STRATEGIES and not _chosen_by_challengers(fields)
-
-
-def _merges_by_levels_without_nulls(fields: Fields) -> bool:
-    return _merges_by_levels(fields) and fields.get("nulls") == "ignore"
+    return alike and fields.get("strategy") not in _NOT_BY_LEVELS and not _chosen_by_challengers(fields)
 
 
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
@@ -83,7 +79,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         for attachment in _WITHOUT_REFERENCES
         for name in _OF_REFERENCES
     ),
-    *((name, _merges_by_levels_without_nulls, f"needs {_LIKE} and nulls: ignore") for name in BY_LEVELS),
+    *((name, _merges_by_levels, f"needs {_LIKE}") for name in BY_LEVELS),
     (
         "sameLevel",
         lambda fields: fields["sameLevel"] != "all-apply" or _merges_by_levels(fields),

@@ -115,6 +115,7 @@ def _profile(
         cross_namespace=fields.get("crossNamespace"),
         grant_required=fields.get("grantRequired", True),
         unnamed_rules=fields.get("unnamedRules", ""),
+        empty_selector=fields.get("emptySelector", "everything"),
         global_namespace=fields.get("globalNamespace", ""),
         controllers=frozenset(fields.get("controllers", ())),
         needs=tuple(_needed(need) for need in fields.get("needs", ())),

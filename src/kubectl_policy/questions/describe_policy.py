@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, Json, ObjectRef, Origin
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.resolution import Enforcement, Source
+    from kubectl_policy.resolution import Enforcement, Fate, Source
+    from kubectl_policy.resolution.effective import FateState
     from kubectl_policy.topology import Path
 
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
+    `unheeded_on` are those on which controllers pass it over.
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
     """
 
@@ -36,6 +38,7 @@ class FieldOutcome:
     effective_on: tuple[int, ...]
     superseded: tuple[tuple[Source, tuple[int, ...]], ...]
     rejected: bool
+    unheeded_on: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,12 @@ def _outcome(field: str, source: Source, outcomes: list[tuple[int, Declared]]) -
         field,
         outcomes[0][1].value,
         source,
-        tuple(dict.fromkeys(position for position, fate in fates if fate.state == "effective")),
+        _positions(fates, "effective"),
         tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
         any(fate.state == "rejected" for _, fate in fates),
+        _positions(fates, "unheeded"),
     )
+
+
+def _positions(fates: list[tuple[int, Fate]], state: FateState) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(position for position, fate in fates if fate.state == state))

@@ -154,7 +154,7 @@ def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
 
 
 def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
-    if enforcement.state != "NoEffect" or analysis.snapshot.complete:
+    if enforcement.state != "NoEffect" or enforcement.outcomes or analysis.snapshot.complete:
         return
     for attachment in analysis.attachments[enforcement.policy]:
         target = attachment.target if attachment.state == "attached" else None

@@ -164,6 +164,7 @@ def _field(field: FieldOutcome) -> dict[str, Json]:
         "effectiveOn": _numbers(field.effective_on),
         "superseded": [{"by": source_data(beater), "paths": _numbers(where)} for beater, where in field.superseded],
         "rejected": field.rejected,
+        "unheededOn": _numbers(field.unheeded_on),
     }
 
 

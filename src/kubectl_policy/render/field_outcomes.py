@@ -33,6 +33,8 @@ def needs_numbers(answer: PolicyDescription) -> bool:
 def _told(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[int, ...]]:
     yield from (positions for positions in _effective(field, answer) if positions)
     yield from (defeat.positions for defeat in _defeats(field, answer))
+    if field.unheeded_on:
+        yield field.unheeded_on
 
 
 def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
@@ -50,7 +52,7 @@ def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
 
 
 def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
-    """A line of words for each group of policies that beats the field somewhere."""
+    """A line of words for each group of policies that beats the field somewhere, and for where nobody heeds it."""
     for beaters, partly, positions in _defeats(field, answer):
         where = scope_of(positions, answer.paths).words
         # That a policy on a route beats another one on that route goes without saying.
@@ -64,6 +66,9 @@ def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[
             ),
             Span(f" on {where}" if limited else "", "beaten"),
         )
+    if field.unheeded_on:
+        where = scope_of(field.unheeded_on, answer.paths).words
+        yield (Span(f"controllers pass it over{f' on {where}' if where else ''}", "beaten"),)
 
 
 def displaced(answer: PolicyDescription) -> Iterator[str]:

@@ -26,7 +26,8 @@ def headline(answer: ObjectDescription | PolicyDescription) -> str:
 
 
 def _may_affect_more(answer: PolicyDescription) -> bool:
-    return answer.enforcement.state == "NoEffect" and bool(answer.unseen) and _is_attached(answer)
+    idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
+    return idle and bool(answer.unseen) and _is_attached(answer)
 
 
 def _is_attached(answer: PolicyDescription) -> bool:
@@ -37,9 +38,13 @@ def fully_enforced(answer: PolicyDescription) -> int:
     """The number of paths on which every declared field is effective."""
     everywhere = set(range(len(answer.paths)))
     for field in answer.fields:
-        # What the policy sets by way of another of its targets, it has not lost.
+        # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
         others = (positions for beater, positions in field.superseded if beater.object != answer.policy)
         everywhere.difference_update(*others)
+        same = (
+            other.effective_on for other in answer.fields if (other.field, other.value) == (field.field, field.value)
+        )
+        everywhere -= set(field.unheeded_on).difference(*same)
     return len(everywhere & _in_force(answer))
 
 
@@ -102,6 +107,8 @@ def _of_policy(answer: PolicyDescription) -> str:
             return f"Whether {answer.policy} has an effect is unknown: {why}"
         case "Overridden" | "Conflicted":
             return f"{subject} has no effect: {_beaten(answer)}"
+        case "NoEffect" if answer.enforcement.outcomes:
+            return f"{subject} has no effect: controllers pass over all that it says there"
         case "NoEffect" if _is_attached(answer):
             return f"{subject} has no effect: nothing that it could affect is attached below its target"
         case _:

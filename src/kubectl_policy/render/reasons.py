@@ -30,11 +30,14 @@ _DOUBTS: Final = {
     "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
     "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
 }
+_PASSED_OVER: Final = "controllers pass it over here"
 _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
 
 
 def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
     """Why another value is in force, in plain words, from the fate and from who won."""
+    if fate.state == "unheeded":
+        return _PASSED_OVER
     if fate.state == "rejected":
         alone = group.same_level == "one-applies" and winner.target == fate.source.target
         return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
@@ -67,6 +70,8 @@ def _above(winner: Source, loser: Source) -> bool:
 
 def why_without_effect(fate: Fate, group: InForce) -> str:
     """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused."""
+    if fate.state == "unheeded":
+        return _PASSED_OVER
     names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
     if fate.state != "rejected":
         several = len(fate.superseded_by) > 1

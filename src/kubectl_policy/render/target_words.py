@@ -149,6 +149,11 @@ def existence_words(profile: PolicyKindProfile) -> str:
     return "if a route sends requests to it, whether or not there is such an object"
 
 
+def empty_selector_words(profile: PolicyKindProfile) -> str:
+    """What an empty selector does, where that is not what Kubernetes has it do."""
+    return "a selector without any requirement selects nothing" if profile.empty_selector == "nothing" else ""
+
+
 def global_words(profile: PolicyKindProfile) -> str:
     """Whose policies reach every namespace."""
     name = profile.global_namespace

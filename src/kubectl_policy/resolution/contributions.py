@@ -28,19 +28,25 @@ def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) 
     spec = _without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
     empty = bool(profile.empty_without) and not value_at(spec, profile.empty_without)
     whole = _whole(profile, stanza.field)
-    if profile.apart or stanza.strategy is MergeStrategy.ALL_APPLY:
+    if keeps_apart(profile, stanza.strategy):
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
     traced = opened(trace(spec, source, whole), profile.joint_fields)
     return Contribution(source, traced, stanza.strategy, stanza.field, empty)
 
 
+def keeps_apart(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:
+    """Whether the settings of a policy stand below its name, because it is in force beside others."""
+    return profile.apart or strategy is MergeStrategy.ALL_APPLY
+
+
 def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
     """The fields below a stanza that a merge takes whole from one policy.
 
-    The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not.
+    The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
+    is joint is taken apart by what the profile says of it, and by nothing else.
     """
-    fields = set(profile.whole_fields)
+    fields = profile.whole_fields | {joint.field for joint in profile.joint_fields}
     if stanza in EXPERIMENTAL:
         below = stanza.removeprefix("spec.") + "."
         fields |= {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)}

@@ -27,7 +27,8 @@ class Fate:
 
     `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
     the whole spec, instead.
-    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: controllers pass it over.
+    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: controllers pass it over,
+    for nobody's sake.
     """
 
     field: str
@@ -43,9 +44,10 @@ class EffectivePolicy:
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
     conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
-    keeps out. `unheeded` are fields that controllers pass over here. `scopes` are the parts of which the spec is made,
-    broadest first. `instead` are those that say something of the path's port, which stands instead of what is said of
-    every port. `doubts` name what the answer rests on without knowing it.
+    keeps out. `unheeded` are fields that controllers pass over here, `unheard` those of which nothing counts here, even
+    if they declare no field. `scopes` are the parts of which the spec is made, broadest first. `instead` is a field,
+    and who says something of the path's port, which stands instead of that field. `doubts` name what the answer rests
+    on without knowing it.
     """
 
     path: Path
@@ -57,8 +59,9 @@ class EffectivePolicy:
     doubts: frozenset[Doubt] = frozenset()
     kept_out: Mapping[Source, Refusal] = field(default_factory=lambda: MappingProxyType({}))
     unheeded: frozenset[tuple[Source, Field]] = frozenset()
+    unheard: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()
-    instead: frozenset[Source] = frozenset()
+    instead: tuple[Field, frozenset[Source]] = ((), frozenset())
 
     @property
     def target(self) -> NodeRef:
@@ -85,10 +88,10 @@ class EffectivePolicy:
 
     def _fate(self, field: Field, leaf: Leaf) -> Fate:
         name = field_name(field)
-        if (leaf.source, field) in self.unheeded:
-            return Fate(name, leaf.value, leaf.source, "unheeded")
         if leaf.source in self.rejected:
             return Fate(name, leaf.value, leaf.source, "rejected", self._winners_over(leaf.source))
+        if (leaf.source, field) in self.unheeded:
+            return Fate(name, leaf.value, leaf.source, "unheeded")
         found, around = self._place(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
         if isinstance(found, Leaf) and (found.source != leaf.source or found.value != leaf.value):
@@ -96,7 +99,7 @@ class EffectivePolicy:
         nothing_more: Json = [] if isinstance(found, KeyedList) else {}
         if isinstance(found, Leaf) or (found is not None and leaf.value == nothing_more):
             return Fate(name, leaf.value, leaf.source, "effective")
-        replaced = {inner.source for _, inner in leaves(around)} or self.instead
+        replaced = {inner.source for _, inner in leaves(around)} or self._instead_of(field)
         return Fate(name, leaf.value, leaf.source, "superseded", tuple(sorted(replaced)) or self._winners())
 
     def _place(self, field: Field) -> tuple[Leaf | Traced | None, Traced]:
@@ -109,6 +112,11 @@ class EffectivePolicy:
             found = found.get(key)
             around = found if isinstance(found, Mapping) else around
         return found, around
+
+    def _instead_of(self, field: Field) -> frozenset[Source]:
+        """Who says of the path's port what stands instead of a field."""
+        outer, sources = self.instead
+        return sources if outer and field[: len(outer)] == outer else frozenset()
 
     def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
         refusal = self.kept_out.get(rejected)

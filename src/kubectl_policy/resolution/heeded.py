@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.resolution.contributions import keeps_apart
 from kubectl_policy.resolution.joint import only
 from kubectl_policy.resolution.traced import KeyedList, Leaf, leaves
 
@@ -23,36 +24,45 @@ if TYPE_CHECKING:
 _NOTHING: Final[Traced] = MappingProxyType({})
 
 
-def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution:
-    """What counts of a contribution on a path by way of a listener, if it has one."""
-    spec = part.spec
-    for passed_over in profile.unheeded:
-        if passed_over.includes(part.source.target, listener.protocol if listener else ""):
-            for field in passed_over.fields:
-                if not passed_over.values or _has_value(spec, field, passed_over.values):
-                    spec = without(spec, field.split("."))
-            if not passed_over.fields:
-                spec = _NOTHING
+def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
+    """What counts of a contribution on a path by way of a listener, if it has one; None if nothing does."""
+    spec, above = part.spec, _above(part, profile)
+    for unheeded in profile.unheeded:
+        if unheeded.includes(part.source.target, listener.protocol if listener else ""):
+            if not unheeded.fields:
+                return None
+            for field in unheeded.fields:
+                keys = (*above, *field.split("."))
+                if not unheeded.values or _has_value(spec, keys, unheeded.values):
+                    spec = without(spec, keys)
     if profile.port_field and listener:
         spec = _for_port(spec, profile.port_field, listener.port)
-    return part if spec is part.spec else replace(part, spec=spec)
+    if spec is part.spec:
+        return part
+    return replace(part, spec=spec) if spec else None
 
 
-def _has_value(spec: Traced, field: str, values: Collection[str]) -> bool:
-    return any(json.dumps(leaf.value) in values for _, leaf in leaves(only(spec, tuple(field.split(".")))))
+def _above(part: Contribution, profile: PolicyKindProfile) -> Field:
+    """Below what the settings of a policy stand: its name, if they are kept apart from those of others."""
+    return (part.source.object.qualified_name,) if keeps_apart(profile, part.strategy) else ()
 
 
-def passed_over(part: Contribution, counting: Contribution) -> frozenset[Field]:
+def _has_value(spec: Traced, keys: Field, values: Collection[str]) -> bool:
+    return any(json.dumps(leaf.value) in values for _, leaf in leaves(only(spec, keys)))
+
+
+def passed_over(part: Contribution, counting: Contribution | None) -> frozenset[Field]:
     """The fields of a contribution that do not count."""
     if part is counting:
         return frozenset()
-    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in leaves(counting.spec)}
+    left = leaves(counting.spec) if counting else ()
+    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in left}
 
 
 def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
     """Who says something of the listener's port, which stands instead of what a merged spec says of every port."""
-    found = only(spec, (profile.port_field.field,)) if profile.port_field and listener else _NOTHING
-    return frozenset(leaf.source for _, leaf in leaves(found))
+    entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
+    return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else frozenset()
 
 
 def _for_port(spec: Traced, port_field: PortField, port: int | None) -> Traced:

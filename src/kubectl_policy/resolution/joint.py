@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at, value_at
-from kubectl_policy.resolution.traced import KeyedList, Leaf, elements, leaves
+from kubectl_policy.resolution.traced import Beside, KeyedList, Leaf, elements, leaves, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.profiles.merging import Joint, Within
     from kubectl_policy.resolution.traced import Field, Traced
+
+
+_NOWHERE: Final[Mapping[Field, Sequence[str]]] = MappingProxyType({})
 
 
 def opened(spec: Traced, joints: Sequence[Joint]) -> Traced:
@@ -29,9 +33,15 @@ def field_of(joint: Joint) -> Field:
 
 
 def own_fields(spec: Traced, joints: Sequence[Joint]) -> list[Field]:
-    """The fields of a spec that another policy on the level cannot set as well."""
-    shared = [field_of(joint) for joint in joints if "level" in joint.within]
-    return [field for field, _ in leaves(spec) if not any(field[: len(joint)] == joint for joint in shared)]
+    """The fields of a spec that another policy on the level cannot set as well, each once."""
+    shared, whole = opened_fields(joints, "level"), sorted(closed(joints, "level"))
+    found = [field for field, _ in leaves(spec) if not _around(field, shared)]
+    return list(dict.fromkeys(_around(field, whole) or field for field in found))
+
+
+def _around(field: Field, fields: Iterable[Field]) -> Field:
+    """The first of some fields that is the given one or holds it; empty if none is."""
+    return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
 
 def closed(joints: Sequence[Joint], within: Within) -> frozenset[Field]:
@@ -40,13 +50,20 @@ def closed(joints: Sequence[Joint], within: Within) -> frozenset[Field]:
     return frozenset(field_of(joint) for joint in joints if joint.field not in joined)
 
 
+def opened_fields(joints: Sequence[Joint], within: Within) -> list[Field]:
+    """The joint fields that are put together here, outermost first; those inside one that comes whole are not."""
+    whole = closed(joints, within)
+    found = {field_of(joint) for joint in joints if within in joint.within}
+    return sorted(field for field in found if not _around(field, whole))
+
+
 def _opened(spec: Traced, field: Field, by: str) -> Traced:
     key, *rest = field
     found = spec.get(key)
     if found is None or (rest and isinstance(found, Leaf)):
         return spec
     if isinstance(found, Leaf):
-        return {**spec, key: _parts(found, by)}
+        return {**spec, key: found if found.removed else _parts(found, by)}
     return {**spec, key: _opened(found, tuple(rest), by)} if rest else spec
 
 
@@ -56,13 +73,13 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
     if by == "*":
         if not isinstance(leaf.value, Mapping) or not leaf.value:
             return leaf
-        return {key: Leaf(child, leaf.source) for key, child in leaf.value.items()}
+        return {key: Leaf(child, leaf.source, removed=child is None) for key, child in leaf.value.items()}
     if by:
         entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
-        return KeyedList({entry: leaf}) if entry else leaf
+        return Beside({entry: leaf}) if entry else leaf
     if isinstance(leaf.value, list):
         return elements(leaf, "")
-    return KeyedList({leaf.source.object.qualified_name: leaf})
+    return Beside({leaf.source.object.qualified_name: leaf})
 
 
 def _entry(value: Json, home: str) -> str:
@@ -74,38 +91,48 @@ def _entry(value: Json, home: str) -> str:
 
 
 def filled(
-    first: Traced, later: Traced, whole: Collection[Field], unless: Mapping[Field, Sequence[str]], field: Field = ()
+    first: Traced,
+    later: Traced,
+    whole: Collection[Field] = (),
+    unless: Mapping[Field, Sequence[str]] = _NOWHERE,
+    field: Field = (),
 ) -> Traced:
     """What one spec says and, where it says nothing, another one; what the first one says comes first.
 
-    Fields in `whole` come whole from the first one that has them, and so do those in `unless` where both disagree on
-    one of the fields that are given for them.
+    An empty map or list says nothing of what is in a map, or a list, of the other one. Fields in `whole` come whole
+    from the first one that has them, and so do those in `unless` where both disagree on one of the fields that are
+    given for them.
     """
-    merged: dict[str, Leaf | Traced] = KeyedList(first) if isinstance(first, KeyedList) else dict(first)
+    merged: dict[str, Leaf | Traced] = _sort_of(first)(first)
     for key, theirs in later.items():
         ours, here = first.get(key), (*field, key)
-        if ours is None or (isinstance(ours, Leaf) and ours.value == {} and not isinstance(theirs, Leaf)):
+        if ours is None:
             merged[key] = theirs
-        elif isinstance(ours, Leaf) or isinstance(theirs, Leaf) or here in whole:
+        elif isinstance(theirs, Leaf) or here in whole:
             continue
-        elif _same_sort(ours, theirs) and not _disagree(ours, theirs, unless.get(here, ())):
+        elif isinstance(ours, Leaf):
+            merged[key] = theirs if _is_empty(ours, theirs) else ours
+        elif _sort_of(ours) is _sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
             merged[key] = filled(ours, theirs, whole, unless, here)
     return merged
 
 
-def _same_sort(ours: Traced, theirs: Traced) -> bool:
-    return isinstance(ours, KeyedList) == isinstance(theirs, KeyedList)
+def _is_empty(ours: Leaf, theirs: Traced) -> bool:
+    nothing: Json = [] if isinstance(theirs, KeyedList) else {}
+    return ours.value == nothing
+
+
+def _sort_of(spec: Traced) -> type[dict[str, Leaf | Traced]]:
+    return type(spec) if isinstance(spec, KeyedList) else dict
 
 
 def only(spec: Traced, field: Field) -> Traced:
     """A spec with nothing but one of its fields, if it has that."""
     key, *rest = field
     found = spec.get(key)
-    if found is None or (rest and isinstance(found, Leaf)):
-        return {}
-    if isinstance(found, Leaf) or not rest:
-        return {key: found}
-    inner = only(found, tuple(rest))
+    if found is None or not rest:
+        return {} if found is None else {key: found}
+    inner = {} if isinstance(found, Leaf) else only(found, tuple(rest))
     return {key: inner} if inner else {}
 
 
@@ -113,14 +140,5 @@ def _disagree(ours: Traced, theirs: Traced, fields: Sequence[str]) -> bool:
     return any(
         mine is not None and other is not None and mine != other
         for field in fields
-        for mine, other in [(_value(ours, field), _value(theirs, field))]
+        for mine, other in [(value_at(plain(ours), field), value_at(plain(theirs), field))]
     )
-
-
-def _value(spec: Traced, field: str) -> Json:
-    """The value at a path in a spec, wherever its leaves begin."""
-    keys = tuple(field.split("."))
-    for place, leaf in leaves(spec):
-        if keys[: len(place)] == place:
-            return value_at(leaf.value, ".".join(keys[len(place) :])) if len(keys) > len(place) else leaf.value
-    return None

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.resolution.joint import closed, field_of, filled, only
+from kubectl_policy.resolution.joint import closed, field_of, filled, only, opened_fields
 from kubectl_policy.resolution.traced import leaves
 from kubectl_policy.topology.references import ROUTES
 
@@ -35,33 +35,44 @@ class Stack(NamedTuple):
 
     spec: Traced
     members: frozenset[Source]
+    rejected: frozenset[Source]
     scopes: tuple[ScopeOutcome, ...]
 
 
 class _Level(NamedTuple):
-    """The policies on one level, merged; `obj` is the object that it is the level of."""
+    """The policies on one level, or on several, merged; `obj` is the object that the uppermost one is the level of.
+
+    `empty` policies replace none further up.
+    """
 
     obj: ObjectRef
     spec: Traced
     members: frozenset[Source]
+    rejected: frozenset[Source] = frozenset()
+    empty: bool = False
 
 
 def is_stacked(profile: PolicyKindProfile) -> bool:
     """Whether a kind's policies are merged level by level; those of other kinds are folded one by one."""
-    joins = profile.joint_fields or profile.scopes or profile.route_choice or profile.port_field or profile.unheeded
+    joins = profile.joint_fields or profile.scopes or profile.route_choice
     return bool(joins) or profile.same_level == "all-apply"
 
 
 def stack(parts: Sequence[Contribution], profile: PolicyKindProfile, around: Surroundings) -> Stack:
-    """The contributions of a path in the order of the fold, scope by scope, as one spec."""
+    """The contributions of a path in the order of the fold, scope by scope, as one spec.
+
+    What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
+    """
     scopes: dict[int, list[Contribution]] = {}
     for part in parts:
         scopes.setdefault(_scope_of(part, profile, around.listener), []).append(part)
-    outcomes = tuple(_scope(scopes[number], profile, around.choices) for number in sorted(scopes, reverse=True))
+    levels = [_scope(scopes[number], profile, around.choices) for number in sorted(scopes, reverse=True)]
+    outcomes = tuple(ScopeOutcome(level.spec, level.members) for level in levels)
     whole = closed(profile.joint_fields, "scopes")
-    spec: Traced = reduce(lambda broad, narrow: filled(narrow.spec, broad, whole, {}), outcomes, {})
+    spec: Traced = reduce(lambda broad, narrow: filled(narrow.spec, broad, whole), outcomes, {})
     members = frozenset(source for outcome in outcomes for source in outcome.members)
-    return Stack(spec, members, outcomes)
+    rejected = frozenset(source for level in levels for source in level.rejected)
+    return Stack(spec, members, rejected, outcomes)
 
 
 def _scope_of(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> int:
@@ -73,12 +84,10 @@ def _scope_of(part: Contribution, profile: PolicyKindProfile, listener: Listener
 
 def _scope(
     parts: Sequence[Contribution], profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
-) -> ScopeOutcome:
-    levels = _levels(parts, profile)
-    lowest = levels[-1]
-    outcome = ScopeOutcome(lowest.spec, lowest.members)
-    for level in reversed(levels[:-1]):
-        outcome = _below(level, outcome, profile, choices)
+) -> _Level:
+    *above, outcome = _levels(parts, profile)
+    for level in reversed(above):
+        outcome = _below(level, outcome, profile, choices.get(level.obj))
     return outcome
 
 
@@ -100,7 +109,8 @@ def _level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     unless = {field_of(joint): joint.unless for joint in joints if joint.unless and "level" in joint.within}
     first, *later = [part.spec for part in _in_precedence(parts)]
     spec = reduce(lambda merged, spec: filled(merged, spec, whole, unless), later, first)
-    return _Level(parts[0].source.target.object, spec, frozenset(part.source for part in parts))
+    members = frozenset(part.source for part in parts)
+    return _Level(parts[0].source.target.object, spec, members, empty=all(part.empty for part in parts))
 
 
 def _in_precedence(parts: Sequence[Contribution]) -> list[Contribution]:
@@ -109,36 +119,49 @@ def _in_precedence(parts: Sequence[Contribution]) -> list[Contribution]:
     return [*overrides, *(part for part in reversed(parts) if not part.strategy.overrides)]
 
 
-def _below(
-    level: _Level, below: ScopeOutcome, profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
-) -> ScopeOutcome:
-    """A level laid over, or under, what is below it."""
-    choice = choices.get(level.obj)
+def _below(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
+    """A level laid over, or under, what is below it: as strategies say of two policies, joint fields together."""
     if choice and choice.fields is not None:
-        return _by_field(level, below, profile, choice)
+        return _met(level, below, _by_field(level, below, profile, choice))
     strategy = choice.strategy if choice else profile.default_strategy
-    if strategy is MergeStrategy.ATOMIC_DEFAULTS:
-        return below
+    match strategy:
+        case MergeStrategy.NONE:
+            return level._replace(rejected=below.rejected | below.members)
+        case MergeStrategy.ATOMIC_DEFAULTS if not below.empty:
+            return below._replace(obj=level.obj)
+        case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
+            return level._replace(rejected=below.rejected)
+        case _:
+            pass
     joint = choice.joint if choice else None if profile.route_choice else strategy
-    fields = [field_of(found) for found in profile.joint_fields]
-    spec = filled(*_pair(level.spec, below.spec, strategy), fields, {})
-    for field in set(fields) - closed(profile.joint_fields, "levels") if joint else ():
-        shared = filled(*_pair(only(level.spec, field), only(below.spec, field), joint or strategy), (), {})
-        spec = filled(shared, spec, fields, {})
-    return ScopeOutcome(spec, level.members | below.members)
+    spec = filled(*_pair(level.spec, below.spec, strategy), _joint_fields(profile))
+    if joint:
+        together = filled(*_pair(level.spec, below.spec, joint), closed(profile.joint_fields, "levels"))
+        for field in opened_fields(profile.joint_fields, "levels"):
+            spec = filled(only(together, field), spec, {field})
+    return _met(level, below, spec)
 
 
-def _by_field(level: _Level, below: ScopeOutcome, profile: PolicyKindProfile, choice: Inheritance) -> ScopeOutcome:
-    """The same where a choice holds of some fields alone."""
-    whole = [field_of(found) for found in profile.joint_fields]
-    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), whole, {})
+def _met(level: _Level, below: _Level, spec: Traced) -> _Level:
+    """Two levels as one, with all who take part in them."""
+    empty = level.empty and below.empty
+    return _Level(level.obj, spec, level.members | below.members, below.rejected, empty)
+
+
+def _by_field(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
+    """What two levels amount to where a choice holds of some fields alone."""
+    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), _joint_fields(profile))
     every = dict.fromkeys(field for part in (level.spec, below.spec) for field, _ in leaves(part))
     for field in every:
         chosen = next((part for end in range(len(field)) if _is_chosen(part := field[: end + 1], choice)), None)
         if chosen:
             first, later = _pair(only(level.spec, chosen), only(below.spec, chosen), choice.strategy)
-            spec = filled(first or later, spec, (*whole, chosen), {})
-    return ScopeOutcome(spec, level.members | below.members)
+            spec = filled(first or later, spec, {chosen})
+    return spec
+
+
+def _joint_fields(profile: PolicyKindProfile) -> frozenset[Field]:
+    return frozenset(field_of(joint) for joint in profile.joint_fields)
 
 
 def _is_chosen(field: Field, choice: Inheritance) -> bool:

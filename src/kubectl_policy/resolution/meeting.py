@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.effective import EffectivePolicy
 from kubectl_policy.resolution.heeded import heeded, instead_of, passed_over, without
 from kubectl_policy.resolution.levels import ScopeOutcome, is_stacked, stack
-from kubectl_policy.resolution.strategies import Contribution, Merged, fold, lay_over
+from kubectl_policy.resolution.strategies import Contribution, fold, lay_over
 from kubectl_policy.resolution.surroundings import Surroundings
 from kubectl_policy.resolution.traced import Leaf, Source, keyed, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.profiles import PolicyKindProfile
@@ -26,92 +26,85 @@ if TYPE_CHECKING:
 _NOTHING: Final = Surroundings()
 
 
+class _Met(NamedTuple):
+    """What the policies that take part amount to; without any, nothing."""
+
+    spec: Traced
+    members: frozenset[Source] = frozenset()
+    rejected: frozenset[Source] = frozenset()
+    scopes: tuple[ScopeOutcome, ...] = ()
+    doubts: frozenset[Doubt] = frozenset()
+
+
 def resolve(
     path: Path,
     profile: PolicyKindProfile,
     contributions: tuple[Contribution, ...],
     around: Surroundings = _NOTHING,
 ) -> EffectivePolicy:
-    """The effective policy of a kind at the end of a path, from at least one contribution."""
-    if is_stacked(profile):
-        return _stacked(path, profile, contributions, around)
-    refused = around.refused
-    taking_part = tuple(part for part in contributions if part.source not in refused)
-    if not taking_part:
-        return _nothing(path, profile, contributions, around)
-    if taking_part[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
+    """The effective policy of a kind at the end of a path, from at least one contribution.
+
+    Where every policy is refused or passed over, what the target's own fields say is all there is.
+    """
+    counting = _counting(contributions, profile, around)
+    if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
         contributions = tuple(replace(part, spec=keyed(part.spec, keys)) for part in contributions)
-        taking_part = tuple(part for part in contributions if part.source not in refused)
-    merged, doubts = _merged(taking_part, profile)
-    spec = _with_object_fields(merged.spec, profile, around.target_object, path[-1])
-    rejected = merged.rejected | refused.keys()
-    scope = ScopeOutcome(merged.spec, merged.members)
+        counting = _counting(contributions, profile, around)
+    heard = [(part, heeded(part, profile, around.listener)) for part in contributions]
+    met = _met(counting, profile, around)
+    instead = instead_of(met.spec, profile, around.listener)
+    replaced: Field = tuple(profile.port_field.instead_of.split(".")) if instead and profile.port_field else ()
+    spec = without(met.spec, replaced) if replaced else met.spec
     return EffectivePolicy(
         path,
         profile.group_kind,
-        spec,
+        _with_object_fields(spec, profile, around.target_object, path[-1]),
         contributions,
-        merged.members,
-        rejected,
-        doubts,
-        refused,
-        scopes=(scope,),
-    )
-
-
-def _nothing(
-    path: Path, profile: PolicyKindProfile, contributions: tuple[Contribution, ...], around: Surroundings
-) -> EffectivePolicy:
-    """Where every policy is refused, what the target's own fields say is all there is."""
-    spec = _with_object_fields({}, profile, around.target_object, path[-1])
-    rejected = frozenset(around.refused)
-    return EffectivePolicy(
-        path, profile.group_kind, spec, contributions, frozenset(), rejected, kept_out=around.refused
-    )
-
-
-def _stacked(
-    path: Path,
-    profile: PolicyKindProfile,
-    contributions: tuple[Contribution, ...],
-    around: Surroundings,
-) -> EffectivePolicy:
-    """The same for a kind whose policies are merged level by level."""
-    counting = [(part, heeded(part, profile, around.listener)) for part in contributions]
-    unheeded = frozenset((part.source, field) for part, left in counting for field in passed_over(part, left))
-    heard = [left for part, left in counting if left.spec or not part.spec]
-    taking_part = [part for part in heard if part.source not in around.refused]
-    found = stack(taking_part, profile, around)
-    spec, instead = found.spec, instead_of(found.spec, profile, around.listener)
-    if instead and profile.port_field:
-        spec = without(spec, profile.port_field.instead_of.split("."))
-    spec = _with_object_fields(spec, profile, around.target_object, path[-1])
-    return EffectivePolicy(
-        path,
-        profile.group_kind,
-        spec,
-        contributions,
-        found.members,
-        frozenset(around.refused),
-        frozenset(),
+        met.members,
+        met.rejected | frozenset(around.refused),
+        met.doubts,
         around.refused,
-        unheeded,
-        found.scopes,
-        instead,
+        unheeded=frozenset((part.source, field) for part, left in heard for field in passed_over(part, left)),
+        unheard=_sources(part for part, _ in heard) - _sources(left for _, left in heard if left),
+        scopes=met.scopes,
+        instead=(replaced, instead),
     )
 
 
-def _merged(contributions: tuple[Contribution, ...], profile: PolicyKindProfile) -> tuple[Merged, frozenset[Doubt]]:
-    if profile.chooser == "challenger":
-        return lay_over(contributions, profile), frozenset()
-    merged = fold(contributions, profile.fold or "bottom-up")
-    # Of two, whichever way one goes, the established one's strategy decides.
-    if profile.fold is None and len(contributions) > 2:  # noqa: PLR2004 (a pair)
-        other = fold(contributions, "top-down")
-        if other.spec != merged.spec or other.rejected != merged.rejected:
-            return merged, frozenset({"fold direction"})
-    return merged, frozenset()
+def _counting(
+    contributions: Iterable[Contribution], profile: PolicyKindProfile, around: Surroundings
+) -> tuple[Contribution, ...]:
+    """What counts of the contributions that are not refused."""
+    found = (heeded(part, profile, around.listener) for part in contributions if part.source not in around.refused)
+    return tuple(part for part in found if part)
+
+
+def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
+    return frozenset(part.source for part in contributions)
+
+
+def _met(contributions: tuple[Contribution, ...], profile: PolicyKindProfile, around: Surroundings) -> _Met:
+    if not contributions:
+        return _Met({})
+    if is_stacked(profile):
+        return _Met(*stack(contributions, profile, around))
+    by_challenger = profile.chooser == "challenger"
+    merged = lay_over(contributions, profile) if by_challenger else fold(contributions, profile.fold or "bottom-up")
+    doubts = _direction_matters(contributions, profile) if not by_challenger else frozenset()
+    return _Met(merged.spec, merged.members, merged.rejected, (ScopeOutcome(merged.spec, merged.members),), doubts)
+
+
+def _direction_matters(contributions: tuple[Contribution, ...], profile: PolicyKindProfile) -> frozenset[Doubt]:
+    """The doubt in which direction to fold, if nobody has said and it matters.
+
+    Of two, whichever way one goes, the established one's strategy decides.
+    """
+    if profile.fold is not None or len(contributions) <= 2:  # noqa: PLR2004 (a pair)
+        return frozenset()
+    up, down = fold(contributions, "bottom-up"), fold(contributions, "top-down")
+    differ = down.spec != up.spec or down.rejected != up.rejected
+    return frozenset({"fold direction"}) if differ else frozenset()
 
 
 def _with_object_fields(

@@ -48,7 +48,7 @@ class Nodes:
                 if attachment.declared.place:
                     self._filters.setdefault(attachment.target, {}).setdefault(policy.ref, attachment.declared.place)
         self._on_node: dict[tuple[NodeRef, int], OnNode] = {}
-        self._refused: dict[tuple[NodeRef | None, GroupKind], Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
+        self._refused: dict[tuple[NodeRef | None, int], Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
 
     def kinds_at(self, node: NodeRef) -> Iterable[GroupKind]:
         """The policy kinds attached to a node."""
@@ -83,7 +83,7 @@ class Nodes:
         if profile.same_level not in {"one-applies", "disjoint"}:
             return {}
         kind = profile.group_kind
-        key = (None if profile.refusal == "everywhere" else node, kind)
+        key = (None if profile.refusal == "everywhere" else node, id(profile))
         if key not in self._refused:
             claimed = {**self._claims, **self._attached}
             everywhere = [node for node in claimed if kind in self._claims.get(node, ()) or kind in self.kinds_at(node)]

@@ -20,8 +20,8 @@ def by_age(policies: Iterable[Resource], order_field: str = "", weight_annotatio
     """Policies with the first created first, then by `{namespace}/{name}`; those without a date come last.
 
     GEP-713, "Conflict resolution": the oldest policy based on creation timestamp, then the one first in alphabetical
-    order by "{namespace}/{name}". Where the kind has a number that orders its policies, that comes first: of
-    `order_field` the smallest one, of `weight_annotation` the greatest one. Without it a policy has 0.
+    order by "{namespace}/{name}". Where the kind has numbers that order its policies, these come first: of
+    `order_field` the smallest one, then of `weight_annotation` the greatest one. Without one a policy has 0.
     """
     return sorted(policies, key=lambda policy: (_number(policy, order_field, weight_annotation), policy.seniority))
 
@@ -66,10 +66,10 @@ def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> b
     return age_unknown(policies, profile.order_field, profile.weight_annotation)
 
 
-def _number(policy: Resource, order_field: str, weight_annotation: str) -> int:
+def _number(policy: Resource, order_field: str, weight_annotation: str) -> tuple[int, int]:
     number = integer_at(policy.raw, order_field) if order_field else None
     weight = number_in_annotation(policy.raw, weight_annotation) if weight_annotation else None
-    return (number or 0) - (weight or 0)
+    return number or 0, -(weight or 0)
 
 
 def same_level_of(profile: PolicyKindProfile, contributions: Iterable[Contribution]) -> SameLevel:

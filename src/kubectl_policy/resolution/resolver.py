@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution.levels import is_stacked
 from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.nodes import Nodes
 from kubectl_policy.resolution.precedence import filters_above
@@ -123,7 +122,7 @@ class Resolver:
         contributions: tuple[Contribution, ...],
         refused: Mapping[Source, Refusal],
     ) -> EffectivePolicy:
-        listener = self._topology.listener_on(path) if is_stacked(profile) else None
+        listener = self._topology.listener_on(path) if profile.by_listener else None
         key = (
             id(profile),
             tuple(part.source for part in contributions),

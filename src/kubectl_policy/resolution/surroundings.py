@@ -40,10 +40,10 @@ class Surroundings(NamedTuple):
 def target_object(topology: Topology, node: NodeRef, profile: PolicyKindProfile) -> Mapping[str, Json]:
     """The object at which a kind takes effect, if its own fields count there."""
     raw = topology.index.raw(node.object) if profile.object_fields else _NOTHING
-    if not raw or not node.section or node.object.group_kind not in ROUTES:
+    sections = topology.sections(node.object) if raw and node.object.group_kind in ROUTES else ()
+    if node.section not in sections:
         return raw
-    place = topology.sections(node.object).index(node.section)
-    return {**raw, "rule": items_at(raw, "spec.rules")[place]}
+    return {**raw, "rule": items_at(raw, "spec.rules")[sections.index(node.section)]}
 
 
 def route_choices(

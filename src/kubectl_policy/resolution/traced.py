@@ -48,6 +48,10 @@ class KeyedList(dict[str, "Leaf | Traced"]):
     """A list whose elements are known by a key: a merge takes each of them for itself, in the order of the list."""
 
 
+class Beside(KeyedList):
+    """Values of several policies beside each other, known by whose or what they are; of one, it is that value."""
+
+
 def trace(value: Mapping[str, Json], source: Source, whole: Collection[Field] = ()) -> Traced:
     """A spec as its policy declared it, every leaf with its source.
 
@@ -137,6 +141,8 @@ def _plain(child: Leaf | Traced) -> Json:
     if isinstance(child, Leaf):
         return child.value
     values = plain(child)
+    if isinstance(child, Beside) and len(values) == 1:
+        return next(iter(values.values()))
     return list(values.values()) if isinstance(child, KeyedList) else values
 
 

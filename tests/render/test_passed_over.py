@@ -1,0 +1,166 @@
+"""What controllers pass over, in words and in data: of the built-in kinds of which that is known."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.formats import render
+from kubectl_policy.render.view import View
+from tests.build import (
+    gateway,
+    gateway_class,
+    listener,
+    namespace,
+    node,
+    resource,
+    route,
+    service,
+    snapshot,
+    target,
+)
+from tests.render.test_formats import VALIDATOR
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.render.formats import Answer
+
+KGATEWAY: Final = "gateway.kgateway.dev"
+NGINX: Final = "gateway.nginx.org"
+IDLE: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "1s"}}
+
+
+def world(controller: str, *policies: Resource, complete: bool = True) -> Analysis:
+    """A Gateway with a listener for HTTP and one for HTTPS, and a route to a Service."""
+    secret = resource("Secret", "c", group="")
+    tls: Json = {"certificateRefs": [{"name": "c"}]}
+    edge = gateway("g", listener("http"), listener("https", "HTTPS", 443, tls=tls))
+    objects = (namespace("default"), gateway_class("public", controller), edge, route("r"), service("s"), secret)
+    return analyze(snapshot(*objects, *policies, complete=complete))
+
+
+def on(kind: str, group: str, name: str, *targets: dict[str, Json], spec: dict[str, Json]) -> Resource:
+    """A policy of a built-in kind."""
+    return resource(kind, name, {"targetRefs": list(targets), **spec}, group=group, age=1)
+
+
+def told(answer: Answer) -> str:
+    """What people read, with single spaces."""
+    return " ".join(to_text(render(answer, "tree", View()), 100).split())
+
+
+def loaded(answer: Answer) -> dict[str, Any]:
+    """What programs read, which keeps to its schema."""
+    found: dict[str, Any] = json.loads(to_text(render(answer, "json", View()), 100))
+    VALIDATOR.validate(found)
+    return found
+
+
+class TestListenerPolicy:
+    """On listeners for HTTP policies are passed over whole, on others some of their fields."""
+
+    http: Final = on("ListenerPolicy", KGATEWAY, "on-http", target("g", section="http"), spec={"default": IDLE})
+    both: Final = on(
+        "ListenerPolicy",
+        KGATEWAY,
+        "both",
+        target("g", section="http"),
+        target("g", section="https"),
+        spec={"default": {**IDLE, "tcpKeepalive": {"keepAliveTime": "1s"}}},
+    )
+    wide: Final = on(
+        "ListenerPolicy", KGATEWAY, "wide", target("g"), spec={"default": {"httpSettings": {"idleTimeout": "3s"}}}
+    )
+    controller: Final = "kgateway.dev/kgateway"
+
+    @pytest.mark.parametrize("complete", [True, False])
+    def test_a_policy_of_which_nothing_counts(self, *, complete: bool) -> None:
+        """It has no effect, for nobody's sake, also if there may be more below."""
+        answer = describe_policy(world(self.controller, self.http, self.wide, complete=complete), self.http.ref)
+        text = told(answer)
+        assert "listener http has no effect: controllers pass over all that it says there" in text
+        assert "1s in effect nowhere controllers pass it over" in text
+        data = loaded(answer)
+        assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": []}, [])
+        assert [(field["unheededOn"], field["superseded"], field["rejected"]) for field in data["fields"]] == [
+            ([path["number"] for path in data["paths"]], [], False)
+        ]
+
+    def test_a_policy_of_which_some_counts_somewhere(self) -> None:
+        """Where it does not is said."""
+        answer = describe_policy(world(self.controller, self.both), self.both.ref)
+        text = told(answer)
+        assert "is enforced in part, on 1 of its 2 paths" in text
+        # By way of the listener for HTTP nothing, by way of the other one all but a field.
+        assert text.count("controllers pass it over") == 3
+        assert answer.enforcement.state == "PartiallyEnforced"
+        assert "0/2" in to_text(render(answer, "wide", View()), 200)
+
+    def test_of_the_listener(self) -> None:
+        """What would have beaten another value has not, and what nothing stands for has no effect."""
+        analysis = world(self.controller, self.http, self.wide)
+        beside = told(describe(analysis, node("Gateway", "g", "http")))
+        assert "instead of 1s, ListenerPolicy default/on-http → Gateway default/g, listener http" in beside
+        assert "(controllers pass it over here)" in beside
+        alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
+        assert "of ListenerPolicy default/on-http → Gateway default/g, listener http (controllers pass it" in told(
+            alone
+        )
+        (group,) = loaded(alone)["inForce"]
+        assert (group["policies"], group["settings"]) == ([], [])
+        assert [(fate["state"], fate["supersededBy"]) for fate in group["withoutEffect"]] == [("unheeded", [])]
+
+    def test_the_listeners_of_a_gateway_are_told_apart(self) -> None:
+        """Also where the same settings come of it."""
+        section = on(
+            "ListenerPolicy", KGATEWAY, "same", target("g", section="https"), spec={"default": {"tcpKeepalive": {}}}
+        )
+        groups = describe(world(self.controller, self.wide, section), node("Gateway", "g")).in_force
+        assert [(len(group.at), len(group.beaten)) for group in groups] == [(1, 0), (1, 1)]
+
+
+class TestRateLimitPolicy:
+    """A `dryRun` of false is not written down, so that it does not undo another one."""
+
+    wide: Final = on("RateLimitPolicy", NGINX, "wide", target("g"), spec={"rateLimit": {"dryRun": True}})
+    mine: Final = on(
+        "RateLimitPolicy",
+        NGINX,
+        "mine",
+        target("r", "HTTPRoute"),
+        spec={"rateLimit": {"dryRun": False, "rejectCode": 429}},
+    )
+    controller: Final = "gateway.nginx.org/nginx-gateway-controller"
+
+    def test_of_the_policy(self) -> None:
+        """It is enforced but for that."""
+        answer = describe_policy(world(self.controller, self.wide, self.mine), self.mine.ref)
+        assert "rateLimit.dryRun false in effect nowhere controllers pass it over" in told(answer)
+        assert "is enforced in part" in told(answer)
+        assert {field["field"]: field["unheededOn"] for field in loaded(answer)["fields"]} == {
+            "rateLimit.dryRun": [1, 2],
+            "rateLimit.rejectCode": [],
+        }
+
+    def test_of_the_route(self) -> None:
+        """The Gateway's stands."""
+        answer = describe(world(self.controller, self.wide, self.mine), node("HTTPRoute", "r"))
+        assert "instead of false, RateLimitPolicy default/mine" in told(answer)
+        (group,) = loaded(answer)["inForce"]
+        (setting,) = [one for one in group["settings"] if one["field"] == "rateLimit.dryRun"]
+        assert (setting["value"], setting["source"]["object"]["name"]) == (True, "wide")
+        assert [fate["state"] for fate in setting["insteadOf"]] == ["unheeded"]
+
+    def test_alone(self) -> None:
+        """A policy that says nothing else has no effect."""
+        alone = on("RateLimitPolicy", NGINX, "mine", target("r", "HTTPRoute"), spec={"rateLimit": {"dryRun": False}})
+        analysis = world(self.controller, alone)
+        assert analysis.enforcement(alone.ref).state == "NoEffect"
+        assert analysis.affected_by(node("HTTPRoute", "r")) == ()

@@ -1,0 +1,223 @@
+"""Fields that several policies set together: taken apart, put together, and who has what of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import Leaf, plain
+from kubectl_policy.profiles.merging import Joint
+from kubectl_policy.resolution.joint import closed, filled, only, opened, opened_fields, own_fields
+from kubectl_policy.resolution.traced import Beside, KeyedList, trace
+from tests.resolution.specs import set_by, source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.resolution import Traced
+    from kubectl_policy.resolution.traced import Field
+
+SHARED = Joint("f", ("level",))
+FIELDS = Joint("f", ("level",), "*")
+PORTS = Joint("f", ("level",), "[port]")
+ENTRIES = Joint("f", ("level",), "ref.name")
+
+
+def by(joint: Joint, name: str, spec: Mapping[str, Json]) -> Traced:
+    """A spec as the policy of that name declares it, with one joint field taken apart."""
+    return opened(trace(spec, source(name), [tuple(joint.field.split("."))]), [joint])
+
+
+class TestOpened:
+    """A joint field is taken apart into what can come from different policies."""
+
+    @pytest.mark.parametrize("joint", [SHARED, FIELDS, PORTS, ENTRIES])
+    @pytest.mark.parametrize(
+        "value",
+        [
+            7,
+            None,
+            {},
+            [],
+            [1, 2],
+            {"a": 1, "b": {"c": 1}},
+            {"ref": {"name": "x"}, "a": 1},
+            {"ref": {"name": 7}},
+            {"ref": "x"},
+            [{"port": 80, "a": 1}, {"port": "81"}],
+            [{"port": 80}, {"port": 80}],
+            [{"port": 80}, {}],
+            [{"port": True}],
+        ],
+        ids=str,
+    )
+    def test_of_one_policy_nothing_changes(self, joint: Joint, value: Json) -> None:
+        """Whatever stands there, its values are still the same."""
+        spec: dict[str, Json] = {"f": value, "g": 1}
+        assert plain(by(joint, "p", spec)) == {name: one for name, one in spec.items() if one is not None}
+
+    def test_what_is_not_there_is_not_opened(self) -> None:
+        """Nor what is inside of something that is no map."""
+        deep = Joint("f.g", ("level",))
+        for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
+            assert opened(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
+
+    def test_what_is_a_map_already_is_left_alone(self) -> None:
+        """A field that an outer joint field has opened is opened once."""
+        once = by(FIELDS, "p", {"f": {"a": 1}})
+        assert opened(once, [FIELDS, SHARED]) == once
+
+    def test_lists_are_known_by_policy_and_place(self) -> None:
+        """Other values by the policy alone."""
+        assert set_by(by(SHARED, "p", {"f": ["x", "y"]})) == {
+            'f["default/p[0]"]': ("x", "p"),
+            'f["default/p[1]"]': ("y", "p"),
+        }
+        found = by(SHARED, "p", {"f": {"a": 1}})["f"]
+        assert isinstance(found, Beside)
+        assert list(found) == ["default/p"]
+
+    def test_fields_are_whole(self) -> None:
+        """Each comes from one policy, whatever it holds."""
+        found = by(FIELDS, "p", {"f": {"a": {"b": 1}, "c": None}})
+        assert set_by(found) == {"f.a": ({"b": 1}, "p"), "f.c": (None, "p")}
+        assert plain(found) == {"f": {"a": {"b": 1}}}
+
+    def test_elements_are_merged_field_by_field(self) -> None:
+        """They are known by their key."""
+        assert set_by(by(PORTS, "p", {"f": [{"port": 80, "a": {"b": 1}}]})) == {
+            "f.80.port": (80, "p"),
+            "f.80.a.b": (1, "p"),
+        }
+
+    def test_entries_are_known_by_a_value_in_them(self) -> None:
+        """A value without such a path is no entry."""
+        assert set_by(by(ENTRIES, "p", {"f": {"ref": {"name": "x"}}})) == {"f.x": ({"ref": {"name": "x"}}, "p")}
+        assert isinstance(by(ENTRIES, "p", {"f": {"off": True}})["f"], Leaf)
+
+
+class TestFilled:
+    """What one spec says and, where it says nothing, another one."""
+
+    @pytest.mark.parametrize(
+        ("joint", "first", "later", "expected"),
+        [
+            (SHARED, [1], [2], [1, 2]),
+            (SHARED, {"a": 1}, {"a": 2}, [{"a": 1}, {"a": 2}]),
+            (SHARED, [1], [], [1]),
+            (SHARED, [], [2], [2]),
+            (SHARED, [1], {"a": 2}, [1]),
+            (FIELDS, {"a": 1}, {"a": 2, "b": 2}, {"a": 1, "b": 2}),
+            (FIELDS, {"a": {"x": 1}}, {"a": {"y": 2}}, {"a": {"x": 1}}),
+            (FIELDS, {}, {"a": 2}, {"a": 2}),
+            (FIELDS, {"a": 1}, {}, {"a": 1}),
+            (FIELDS, 1, {"a": 2}, 1),
+            (FIELDS, {"a": 1}, 2, {"a": 1}),
+            (PORTS, [{"port": 80, "a": 1}], [{"port": 80, "b": 2}, {"port": 81}], None),
+            (PORTS, [], [{"port": 80}], [{"port": 80}]),
+            (PORTS, {}, [{"port": 80}], {}),
+            (ENTRIES, {"ref": {"name": "x"}}, {"ref": {"name": "x"}, "a": 2}, {"ref": {"name": "x"}}),
+            (ENTRIES, {"ref": {"name": "x"}}, {"off": True}, {"ref": {"name": "x"}}),
+            (ENTRIES, {"off": True}, {"ref": {"name": "x"}}, {"off": True}),
+        ],
+        ids=str,
+    )
+    def test_by_the_parts_of_a_field(self, joint: Joint, first: Json, later: Json, expected: Json) -> None:
+        """Each part from the first policy that has it; nothing at all says nothing."""
+        merged = filled(by(joint, "p", {"f": first}), by(joint, "q", {"f": later}))
+        both: Json = [{"port": 80, "a": 1, "b": 2}, {"port": 81}]
+        assert plain(merged) == {"f": both if expected is None else expected}
+
+    def test_entries_of_several_stand_beside_each_other(self) -> None:
+        """With who said which."""
+        merged = filled(
+            by(ENTRIES, "p", {"f": {"ref": {"name": "x"}}}), by(ENTRIES, "q", {"f": {"ref": {"name": "y"}}})
+        )
+        assert plain(merged) == {"f": [{"ref": {"name": "x"}}, {"ref": {"name": "y"}}]}
+        assert {name: who for name, (_, who) in set_by(merged).items()} == {"f.x": "p", "f.y": "q"}
+
+    @pytest.mark.parametrize("first", [{"a": 1}, {}])
+    def test_what_is_whole_comes_from_the_first_that_has_it(self, first: dict[str, Json]) -> None:
+        """Also if it has nothing in it; the rest is filled."""
+        later = by(FIELDS, "q", {"f": {"b": 2}, "g": 2})
+        assert plain(filled(by(FIELDS, "p", {"f": first}), later, {("f",)})) == {"f": first, "g": 2}
+
+    def test_a_removed_field_stays_removed(self) -> None:
+        """Nobody brings it back."""
+        found = filled(trace({"a": None}, source("p")), trace({"a": {"b": 1}}, source("q")))
+        assert plain(found) == {}
+
+    @pytest.mark.parametrize(
+        ("ours", "theirs", "together"),
+        [
+            ({"do": "x"}, {"do": "x"}, True),
+            ({"do": "x"}, {"do": "y"}, False),
+            ({"do": "x"}, {}, True),
+            ({}, {"do": "x"}, True),
+            ({"how": {"code": 1}}, {"how": {"code": 1, "text": 2}}, True),
+            ({"how": {"code": 1}}, {"how": {"code": 2}}, False),
+            ({"map": {"a": 1}}, {"map": {"a": 1}}, True),
+            ({"map": {"a": 1}}, {"map": {"a": 2}}, False),
+            ({"how": 1}, {"how": {"code": 2}}, True),
+        ],
+        ids=str,
+    )
+    def test_unless_they_disagree(self, ours: dict[str, Json], theirs: dict[str, Json], *, together: bool) -> None:
+        """Then the first one has all of the field, and nothing else of the spec is touched."""
+        unless: dict[Field, tuple[str, ...]] = {("f",): ("do", "how.code", "map")}
+        first, later = (
+            by(FIELDS, name, {"f": {name: 1, **spec}, name: 1}) for name, spec in (("p", ours), ("q", theirs))
+        )
+        found = plain(filled(first, later, (), unless))
+        inner = found["f"]
+        assert isinstance(inner, dict)
+        assert ("q" in inner) == together
+        assert found | {"f": 0} == {"f": 0, "p": 1, "q": 1}
+
+    def test_the_sort_of_a_list_is_kept(self) -> None:
+        """So that it is a list again in the end."""
+        assert type(filled(KeyedList(), {})) is KeyedList
+        assert type(filled(Beside(), {})) is Beside
+        assert type(filled({}, KeyedList())) is dict
+
+
+class TestFields:
+    """Which joint fields come whole where, and which are put together."""
+
+    joints = (
+        Joint("a", ("levels",), "*"),
+        Joint("a", ("level",), "*"),
+        Joint("a.b", ("level", "levels")),
+        Joint("c", ("scopes",)),
+        Joint("c.d", ("level", "scopes")),
+    )
+
+    def test_each_place_has_its_own(self) -> None:
+        """One field may be named more than once."""
+        assert closed(self.joints, "level") == {("c",)}
+        assert closed(self.joints, "levels") == {("c",), ("c", "d")}
+        assert closed(self.joints, "scopes") == {("a",), ("a", "b")}
+
+    def test_outermost_first(self) -> None:
+        """What is inside a field that comes whole is not put together."""
+        assert opened_fields(self.joints, "level") == [("a",), ("a", "b")]
+        assert opened_fields(self.joints, "levels") == [("a",), ("a", "b")]
+        assert opened_fields(self.joints, "scopes") == [("c",), ("c", "d")]
+
+    def test_what_another_policy_cannot_set_as_well(self) -> None:
+        """Joint fields that come whole on a level are claimed whole; those that do not, not at all."""
+        spec = trace({"a": {"b": [1], "x": 1}, "c": {"d": [1], "e": 1}, "f": {"g": 1}}, source("p"), [("a",), ("c",)])
+        assert own_fields(opened(spec, self.joints), self.joints) == [("c",), ("f", "g")]
+        assert own_fields(spec, ()) == [("a",), ("c",), ("f", "g")]
+
+
+def test_only_one_field_of_a_spec() -> None:
+    """Nothing where it is absent, or lies inside of what is no map."""
+    spec = trace({"a": {"b": 1, "c": 2}, "d": 3}, source("p"))
+    assert plain(only(spec, ("a", "b"))) == {"a": {"b": 1}}
+    assert plain(only(spec, ("a",))) == {"a": {"b": 1, "c": 2}}
+    assert plain(only(spec, ("d",))) == {"d": 3}
+    for field in (("x",), ("a", "x"), ("d", "x"), ("a", "b", "x")):
+        assert only(spec, field) == {}

@@ -1,0 +1,291 @@
+"""Policies that are merged level by level and scope by scope: what comes out, who takes part, who beats whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
+from kubectl_policy.profiles.merging import Inheritance, Joint, RouteChoice, Scope
+from kubectl_policy.resolution.levels import is_stacked, stack
+from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.surroundings import Surroundings
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from tests.build import node
+from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, superseders
+from tests.resolution.specs import names, set_by, source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy import EffectivePolicy
+    from kubectl_policy.model import Json, NodeRef
+    from kubectl_policy.profiles.merging import Within
+
+Policy: TypeAlias = "tuple[str, NodeRef, Mapping[str, Json]]"
+
+CLASS, GATEWAY_G, LISTENER = node("GatewayClass", "c"), node("Gateway", "g"), node("Gateway", "g", "l")
+TOP, TOP_RULE = node("HTTPRoute", "top"), node("HTTPRoute", "top", "rule[0]")
+LOW, LOW_RULE = node("HTTPRoute", "low"), node("HTTPRoute", "low", "rule[0]")
+PATH: Final = (CLASS, GATEWAY_G, LISTENER, TOP, TOP_RULE, LOW, LOW_RULE)
+PATCHING: Final = replace(UNSAID, strategy=MergeStrategy.PATCH_DEFAULTS, same_level="first-wins", stanzas="none")
+ON_ROUTES: Final = Scope((TargetLevel(HTTP_ROUTE), TargetLevel(HTTP_ROUTE, section=True)))
+ON_LISTENERS: Final = Scope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"}))
+BY_ROUTES: Final = RouteChoice("example.com/inherit", {})
+
+
+def sharing(
+    *joints: Joint, scopes: tuple[Scope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
+) -> PolicyKindProfile:
+    """A kind with joint fields and scopes."""
+    return replace(PATCHING, joint_fields=joints, scopes=scopes, strategy=strategy)
+
+
+def at_low(
+    profile: PolicyKindProfile,
+    *policies: Policy,
+    protocol: str = "HTTPS",
+    choices: dict[NodeRef, Inheritance] | None = None,
+) -> EffectivePolicy:
+    """What policies amount to at the rule of the lower route, given from the root on, and of one node as they fold."""
+    parts = tuple(brings(name, spec, where, profile) for name, where, spec in policies)
+    said = {route.object: choice for route, choice in (choices or {}).items()}
+    return resolve(PATH, profile, parts, Surroundings(listener=listener_at(LISTENER, protocol), choices=said))
+
+
+@pytest.mark.parametrize(
+    ("profile", "expected"),
+    [
+        (PATCHING, False),
+        (replace(PATCHING, same_level="all-apply"), True),
+        (sharing(Joint("a", ("level",))), True),
+        (sharing(scopes=(ON_ROUTES,)), True),
+        (replace(PATCHING, route_choice=BY_ROUTES), True),
+    ],
+)
+def test_which_kinds_are_merged_by_levels(profile: PolicyKindProfile, *, expected: bool) -> None:
+    """Those with something that only levels and scopes can say."""
+    assert is_stacked(profile) == expected
+
+
+class TestLevels:
+    """A level is a route with its rules, or all that stands together elsewhere."""
+
+    a: Final[Mapping[str, Json]] = {"f": ["a"], "m": {"x": 1, "y": 1}}
+    b: Final[Mapping[str, Json]] = {"f": ["b"], "m": {"y": 2}}
+
+    @pytest.mark.parametrize(
+        ("above", "below", "within", "together"),
+        [
+            (GATEWAY_G, LISTENER, "level", True),
+            (CLASS, GATEWAY_G, "level", True),
+            (TOP, TOP_RULE, "level", True),
+            (GATEWAY_G, TOP, "level", False),
+            (TOP, LOW, "level", False),
+            (TOP_RULE, LOW_RULE, "level", False),
+            (GATEWAY_G, LISTENER, "levels", False),
+            (LOW, LOW_RULE, "levels", False),
+            (GATEWAY_G, TOP, "levels", True),
+            (TOP, LOW, "levels", True),
+            (TOP_RULE, LOW_RULE, "levels", True),
+            (GATEWAY_G, LOW, "scopes", False),
+        ],
+    )
+    def test_who_shares_a_field(self, above: NodeRef, below: NodeRef, within: Within, *, together: bool) -> None:
+        """The nearer one's comes first; other fields are merged field by field."""
+        found = at_low(sharing(Joint("f", (within,))), ("a", above, self.a), ("b", below, self.b))
+        assert plain(found.spec) == {"f": ["b", "a"] if together else ["b"], "m": {"x": 1, "y": 2}}
+        assert names(found.members) == {"a", "b"}
+        fate = fates(found)
+        entry = 'f["default/a[0]"]'
+        assert fate["a", entry].state == ("effective" if together else "superseded")
+        assert superseders(fate["a", entry]) == (set() if together else {"b"})
+        assert superseders(fate["a", "m.y"]) == {"b"}
+
+    def test_a_map_comes_whole_or_by_its_fields(self) -> None:
+        """Without more a joint field that is a map stands beside those of others; elsewhere it is a unit."""
+        beside = at_low(sharing(Joint("m", ("level",))), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        assert plain(beside.spec)["m"] == [{"y": 2}, {"x": 1, "y": 1}]
+        whole = at_low(sharing(Joint("m", ("scopes",), "*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        assert plain(whole.spec)["m"] == {"y": 2}
+        assert superseders(fates(whole)["a", "m.x"]) == {"b"}
+        by_field = at_low(sharing(Joint("m", ("level",), "*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        assert set_by(by_field.spec)["m.x"] == (1, "a")
+
+    def test_unless_two_of_a_level_disagree(self) -> None:
+        """Between levels nothing of the sort is asked."""
+        joint = Joint("m", ("level", "levels"), "*", ("y",))
+        for where, expected in ((LOW, {"y": 2}), (TOP, {"x": 1, "y": 2})):
+            found = at_low(sharing(joint), ("a", where, self.a), ("b", LOW_RULE, self.b))
+            assert plain(found.spec)["m"] == expected
+
+    def test_where_the_one_further_up_wins(self) -> None:
+        """It does so on a level, too."""
+        profile = sharing(Joint("f", ("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
+        for below in (LISTENER, TOP):
+            found = at_low(profile, ("a", GATEWAY_G, self.a), ("b", below, self.b))
+            assert plain(found.spec) == {"f": ["a", "b"], "m": {"x": 1, "y": 1}}
+
+    def test_nested_joint_fields(self) -> None:
+        """The outer one's fields are not lost for the sake of the inner one."""
+        joints = (Joint("m", ("level", "levels"), "*"), Joint("m.l", ("level", "levels")))
+        specs: tuple[dict[str, Json], ...] = ({"m": {"l": [1], "x": 1, "y": 1}}, {"m": {"l": [2], "y": 2}})
+        for where in (TOP, LOW):
+            found = at_low(sharing(*joints), ("a", where, specs[0]), ("b", LOW_RULE, specs[1]))
+            assert plain(found.spec) == {"m": {"l": [2, 1], "x": 1, "y": 2}}
+
+    def test_an_inner_field_of_one_that_comes_whole(self) -> None:
+        """It comes whole with it."""
+        profile = sharing(Joint("m", ("level",), "*"), Joint("m.l", ("levels",)))
+        found = at_low(profile, ("a", TOP, {"m": {"l": [1], "x": 1}}), ("b", LOW, {"m": {"l": [2]}}))
+        assert plain(found.spec) == {"m": {"l": [2]}}
+
+
+class TestStrategies:
+    """Between levels the strategy of the kind decides."""
+
+    policies: Final[tuple[Policy, ...]] = (
+        ("a", GATEWAY_G, {"x": 1, "y": 1}),
+        ("b", TOP, {"y": 2}),
+        ("c", TOP_RULE, {"z": 3}),
+    )
+
+    @pytest.mark.parametrize(
+        ("strategy", "expected", "members", "rejected"),
+        [
+            (MergeStrategy.PATCH_DEFAULTS, {"x": 1, "y": 2, "z": 3}, "abc", ""),
+            (MergeStrategy.PATCH_OVERRIDES, {"x": 1, "y": 1, "z": 3}, "abc", ""),
+            (MergeStrategy.ATOMIC_DEFAULTS, {"y": 2, "z": 3}, "bc", ""),
+            (MergeStrategy.ATOMIC_OVERRIDES, {"x": 1, "y": 1}, "a", ""),
+            (MergeStrategy.NONE, {"x": 1, "y": 1}, "a", "bc"),
+        ],
+    )
+    def test_of_the_kind(self, strategy: MergeStrategy, expected: dict[str, Json], members: str, rejected: str) -> None:
+        """As for two policies that are folded."""
+        found = at_low(sharing(Joint("f", ("level",)), strategy=strategy), *self.policies)
+        assert plain(found.spec) == expected
+        assert (names(found.members), names(found.rejected)) == (set(members), set(rejected))
+        for fate in found.fates():
+            assert (fate.state == "effective") == (not fate.superseded_by)
+            assert (fate.state == "rejected") == (fate.source.object.name in rejected)
+
+    def test_all_on_a_level_apply(self) -> None:
+        """And those of a nearer level replace them; one policy alone has its settings below its name as well."""
+        profile = replace(PATCHING, same_level="all-apply", strategy=MergeStrategy.ATOMIC_DEFAULTS)
+        found = at_low(profile, *self.policies)
+        assert plain(found.spec) == {"default/c": {"z": 3}, "default/b": {"y": 2}}
+        assert superseders(fates(found)["a", '["default/a"].x']) == {"b", "c"}
+        assert plain(at_low(profile, self.policies[0]).spec) == {"default/a": {"x": 1, "y": 1}}
+        both = at_low(profile, ("a", GATEWAY_G, {}), ("b", GATEWAY_G, {"x": 1}))
+        assert plain(both.spec) == {"default/b": {"x": 1}, "default/a": {}}
+
+    def test_a_level_of_empty_policies_replaces_none(self) -> None:
+        """If the kind is about a field."""
+        profile = replace(
+            PATCHING, same_level="all-apply", strategy=MergeStrategy.ATOMIC_DEFAULTS, empty_without="about"
+        )
+        found = at_low(profile, ("a", GATEWAY_G, {"about": 1}), ("b", TOP, {"y": 2}))
+        assert plain(found.spec) == {"default/a": {"about": 1}}
+        other = at_low(profile, ("a", GATEWAY_G, {"about": 1}), ("b", TOP, {"y": 2}), ("c", TOP, {"about": 2}))
+        assert plain(other.spec) == {"default/c": {"about": 2}, "default/b": {"y": 2}}
+
+
+class TestRouteChoice:
+    """A route says how its policies meet those on the routes that it leads to."""
+
+    joint = Joint("f", ("level", "levels"))
+    policies: Final[tuple[Policy, ...]] = (
+        ("g", GATEWAY_G, {"f": ["g"], "x": 0, "z": 0}),
+        ("a", TOP, {"f": ["a"], "x": 1, "y": 1}),
+        ("b", LOW_RULE, {"f": ["b"], "y": 2}),
+    )
+
+    @pytest.mark.parametrize(
+        ("choice", "shared", "y"),
+        [
+            (None, ["b"], 2),
+            (Inheritance(MergeStrategy.PATCH_DEFAULTS), ["b"], 2),
+            (Inheritance(MergeStrategy.PATCH_OVERRIDES), ["a"], 1),
+            (Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_DEFAULTS), ["b", "a"], 2),
+            (Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES), ["a", "b"], 2),
+            (Inheritance(MergeStrategy.PATCH_OVERRIDES, MergeStrategy.PATCH_DEFAULTS), ["b", "a"], 1),
+        ],
+    )
+    def test_by_its_value(self, choice: Inheritance | None, shared: list[str], y: int) -> None:
+        """Joint fields are put together only where it says so; what is above the route is not its to say."""
+        profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
+        found = at_low(profile, *self.policies, choices={TOP: choice} if choice else {})
+        assert plain(found.spec) == {"f": shared, "x": 1, "y": y, "z": 0}
+
+    def test_the_choice_of_a_route_that_leads_nowhere_says_nothing(self) -> None:
+        """Nor does that of a route further down."""
+        profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
+        deep = Inheritance(MergeStrategy.PATCH_OVERRIDES, MergeStrategy.PATCH_DEFAULTS)
+        assert plain(at_low(profile, *self.policies, choices={LOW: deep}).spec)["f"] == ["b"]
+
+    def test_as_a_whole(self) -> None:
+        """A route may let those further down replace all that it says, and what is above it stays."""
+        profile = replace(PATCHING, route_choice=BY_ROUTES)
+        found = at_low(profile, *self.policies, choices={TOP: Inheritance(MergeStrategy.ATOMIC_DEFAULTS)})
+        assert set_by(found.spec) == {"f": (["b"], "b"), "y": (2, "b"), "x": (0, "g"), "z": (0, "g")}
+
+    def test_three_routes_on_a_path(self) -> None:
+        """Each says it of all that is below it."""
+        last = node("HTTPRoute", "last")
+        profile = replace(sharing(), route_choice=BY_ROUTES)
+        for choices, expected in (
+            ({}, "c"),
+            ({TOP: Inheritance(MergeStrategy.PATCH_OVERRIDES)}, "a"),
+            ({LOW: Inheritance(MergeStrategy.PATCH_OVERRIDES)}, "b"),
+        ):
+            found = at_low(
+                profile, ("a", TOP, {"x": "a"}), ("b", LOW, {"x": "b"}), ("c", last, {"x": "c"}), choices=choices
+            )
+            assert plain(found.spec) == {"x": expected}
+
+
+class TestScopes:
+    """Policies are merged within a scope first, and only the outcomes of scopes meet."""
+
+    profile = sharing(Joint("f", ("scopes",)), Joint("h", ("level", "levels")), scopes=(ON_ROUTES, ON_LISTENERS))
+    policies: Final[tuple[Policy, ...]] = (
+        ("g", GATEWAY_G, {"f": ["g"], "h": ["g"], "x": 0}),
+        ("l", LISTENER, {"f": ["l"], "h": ["l"], "y": 1}),
+        ("t", TOP, {"f": ["t"], "h": ["t"], "x": 2}),
+        ("r", LOW, {"f": ["r"], "h": ["r"], "z": 3}),
+    )
+
+    def test_a_scope_below_listeners_of_a_protocol(self) -> None:
+        """Below HTTP a listener is a scope of its own, below HTTPS its Gateway's."""
+        http = at_low(self.profile, *self.policies, protocol="HTTP")
+        assert plain(http.spec) == {"f": ["r", "l", "g"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
+        assert [names(scope.members) for scope in http.scopes] == [{"g"}, {"l"}, {"t", "r"}]
+        https = at_low(self.profile, *self.policies)
+        assert plain(https.spec) == {"f": ["r", "l"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
+        assert [plain(scope.spec) for scope in https.scopes] == [
+            {"f": ["l"], "h": ["l", "g"], "x": 0, "y": 1},
+            {"f": ["r"], "h": ["r", "t"], "x": 2, "z": 3},
+        ]
+        assert names(https.members) == set("gltr")
+
+    def test_without_a_listener_there_is_no_protocol(self) -> None:
+        """A listener's policies are then in the last scope."""
+        parts = [brings(name, spec, where, self.profile) for name, where, spec in self.policies[:2]]
+        found = stack(parts, self.profile, Surroundings())
+        assert [names(scope.members) for scope in found.scopes] == [{"g", "l"}]
+
+    def test_what_is_on_no_level_is_the_last_scope(self) -> None:
+        """Also if it is further down a path."""
+        service = ("s", node("Service", "s", group=""), {"x": 4})
+        found = at_low(self.profile, *self.policies[2:3], service)
+        assert set_by(found.spec)["x"] == (2, "t")
+        assert superseders(fates(found)["s", "x"]) == {"t"}
+
+    def test_all_refused(self) -> None:
+        """Nothing is left, and no scope."""
+        parts = tuple(brings(name, spec, where, self.profile) for name, where, spec in self.policies[:1])
+        found = resolve(PATH, self.profile, parts, refusing(source("other"), parts[0].source))
+        assert (found.spec, found.members, found.scopes) == ({}, frozenset(), ())
+        assert {fate.state for fate in found.fates()} == {"rejected"}
