@@ -27,8 +27,8 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
     A route is acted on if one of its parents is, or of those of a route that delegates to it; a parent that controllers
-    pass over counts only where a listener of it is named. Objects that belong to no
-    Gateway are not told apart, and without any controllers every object is acted on.
+    pass over counts only where a listener of it is named. Objects that belong to no Gateway are not told apart, and
+    without any controllers every object is acted on.
     """
     if not controllers:
         return True
