@@ -77,6 +77,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "jointFields": [
         {"field": "acl", "within": ["level", "scopes"], "by": "*", "unless": ["action"]},
         {"field": "acl.rules", "within": ["level"]},
+        {"field": "perPort", "within": ["level"], "by": "[port]"},
         {"field": "auth", "within": ["levels"], "by": "provider.name", "setting": "controller", "value": "gateway"},
     ],
     "scopes": [
@@ -190,6 +191,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
         joint_fields=(
             Joint("acl", ("level", "scopes"), "*", ("action",)),
             Joint("acl.rules", ("level",)),
+            Joint("perPort", ("level",), "[port]"),
             Joint("auth", ("levels",), "provider.name", (), "controller", "gateway"),
         ),
         scopes=(

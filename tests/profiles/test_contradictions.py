@@ -12,6 +12,7 @@ from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from tests.profiles.everything import DOCUMENT, FIELDS
 
 SERVICE = {"group": "", "kind": "Service"}
+PORTS = {"field": "perPort", "key": "port", "insteadOf": "default"}
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
 
 
@@ -33,6 +34,23 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
         ),
         ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
+        ({"jointFields": []}, "jointFields", "needs nulls: ignore"),
+        ({"scopes": [], "nulls": "remove"}, "scopes", "needs nulls: ignore"),
+        ({"routeChoice": {}}, "routeChoice", "needs nulls: ignore"),
+        ({"portField": PORTS}, "portField", "needs a joint field of that name, by that key"),
+        (
+            {
+                "portField": PORTS,
+                "nulls": "ignore",
+                "jointFields": [
+                    {"field": "perPort"},
+                    {"field": "perPort", "by": "[n]"},
+                    {"field": "x", "by": "[port]"},
+                ],
+            },
+            "portField",
+            "needs a joint field of that name, by that key",
+        ),
         ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
         ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),
         ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "means nothing with attachment: none"),
@@ -81,6 +99,8 @@ def test_a_kind_has_a_name() -> None:
         {"strategyField": "spec.mode", "strategyValues": {"a": "None"}},
         {"mergeParents": [], "chooser": "challenger"},
         {"mergeParents": [], "variants": [{"targets": [SERVICE], "chooser": "challenger"}]},
+        {"nulls": "ignore", "jointFields": [], "scopes": [], "routeChoice": {}},
+        {"nulls": "ignore", "portField": PORTS, "jointFields": [{"field": "perPort", "by": "[port]"}]},
         {"attachment": "none", "declaredTargets": [SERVICE]},
         {"targetGroup": "v1.example.com"},
         {"approximate": True, "notes": "Retries are not counted."},
