@@ -13,10 +13,10 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bench.worlds import documents
+from bench.worlds import documents, reported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 PYTHON: Final = sys.executable
 COMMAND: Final = str(Path(PYTHON).parent / "kubectl-policy")
@@ -85,10 +85,10 @@ def _measure(comparison: Comparison) -> tuple[Measurement, Measurement]:
     return _best(commands), _best(baselines)
 
 
-def _write_world(folder: Path, size: int) -> str:
-    path = folder / f"{size}.yaml"
+def _write_world(folder: Path, size: int, world: Callable[[int], Iterable[str]] = documents) -> str:
+    path = folder / f"{size}-{world.__name__}.yaml"
     with path.open("w", encoding="utf-8") as file:
-        for document in documents(size):
+        for document in world(size):
             file.write(f"---\n{document}")
     return str(path)
 
@@ -103,6 +103,7 @@ def _write_profiles(folder: Path, count: int) -> str:
 
 def _comparisons(folder: Path) -> tuple[Comparison, ...]:
     small, large = _write_world(folder, 30), _write_world(folder, 10_000)
+    seen = _write_world(folder, 10_000, reported)
     bare = (PYTHON, "-c", "pass")
     describe = (COMMAND, "describe", "httproute/route-0", "-n", "team-0", "--offline")
     return (
@@ -118,6 +119,14 @@ def _comparisons(folder: Path) -> tuple[Comparison, ...]:
         ),
         Comparison(
             "get policies, 10,000", (COMMAND, "get", "policies", "-A", "--offline", large), "bare python", bare, 400, 3
+        ),
+        Comparison(
+            "status, 10,000",
+            (COMMAND, "status", "-A", "--offline", seen),
+            "get policies",
+            (COMMAND, "get", "policies", "-A", "--offline", seen),
+            2,
+            3,
         ),
         Comparison(
             "describe, 10,000 objects",

@@ -153,6 +153,51 @@ def _endless() -> Iterator[str]:
                 yield document.format(team=team, route=route)
 
 
+# What a controller that agrees with everything would have written, below the documents that it is written on.
+_REPORTS: Final = {
+    "kind: Gateway\n": """\
+status:
+  conditions:
+    - {type: Accepted, status: "True", reason: Accepted}
+  listeners:
+    - name: http
+      attachedRoutes: 30
+      conditions:
+        - {type: Accepted, status: "True", reason: Accepted}
+        - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
+    - name: https
+      attachedRoutes: 30
+      conditions:
+        - {type: Accepted, status: "True", reason: Accepted}
+        - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
+""",
+    "kind: HTTPRoute\n": """\
+status:
+  parents:
+    - parentRef: {name: edge}
+      controllerName: example.io/gateway-controller
+      conditions:
+        - {type: Accepted, status: "True", reason: Accepted}
+        - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
+""",
+    "kind: RetryPolicy\n": """\
+status:
+  ancestors:
+    - ancestorRef: {name: edge}
+      controllerName: example.io/gateway-controller
+      conditions:
+        - {type: Accepted, status: "True", reason: Accepted}
+""",
+}
+
+
+def reported(size: int) -> Iterator[str]:
+    """The same objects as `documents`, with what controllers reported on them."""
+    for document in documents(size):
+        report = next((text for kind, text in _REPORTS.items() if f"\n{kind}" in document), "")
+        yield document + report
+
+
 def documents(size: int) -> Iterator[str]:
     """Exactly `size` objects, one YAML document each; the same ones for the same size.
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import yaml
 
-from bench.worlds import documents
+from bench.worlds import documents, reported
+from kubectl_policy import analyze, load_manifests
+from kubectl_policy.questions.listing import Selection
+from kubectl_policy.questions.status import status
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_every_document_is_an_object_of_its_own() -> None:
@@ -27,3 +35,13 @@ def test_a_small_world_has_the_route_that_is_described() -> None:
 def test_the_same_size_gives_the_same_world() -> None:
     """Measurements of two days are of the same thing."""
     assert list(documents(200)) == list(documents(200))
+
+
+def test_reports_are_those_of_a_controller_that_agrees(tmp_path: Path) -> None:
+    """So that each is compared, down to the number of routes, and none ends early in a disagreement."""
+    path = tmp_path / "world.yaml"
+    path.write_text("---\n".join(reported(5 + 3 * 30)), "utf-8")
+    report = status(analyze(load_manifests([path])), "", Selection())
+    assert all(one.reported for one in report.objects)
+    assert len({found.type for _, found in report.comparisons if found.verdict == "agrees"}) == 3
+    assert not report.disagrees

@@ -126,11 +126,11 @@ def test_every_page_can_be_found_from_the_readme(page: Path) -> None:
 
 
 def exit_codes() -> set[int]:
-    """Every exit code: success, one for each kind of error, and that of an interrupted command."""
+    """Every exit code: those of answers, one for each kind of error, and that of an interrupted command."""
     kinds = [
         found for found in vars(errors).values() if isinstance(found, type) and issubclass(found, errors.PolicyError)
     ]
-    return {0, 130} | {kind.exit_code for kind in kinds}
+    return {0, errors.FOUND, errors.INCOMPLETE, cli.INTERRUPTED} | {kind.exit_code for kind in kinds}
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "output.md"], ids=name_of)
@@ -206,7 +206,7 @@ def test_every_format_is_documented() -> None:
 def test_the_version_and_kinds_of_documents_are_documented() -> None:
     """What a script checks first."""
     described = section(ROOT / "docs" / "output.md", "JSON and YAML")
-    for wanted in (API_VERSION, "ObjectDescription", "PolicyDescription"):
+    for wanted in (API_VERSION, "ObjectDescription", "PolicyDescription", "StatusComparison"):
         assert f"{wanted}`" in described
 
 

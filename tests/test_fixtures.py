@@ -27,6 +27,7 @@ WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
     "bakery": [("target-missing", "RetryPolicy baker/wedding")],
     "envoy-gateway": [("target-not-permitted", "SecurityPolicy platform/login")],
     "kuadrant": [],
+    "reported": [("target-not-managed", "BackendTrafficPolicy platform/internal-retries")],
     "delegation": [],
     "gloo": [("target-not-permitted", "RouteOption platform/faults")],
     "linkerd": [],

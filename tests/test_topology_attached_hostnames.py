@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.topology import Settings, Topology, attached_hostnames
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 
@@ -87,6 +88,11 @@ def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
     assert names(found, world, settings=UNISOLATED) == ("a.b.example.com",)
     lists = gateway_class(status={"supportedFeatures": [{"name": "Gateway"}]})
     assert names(found, world, lists) == ("a.b.example.com",)
+    lacking = Settings(
+        gateways_of=lambda name: GatewayProfile(UNISOLATED.unsupported_features if name else frozenset())
+    )
+    assert names(found, world, gateway_class(), settings=lacking) == ("a.b.example.com",)
+    assert names(found, world, settings=lacking) == ()
 
 
 def test_listeners_of_admitted_listener_sets_count() -> None:

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Settings
-from kubectl_policy.topology.listeners import MIXED_MODES, TERMINATE_MODE, listeners_of, supported_kinds_of, supports
-from tests.build import allow, gateway, gateway_class, index, listener, listener_set, resource
+from kubectl_policy.topology.listeners import (
+    ISOLATION,
+    MIXED_MODES,
+    TERMINATE_MODE,
+    listeners_of,
+    supported_kinds_of,
+    supports,
+    treatment,
+)
+from tests.build import allow, gateway, gateway_class, index, listener, listener_set, ref, resource
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -99,3 +108,30 @@ def test_a_gateway_class_that_lists_tls_route_lists_its_modes(features: Json, *,
 def test_nothing_is_known_against_an_unknown_gateway() -> None:
     """A ListenerSet may name none."""
     assert supports(index(), Settings(), None, MIXED_MODES)
+
+
+def test_what_a_controller_lacks_is_lacking_on_its_gateways_alone() -> None:
+    """Whatever its classes list; of others, and where the class was not read, nothing is known against it."""
+    features: Json = [{"name": "TLSRoute"}, {"name": TERMINATE_MODE}]
+    classes = (
+        gateway_class("public", "example.com/gateway", {"supportedFeatures": features}),
+        gateway_class("theirs", "example.org/gateway"),
+    )
+    found = (gateway("g"), gateway("far", class_name="theirs"), gateway("lost", class_name="unread"))
+    lacking = GatewayProfile(frozenset({TERMINATE_MODE}))
+    settings = Settings(gateways_of=lambda name: lacking if name == "example.com/gateway" else STANDARD_GATEWAYS)
+    world = index(*classes, *found)
+    assert [supports(world, settings, each.ref, TERMINATE_MODE) for each in found] == [False, True, True]
+    assert supports(world, settings, None, TERMINATE_MODE)
+    assert supports(world, settings, found[0].ref, ISOLATION)
+    assert supports(world, Settings(), found[0].ref, TERMINATE_MODE)
+
+
+def test_how_a_gateway_is_treated() -> None:
+    """By the name of its controller; by an empty one where there is no Gateway, or no class of it was read."""
+    settings = Settings(gateways_of=lambda name: GatewayProfile(evidence=(name,)))
+    world = index(gateway_class("public", "example.com/gateway"), gateway("g"), gateway("lost", class_name="unread"))
+    places = (ref("Gateway", "g"), ref("Gateway", "lost"), ref("Gateway", "unread"), None)
+    names = [treatment(world, settings, place).evidence for place in places]
+    assert names == [("example.com/gateway",), ("",), ("",), ("",)]
+    assert treatment(world, Settings(), ref("Gateway", "g")) is STANDARD_GATEWAYS

@@ -1,5 +1,12 @@
 """The exceptions that mean "there is no answer", each with a message for people and a hint."""
 
+from typing import Final
+
+# Exit codes of answers that were given, beside 0, for commands and options that ask for them: something was found, and
+# the answer is incomplete where people act on it.
+FOUND: Final = 1
+INCOMPLETE: Final = 4
+
 
 class PolicyError(Exception):
     """No answer can be given.

@@ -13,7 +13,7 @@ from kubectl_policy.attachment.needs import missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.profiles.profile import Needed
 from kubectl_policy.questions.unseen import unseen_for, unseen_for_policy
-from tests.build import crd, gateway, index, policy, resource, snapshot, target
+from tests.build import crd, gateway, grant, index, policy, resource, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,3 +131,117 @@ def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
     on_ghost = policy("p", target("ghost"), age=1, store={"name": "a"})
     analysis = analyze(snapshot(gateway("g"), on_ghost), profiles=[NEEDY])
     assert unseen_for_policy(analysis, analysis.enforcement(on_ghost.ref)) == ()
+
+
+class TestOptional:
+    """A reference that a policy may do without."""
+
+    profile = replace(NEEDY, needs=(STORE._replace(optional=True),))
+
+    def test_without_it(self) -> None:
+        """In whatever way it is absent; one that is there has to name something."""
+        for reference in (None, 7, "a", [], ["a"]):
+            assert missing(reference, profile=self.profile) == ""
+        assert missing({}, profile=self.profile) == "spec.store names no Store"
+
+    def test_with_it(self) -> None:
+        """What it names has to exist, and be of a kind that is taken."""
+        assert missing({"name": "a"}, profile=self.profile) == "Store default/a, which spec.store names, does not exist"
+        assert missing({"name": "a"}, store("a"), profile=self.profile) == ""
+        strange = "spec.store.kind Shed is not one of Store, ClusterStore"
+        assert missing({"kind": "Shed", "name": "a"}, profile=self.profile) == strange
+
+    def test_what_was_not_read(self) -> None:
+        """Only what is named is looked for."""
+        named, bare = policy("p", store={"name": "a"}), policy("p")
+        assert [*unread_needs(index(named), named, self.profile)] == [(store("a").ref, "spec.store")]
+        assert [*unread_needs(index(bare), bare, self.profile)] == []
+
+
+class TestLists:
+    """References in lists on the way to the field, or at its end."""
+
+    nested = replace(NEEDY, needs=(Needed("spec.jobs.store", "db.example.com", ("Store",)),))
+
+    def test_every_one_of_them(self) -> None:
+        """The first that is missing is told."""
+        found: Json = [{"name": "a"}, {"name": "b"}, {"name": "c"}]
+        assert missing(found, store("a"), store("c")) == "Store default/b, which spec.store names, does not exist"
+        assert missing(found, store("a"), store("b"), store("c")) == ""
+
+    @pytest.mark.parametrize(
+        ("jobs", "expected"),
+        [
+            ([{"store": {"name": "a"}}, {"store": {"name": "b"}}], "Store default/b, which spec.jobs.store names"),
+            ([{"store": [{"name": "a"}, {"name": "b"}]}], "Store default/b, which spec.jobs.store names"),
+            ([{"store": {"name": "a"}}, {"other": 1}, 7, None], ""),
+            ([{"other": 1}], "spec.jobs.store names no Store"),
+            ([], "spec.jobs.store names no Store"),
+            ({"store": {"name": "a"}}, ""),
+        ],
+        ids=str,
+    )
+    def test_lists_on_the_way(self, jobs: Json, expected: str) -> None:
+        """Are gone through; without any reference in them there is none."""
+        found = policy("p", jobs=jobs)
+        lacking = missing_need(index(found, store("a"), complete=True), found, self.nested)
+        assert (lacking.message.partition(", does")[0] if lacking else "") == expected
+
+    def test_what_was_not_read(self) -> None:
+        """Each of them."""
+        found = policy("p", store=[{"name": "a"}, {"name": "b"}, {}])
+        assert [needed.ref.name for needed in unread_needs(index(found), found, NEEDY)] == ["a", "b"]
+
+
+class TestOtherNamespaces:
+    """A reference that names another namespace needs a ReferenceGrant there."""
+
+    far: Final[Json] = {"name": "a", "namespace": "far"}
+    there = store("a", namespace="far")
+    lets_in = grant(
+        namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("db.example.com", "Store")]
+    )
+    forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Store far/a"
+
+    def test_without_a_grant(self) -> None:
+        """Whether or not the object exists."""
+        assert missing(self.far, self.there) == missing(self.far) == self.forbidden
+
+    def test_with_a_grant(self) -> None:
+        """It has to exist then; a grant for others is none."""
+        assert missing(self.far, self.there, self.lets_in) == ""
+        gone = "Store far/a, which spec.store names, does not exist"
+        assert missing(self.far, self.lets_in) == gone
+        others = grant(
+            namespace="far", sources=[("example.com", "OtherPolicy", "default")], targets=[("db.example.com", "Store")]
+        )
+        assert missing(self.far, self.there, others) == self.forbidden
+
+    def test_its_own_namespace(self) -> None:
+        """Needs none, though it is named."""
+        assert missing({"name": "a", "namespace": "default"}, store("a")) == ""
+
+    def test_cluster_scoped_kinds(self) -> None:
+        """Are in no namespace, whatever the reference says."""
+        found: Json = {"kind": "ClusterStore", "name": "a", "namespace": "far"}
+        for place in ("", "default", "far"):
+            assert missing(found, store("a", "ClusterStore", place)) == ""
+        assert missing(found) == "ClusterStore a, which spec.store names, does not exist"
+
+    def test_grants_that_were_not_read(self) -> None:
+        """May let it: nothing is claimed but what is known of the object."""
+        for gap in (Gap("ReferenceGrant", "far", "forbidden"), Gap("", "", "offline")):
+            assert missing(self.far, self.there, gaps=[gap]) == ""
+        gaps = [Gap("ReferenceGrant", "far", "forbidden")]
+        assert missing(self.far, gaps=gaps) == "Store far/a, which spec.store names, does not exist"
+        assert missing(self.far, self.there, gaps=[Gap("ReferenceGrant", "other", "forbidden")]) == self.forbidden
+
+
+def test_a_policy_that_competes_keeps_others_out() -> None:
+    """Although it is invalid, or may not refer to what it needs; without `competes` it does not."""
+    for need, competes in ((STORE, False), (STORE._replace(competes=True), True)):
+        profile = replace(NEEDY, needs=(need,))
+        for reference in ({"name": "a"}, {"name": "a", "namespace": "far"}, {"kind": "Shed", "name": "a"}):
+            found = policy("p", target("g"), store=reference)
+            (attachment,) = attach(found, profile, Topology(index(found, gateway("g"), complete=True)))
+            assert (attachment.state != "attached", attachment.competes) == (True, competes)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy import PolicyKindProfile, Settings, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import GroupKind
-from tests.build import gateway, gateway_class, index, policy, route, service, target
+from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.topology import passed_over
+from tests.build import gateway, gateway_class, index, parent, policy, route, service, target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,3 +72,38 @@ def test_what_belongs_to_no_gateway() -> None:
 def test_whose_it_is_is_unknown() -> None:
     """The policy is attached as far as is known."""
     assert outcome(gateway("g"), to=target("g"), complete=False) == ("attached", "")
+
+
+class TestPassedOver:
+    """Routes of Gateways that are theirs and that they pass over, being invalid."""
+
+    settings: Final = Settings(
+        gateways_of=lambda name: (
+            GatewayProfile(invalid_parents="passedOver") if name == "b.com/c" else STANDARD_GATEWAYS
+        )
+    )
+    parameters: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
+
+    def outcome(self, *objects: Resource, settings: Settings = settings) -> tuple[str, str]:
+        """State and message of a policy on a route, with two Gateways, ours and theirs, that lack their parameters."""
+        broken = gateway("broken", class_name="ours", infrastructure=self.parameters)
+        theirs = gateway("theirs", infrastructure=self.parameters)
+        found = policy("p", target("r", "HTTPRoute"))
+        world = index(gateway_class("ours", "b.com/c"), THEIRS, broken, theirs, found, *objects, complete=True)
+        (attachment,) = attach(found, OURS, Topology(world, settings, passed_over_of=passed_over))
+        return attachment.state, attachment.message
+
+    def test_the_message_says_why_no_parent_counts(self) -> None:
+        """Of each Gateway of theirs once, and of no other one."""
+        parents = [parent("broken"), parent("theirs"), parent("broken", port=80)]
+        message = (
+            "ColorPolicy acts on what a.com/c or b.com/c manages, and no parent of HTTPRoute default/r counts: Gateway "
+            "default/broken is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
+        )
+        assert self.outcome(route("r", parents=parents)) == ("not managed", message)
+
+    def test_where_such_gateways_are_served(self) -> None:
+        """Nothing is amiss, nor where a listener is named."""
+        standard = Settings()
+        assert self.outcome(route("r", parents=[parent("broken")]), settings=standard) == ("attached", "")
+        assert self.outcome(route("r", parents=[parent("broken", "http")])) == ("attached", "")

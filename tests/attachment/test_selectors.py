@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from tests.build import grant, index, namespace, policy, resource, route
+from tests.build import grant, index, namespace, policy, ref, resource, route, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,6 +156,67 @@ class TestNothingIsSelected:
         assert outcomes(attachments({"from": "All"}, gaps=[Gap("", "", "offline")])) == [("", "target unknown")]
         others = [Gap("Gateway", "blue", "forbidden")]
         assert outcomes(attachments({"from": "All"}, gaps=others)) == [("", "target missing")]
+
+
+class TestGlobalNamespace:
+    """Policies of the `globalNamespace` select in every namespace."""
+
+    everywhere = replace(FREE, global_namespace="default", grant_required=True, cross_namespace=False)
+
+    @pytest.mark.parametrize("namespaces", [None, {"from": "Same"}, {"from": "All"}, {"from": "None"}, EDGE], ids=str)
+    def test_every_namespace(self, namespaces: Json) -> None:
+        """Whatever the selector says of namespaces, and without grants; sorted by namespace."""
+        assert outcomes(attachments(namespaces, *ROUTES, profile=self.everywhere)) == [
+            ("azure", "attached"),
+            ("blue", "attached"),
+            ("default", "attached"),
+        ]
+
+    def test_not_from_another_namespace(self) -> None:
+        """A policy elsewhere selects in its own; a kind without such a namespace has none by accident."""
+        found = attachments({"from": "Same"}, *ROUTES, profile=replace(self.everywhere, global_namespace="blue"))
+        assert outcomes(found) == [("default", "attached")]
+        cluster_scoped = replace(policy("p", target("r", "HTTPRoute", namespace="blue")), ref=ref("P", "p", ""))
+        for profile in (replace(FREE, global_namespace=""), FREE):
+            topology = Topology(index(cluster_scoped, *ROUTES))
+            assert outcomes(attach(cluster_scoped, profile, topology)) == [("blue", "attached")]
+
+    def test_not_by_name(self) -> None:
+        """A reference by name leaves its namespace as those of other policies do."""
+        found = policy("p", target("r", "HTTPRoute", namespace="blue"))
+        topology = Topology(index(found, *ROUTES))
+        assert outcomes(attach(found, self.everywhere, topology)) == [("blue", "not permitted")]
+        granted = replace(self.everywhere, cross_namespace=None)
+        assert outcomes(attach(found, granted, topology)) == [("blue", "not permitted")]
+        here = policy("p", target("r", "HTTPRoute"))
+        assert outcomes(attach(here, self.everywhere, Topology(index(here, *ROUTES)))) == [("default", "attached")]
+
+    def test_nothing_is_selected(self) -> None:
+        """In no namespace, so the message names none."""
+        (found,) = attachments({"from": "Same"}, route("other", labels={"tier": "db"}), profile=self.everywhere)
+        assert (found.state, found.message) == ("target missing", "spec.targetSelectors[0] selects no HTTPRoute")
+        (found,) = attachments(None, profile=self.everywhere)
+        assert found.message == "spec.targetSelectors[0] selects no HTTPRoute"
+        p = policy("p", targetSelectors=[{"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}])
+        for profile, where in ((self.everywhere, ""), (FREE, " in namespace default")):
+            (outcome,) = attach(p, profile, Topology(index(p, complete=True)))
+            assert outcome.message == f"spec.targetSelectors[0] selects no HTTPRoute{where}"
+
+    def test_nothing_that_was_read_is_selected(self) -> None:
+        """What is in namespaces that were not read, or could not be, may be selected."""
+        here = route("other", labels={"tier": "db"})
+        assert outcomes(attachments(None, here, profile=self.everywhere, complete=False)) == [("", "target unknown")]
+        gaps = [Gap("HTTPRoute", "blue", "forbidden")]
+        assert outcomes(attachments(None, here, profile=self.everywhere, gaps=gaps)) == [("", "target unknown")]
+
+    def test_cluster_scoped_objects(self) -> None:
+        """Are in no namespace anyway."""
+        found = policy("p", {"group": "", "kind": "Namespace", "selector": {}})
+        topology = Topology(index(found, namespace("azure"), namespace("blue")))
+        assert [str(one.target) for one in attach(found, self.everywhere, topology)] == [
+            "Namespace azure",
+            "Namespace blue",
+        ]
 
 
 def test_a_reference_by_name_takes_no_notice_of_namespaces() -> None:

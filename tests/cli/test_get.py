@@ -29,8 +29,8 @@ red    ColorPolicy.example.com   HTTPRoute app/r   inherited   Atomic defaults  
     ("words", "message", "hint"),
     [
         ([], "what to list is not said", EXAMPLE),
-        (["gateways,routes"], "get lists one type at a time", EXAMPLE),
-        (["gateway/g", "httproute/r"], "get lists one type at a time", EXAMPLE),
+        (["gateways,routes"], "get takes one type at a time", EXAMPLE),
+        (["gateway/g", "httproute/r"], "get takes one type at a time", EXAMPLE),
         (["gateway", "gateway/g"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (["gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (["a/b/c"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
+from kubectl_policy.profiles.contradictions import BY_LEVELS
 from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
 from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.profiles.requirements import Switch
@@ -50,6 +51,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "leastSizes": {"most": ["least", "usual"]},
     "whenInvalid": "errors",
     "targetsExist": "whenReferred",
+    "emptySelector": "nothing",
     "globalNamespace": "{controller}-system",
     "exclusiveField": "hostnames",
     "targetStatus": "addresses",
@@ -109,6 +111,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "status": {
         "placement": "policy",
         "narrowedBy": "targets",
+        "targetAnnotation": "example.io/{kind}",
         "enforcedBy": "merges",
         "affects": "targets",
         "conditions": {
@@ -131,6 +134,12 @@ DOCUMENT: Final[Mapping[str, Any]] = {
     "settings": {"controller": {"default": "gateway", "description": "what the controller is called"}},
     "kinds": {KIND.kind: FIELDS},
 }
+
+
+def policy_by_policy() -> dict[str, Any]:
+    """The document without what kinds say that are merged level by level, and not policy by policy."""
+    fields = {name: value for name, value in FIELDS.items() if name not in {*BY_LEVELS, "portField"}}
+    return {**DOCUMENT, "kinds": {KIND.kind: fields}}
 
 
 def profile(origin: Origin) -> PolicyKindProfile:
@@ -162,6 +171,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 through=(Needed("spec.next", "", ("Secret",)),),
             ),
         ),
+        empty_selector="nothing",
         global_namespace="{controller}-system",
         enabled_by=Switch(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
         least_sizes={"most": ("least", "usual")},
@@ -225,6 +235,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
             },
             "merges",
             "targets",
+            target_annotation="example.io/retrypolicy",
         ),
         status_by={"example.com/other": StatusProfile("parents")},
         approximate=True,

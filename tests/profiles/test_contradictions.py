@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from kubectl_policy.profiles.contradictions import contradictions
+from kubectl_policy.profiles.contradictions import BY_LEVELS, contradictions
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-from tests.profiles.everything import DOCUMENT, FIELDS
+from tests.profiles.everything import FIELDS, policy_by_policy
 
 SERVICE = {"group": "", "kind": "Service"}
 PORTS = {"field": "perPort", "key": "port", "insteadOf": "default"}
+# What a kind says that is merged level by level.
+LEVELLED = {"strategy": "Patch defaults", "stanzas": "none", "nulls": "ignore"}
+LEVELS = "needs one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
 
 
@@ -34,14 +37,12 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
         ),
         ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
-        ({"jointFields": []}, "jointFields", "needs nulls: ignore"),
-        ({"scopes": [], "nulls": "remove"}, "scopes", "needs nulls: ignore"),
-        ({"routeChoice": {}}, "routeChoice", "needs nulls: ignore"),
+        *(({name: [], **LEVELLED, "nulls": "remove"}, name, "needs nulls: ignore") for name in BY_LEVELS),
         ({"portField": PORTS}, "portField", "needs a joint field of that name, by that key"),
         (
             {
                 "portField": PORTS,
-                "nulls": "ignore",
+                **LEVELLED,
                 "jointFields": [
                     {"field": "perPort"},
                     {"field": "perPort", "by": "[n]"},
@@ -72,6 +73,12 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             "declaredTargets.0.group",
             "'example.com/v1' has a version; write the group alone, 'example.com'",
         ),
+        *(({name: [], **LEVELLED, "strategy": "All apply"}, name, LEVELS) for name in BY_LEVELS),
+        *(({name: [], **LEVELLED, "stanzas": "plural"}, name, LEVELS) for name in BY_LEVELS),
+        ({"scopes": [], **LEVELLED, "strategy": "Strategic merge"}, "scopes", LEVELS),
+        ({"scopes": [], **LEVELLED, "chooser": "challenger"}, "scopes", LEVELS),
+        ({"scopes": [], **LEVELLED, "strategyField": "spec.mode"}, "scopes", LEVELS),
+        ({"sameLevel": "all-apply"}, "sameLevel", LEVELS.replace("needs", "can be all-apply only with")),
         ({"targetGroup": "v1beta1"}, "targetGroup", "'v1beta1' has a version; write the group alone, ''"),
     ],
 )
@@ -99,12 +106,14 @@ def test_a_kind_has_a_name() -> None:
         {"strategyField": "spec.mode", "strategyValues": {"a": "None"}},
         {"mergeParents": [], "chooser": "challenger"},
         {"mergeParents": [], "variants": [{"targets": [SERVICE], "chooser": "challenger"}]},
-        {"nulls": "ignore", "jointFields": [], "scopes": [], "routeChoice": {}},
-        {"nulls": "ignore", "portField": PORTS, "jointFields": [{"field": "perPort", "by": "[port]"}]},
+        {**LEVELLED, "jointFields": [], "scopes": [], "routeChoice": {}},
+        {**LEVELLED, "portField": PORTS, "jointFields": [{"field": "perPort", "by": "[port]"}]},
         {"attachment": "none", "declaredTargets": [SERVICE]},
         {"targetGroup": "v1.example.com"},
         {"approximate": True, "notes": "Retries are not counted."},
         {"approximate": False},
+        *({name: [], **LEVELLED} for name in BY_LEVELS),
+        {"sameLevel": "all-apply", "strategy": "Atomic defaults", "stanzas": "none"},
     ],
 )
 def test_fields_that_belong_together(fields: dict[str, Any]) -> None:
@@ -113,8 +122,10 @@ def test_fields_that_belong_together(fields: dict[str, Any]) -> None:
 
 
 def test_everything_can_be_said_at_once() -> None:
-    """No field excludes another one that does not say so."""
-    assert list(contradictions(copy.deepcopy(dict(DOCUMENT)))) == []
+    """No field excludes another one that does not say so: level by level is another way than policy by policy."""
+    assert list(contradictions(copy.deepcopy(dict(policy_by_policy())))) == []
+    levelled = {name: FIELDS[name] for name in BY_LEVELS}
+    assert found(**levelled, **LEVELLED) == []
     assert FIELDS["attachment"] == "references"
 
 

@@ -137,7 +137,8 @@ def test_everything_is_written_as_a_file_writes_it() -> None:
     conditions = {**FIELDS["status"]["conditions"]}
     conditions["targetMissing"] = {**conditions["targetMissing"], "type": "RetryPolicyReady"}
     expected = {name: value for name, value in FIELDS.items() if name != "attachment"}
-    assert written == {**expected, "status": {**FIELDS["status"], "conditions": conditions}}
+    status = {**FIELDS["status"], "conditions": conditions, "targetAnnotation": "example.io/retrypolicy"}
+    assert written == {**expected, "status": status}
 
 
 @pytest.mark.parametrize("found", [profile(ORIGIN), *BUILT_IN], ids=lambda found: str(found.group_kind))

@@ -10,13 +10,14 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles import Registry, registry
+from kubectl_policy.profiles import Registry, load, registry
+from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.profiles.registry import short_names_in
 from kubectl_policy.questions.find import find
 from tests.build import crd, gateway, index, policy, resource, route, service, snapshot, target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
 
@@ -210,6 +211,91 @@ def test_built_in_profiles_are_read_only_for_groups_that_occur(monkeypatch: pyte
     known = Registry(index(policy("p", target("g")), gateway()))
     assert known.policy_kinds == known.policy_kinds
     assert asked == ["example.com"]
+
+
+def treated(
+    *features: str,
+    kind: str = "ColorPolicy",
+    group: str = "example.com",
+    controllers: Sequence[str] = ("example.com/g",),
+) -> PolicyKindProfile:
+    """A user's profile whose file says that some features are not supported."""
+    gateways = GatewayProfile(frozenset(features))
+    found = PolicyKindProfile(GroupKind(group, kind), "direct", "profile", controllers=frozenset(controllers))
+    return replace(found, gateways=gateways)
+
+
+class TestGateways:
+    """How a controller treats Gateways: what the first file says that is about it."""
+
+    BUILT_IN: Final = "gateway.nginx.org/nginx-gateway-controller"
+    GROUP: Final = "gateway.nginx.org"
+
+    def test_nobody_has_said_anything(self) -> None:
+        """Of this controller, of one without a name, or by a file without `gateways`."""
+        known = Registry(index(), [treated("A"), replace(treated(controllers=("example.com/h",)), gateways=None)])
+        for controller in ("example.com/other", "example.com/h", ""):
+            assert known.gateways_of(controller) is STANDARD_GATEWAYS
+
+    def test_kinds_for_every_controller_say_nothing_of_one(self) -> None:
+        """Their file would else be about all Gateways."""
+        assert Registry(index(), [treated("A", controllers=())]).gateways_of("example.com/g") is STANDARD_GATEWAYS
+
+    def test_the_users_file(self) -> None:
+        """For the controllers that it names."""
+        known = Registry(index(), [treated("A", controllers=("example.com/g", "example.com/h"))])
+        for controller in ("example.com/g", "example.com/h"):
+            assert known.gateways_of(controller).unsupported_features == {"A"}
+
+    def test_of_several_of_the_users_files_the_later_one(self) -> None:
+        """As with kinds, also where it says something of a kind that an earlier one is about as well."""
+        first, second = treated("A"), treated("B", kind="OtherPolicy", group="example.org")
+        for files, expected in (([first, second], "B"), ([second, first], "A"), ([first, second, first], "A")):
+            assert Registry(index(), files).gateways_of("example.com/g").unsupported_features == {expected}
+
+    def test_the_built_in_file(self) -> None:
+        """Found by the name of the controller, whatever objects there are."""
+        assert Registry(index()).gateways_of(self.BUILT_IN).passes_over
+
+    def test_a_controller_of_another_name(self) -> None:
+        """As a setting says; then the name by default is nobody's."""
+        known = Registry(index(), settings={"nginxGatewayFabric.controllerName": "example.com/mine"})
+        assert known.gateways_of("example.com/mine").passes_over
+        assert known.gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
+
+    def test_a_setting_of_another_implementation(self) -> None:
+        """Changes nothing, whatever value it has."""
+        known = Registry(index(), settings={"envoyGateway.controllerName": self.BUILT_IN})
+        assert known.gateways_of(self.BUILT_IN).passes_over
+
+    def test_the_users_file_comes_before_the_built_in_one(self) -> None:
+        """For the same controller, whichever group it is of."""
+        for group in ("example.com", self.GROUP):
+            known = Registry(index(), [treated("A", group=group, controllers=(self.BUILT_IN,))])
+            assert known.gateways_of(self.BUILT_IN) == GatewayProfile(frozenset({"A"}))
+
+    def test_the_users_file_takes_the_place_of_the_built_in_one_of_its_group(self) -> None:
+        """Also for the controllers that it does not name; without `gateways` it takes no place."""
+        own = treated("A", group=self.GROUP)
+        assert Registry(index(), [own]).gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
+        assert Registry(index(), [replace(own, gateways=None)]).gateways_of(self.BUILT_IN).passes_over
+
+    @pytest.mark.parametrize("controller", ["", "example.com/gateway", "gateway.envoyproxy.io/gatewayclass-controller"])
+    def test_files_of_other_implementations_are_not_read(
+        self, monkeypatch: pytest.MonkeyPatch, controller: str
+    ) -> None:
+        """Nor any where the controller is not known, as without its class."""
+        asked: list[str] = []
+
+        def reading(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
+            asked.append(group)
+            return {}
+
+        monkeypatch.setattr(load, "built_in_profiles", reading)
+        assert Registry(index()).gateways_of(controller) is STANDARD_GATEWAYS
+        assert asked == []
+        assert Registry(index()).gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
+        assert asked == [self.GROUP]
 
 
 def test_short_names_are_known_without_a_definition() -> None:

@@ -220,3 +220,99 @@ def test_a_caller_reports_as_the_controller_of_its_own_kind_does() -> None:
         NodeRef(build.ref("Service", "s", group="")): on_service.status,
         own: theirs,
     }
+
+
+OPEN: Final[Json] = {"namespaces": {"from": "All"}}
+
+
+class TestOwners:
+    """The objects of listeners in the place of listeners."""
+
+    def test_a_listener_has_the_object_that_it_is_of(self) -> None:
+        """A Gateway or a ListenerSet; one that does not exist, or a section that it has not, as it is named."""
+        p = colours(
+            build.target("g", section="http"),
+            build.target("ls", "ListenerSet", "http"),
+            build.target("ls", "ListenerSet"),
+            build.target("gone", section="http"),
+            build.target("far", section="ghost"),
+        )
+        assert places(profile("owners"), p, build.listener_set()) == [
+            "Gateway default/g",
+            "ListenerSet default/ls",
+            "Gateway default/gone",
+            "Gateway default/far",
+        ]
+
+    @pytest.mark.parametrize(
+        ("own", "more", "expected"),
+        [
+            ([80], [], ["Gateway default/open"]),
+            ([80], [80], ["Gateway default/open"]),
+            ([80], [81], ["Gateway default/open", "ListenerSet default/ls"]),
+            ([80, 81], [81], ["Gateway default/open"]),
+            ([], [80, 81], ["ListenerSet default/ls"]),
+            ([], [], ["Gateway default/open"]),
+        ],
+    )
+    def test_a_gateway_has_those_of_the_first_listener_on_each_port(
+        self, own: list[int], more: list[int], expected: list[str]
+    ) -> None:
+        """Its own come first; itself where there are no listeners at all."""
+        listeners: list[dict[str, Json]] = [build.listener(f"own{port}", port=port) for port in own]
+        added: list[Json] = [build.listener(f"more{port}", port=port) for port in more]
+        fields: Json = {"gatewayClassName": "public", "listeners": [*listeners], "allowedListeners": OPEN}
+        gateway = build.resource("Gateway", "open", fields)
+        parent: Json = {"name": "open"}
+        listener_set = build.resource("ListenerSet", "ls", {"parentRef": parent, "listeners": added})
+        assert places(profile("owners"), gateway, listener_set, colours(build.target("open"))) == expected
+
+    def test_a_listenerset_that_is_not_admitted_has_no_listeners_there(self) -> None:
+        """The Gateway does not allow any."""
+        more = build.listener_set("ls", build.listener("more", port=81))
+        assert places(profile("owners"), more, colours(build.target("g"))) == ["Gateway default/g"]
+
+    def test_a_route_has_its_parents(self) -> None:
+        """And a backend those of the routes to it, as with parents."""
+        route = build.route("r", parents=[build.parent("g"), build.parent("far", "http")])
+        both = ["Gateway default/g", "Gateway default/far#http"]
+        assert places(profile("owners"), route, colours(build.target("r", "HTTPRoute"))) == both
+        assert places(profile("owners"), route, colours(TO_SERVICE)) == both
+        assert places(profile("owners", OURS), route, colours(TO_SERVICE)) == both[:1]
+
+
+class TestParentGateways:
+    """The Gateways that routes to a target name."""
+
+    def test_whether_or_not_they_take_the_route(self) -> None:
+        """Without sections, each once and sorted; those of other controllers and those that are missing are not."""
+        routes = [
+            build.route("a", parents=[build.parent("g", "ghost"), build.parent("far"), build.parent("gone")]),
+            build.route("b", parents=[build.parent("g", "http"), build.service_parent()]),
+        ]
+        p = colours(TO_SERVICE)
+        assert places(profile("parentGateways"), *routes, p) == ["Gateway default/far", "Gateway default/g"]
+        assert places(profile("parentGateways", OURS), *routes, p) == ["Gateway default/g"]
+
+    def test_by_a_listenerset(self) -> None:
+        """Its Gateway, if that admits it; one that names none is nobody's."""
+        admitting = build.gateway("open", allowedListeners=OPEN)
+        sets = [
+            build.listener_set("in", parent="open"),
+            build.listener_set("out", parent="g"),
+            build.resource("ListenerSet", "loose", {"parentRef": {}, "listeners": []}),
+        ]
+        parents = [build.parent(name, kind="ListenerSet") for name in ("in", "out", "loose")]
+        route = build.route("r", parents=parents)
+        found = places(profile("parentGateways"), admitting, *sets, route, colours(TO_SERVICE))
+        assert found == ["Gateway default/open"]
+
+    def test_no_route_sends_requests_there(self) -> None:
+        """Then there is no place, also for what routes do not send requests to."""
+        assert places(profile("parentGateways"), colours(TO_SERVICE)) == []
+        assert places(profile("parentGateways"), build.route("r"), colours(build.target("g"))) == []
+
+    def test_a_parent_that_was_not_read(self) -> None:
+        """May be ours."""
+        route = build.route("r", parents=[build.parent("g", namespace="unread")])
+        assert places(profile("parentGateways", OURS), route, colours(TO_SERVICE)) == ["Gateway unread/g"]

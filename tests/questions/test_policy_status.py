@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.gateways import GatewayProfile
+from kubectl_policy.profiles.requirements import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 from kubectl_policy.questions.policy_status import (
     AncestorStatus,
@@ -291,3 +294,218 @@ def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
     analysis = analyze(build.snapshot(*world, colours("a", build.target("g"))), profiles=[kind()])
     assert list(target_conditions(analysis, ROUTE))
     assert list(target_conditions(analysis, place)) == []
+
+
+OURS: Final = "example.com/gateway"
+SWITCH: Final = Switch(GroupKind("example.com", "Settings"), "colours.enable")
+MORE: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
+    {
+        **WORDS,
+        "accepted": (ConditionWords("Seen", "True", "Fine"), ConditionWords("Done", "True", "Done")),
+        "conflicted": (ConditionWords("Seen", "False", "Taken"), ConditionWords("Done", "False", "Late")),
+        "invalid": (ConditionWords("Seen", "False", "Wrong"), ConditionWords("Done", "False", "Waits")),
+        "target invalid": (ConditionWords("Seen", "False", "BadTarget"),),
+        "not enabled": (ConditionWords("Seen", "False", "Off"),),
+        "overlapping": (ConditionWords("Seen", "False", "Shared"), ConditionWords("Done", "False", "Waits")),
+    }
+)
+ON_TARGETS: Final = StatusProfile("targets", "policies", MORE)
+PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
+
+
+def settings(*, enable: bool) -> Resource:
+    """The parameters of Gateways that have some."""
+    return build.resource("Settings", "s", {"colours": {"enable": enable}}, group="example.com")
+
+
+class TestFailures:
+    """Events of attachments that fail for what the kind requires."""
+
+    plain = replace(kind(ON_TARGETS), controllers=frozenset({OURS}))
+
+    def test_several_conditions_for_one_event(self) -> None:
+        """All are written, and all stay when a failure follows."""
+        accepted = {"Seen": "True Fine", "Done": "True Done", "Works": "True All"}
+        assert report(self.plain, colours("p", build.target("g"))) == {"Gateway default/g": accepted}
+        older = build.policy("older", build.target("g"), age=0, color="red")
+        strict = replace(self.plain, same_level="one-applies")
+        late = {"Seen": "False Taken", "Done": "False Late"}
+        assert report(strict, older, colours("p", build.target("g"))) == {"Gateway default/g": late}
+
+    def test_an_invalid_policy(self) -> None:
+        """On each of its targets."""
+        needy = replace(self.plain, least_sizes={"a": ("b",)})
+        assert report(needy, colours("p", build.target("g"), a=1, b=2)) == {
+            "Gateway default/g": {"Seen": "False Wrong", "Done": "False Waits"}
+        }
+        assert report(needy, colours("p", build.target("g"), a=2, b=2))["Gateway default/g"]["Seen"] == "True Fine"
+
+    def test_a_target_that_overlaps(self) -> None:
+        """Where the kind does not share requests."""
+        alone = replace(self.plain, overlap="refused")
+        p = colours("p", build.target("r", "HTTPRoute"))
+        shared = {"Seen": "False Shared", "Done": "False Waits"}
+        assert report(alone, p, build.route("other")) == {"HTTPRoute default/r": shared}
+        assert report(alone, p)["HTTPRoute default/r"]["Seen"] == "True Fine"
+
+    def test_a_kind_that_is_not_enabled(self) -> None:
+        """On any Gateway of a target: that is said of the whole target, and the Gateway and the field are named."""
+        switched = replace(self.plain, enabled_by=SWITCH)
+        off = build.gateway("off", infrastructure=PARAMETERS)
+        on_gateway = colours("p", build.target("off"))
+        assert report(switched, off, settings(enable=False), on_gateway) == {
+            "Gateway default/off": {"Seen": "False Off"}
+        }
+        assert report(switched, off, settings(enable=True), on_gateway)["Gateway default/off"]["Seen"] == "True Fine"
+        parents = [build.parent("g"), build.parent("off"), build.parent("off", "http")]
+        both = build.route("both", parents=parents)
+        on_route = colours("p", build.target("both", "HTTPRoute"))
+        world = (
+            build.gateway_class(),
+            build.gateway("g"),
+            off,
+            both,
+            build.service(),
+            settings(enable=False),
+            on_route,
+        )
+        analysis = analyze(build.snapshot(*world, complete=True), profiles=[switched])
+        assert [found.state for found in analysis.attachments[P]] == ["attached"]
+        ((condition,),) = (found.conditions for found in policy_status(analysis, P))
+        message = "spec.colours.enable is not set in the Settings of Gateway default/off"
+        assert condition == PolicyCondition("Seen", "False", "Off", message)
+
+    def test_parameters_that_were_not_read(self) -> None:
+        """May enable the kind."""
+        switched = replace(self.plain, enabled_by=SWITCH)
+        off = build.gateway("off", infrastructure=PARAMETERS)
+        on_gateway = colours("p", build.target("off"))
+        assert report(switched, off, on_gateway, complete=False)["Gateway default/off"]["Seen"] == "True Fine"
+        on_route = colours("p", build.target("both", "HTTPRoute"))
+        both = build.route("both", parents=[build.parent("g"), build.parent("off")])
+        found = report(switched, off, both, on_route, complete=False)
+        assert found["HTTPRoute default/both"]["Seen"] == "True Fine"
+
+
+class TestInvalidGateways:
+    """Gateways that controllers pass over."""
+
+    passing = replace(
+        kind(StatusProfile("parents", "policies", MORE)),
+        controllers=frozenset({OURS}),
+        gateways=GatewayProfile(invalid_parents="passedOver"),
+    )
+    broken = build.gateway("broken", infrastructure=PARAMETERS)
+
+    def test_as_a_target(self) -> None:
+        """It is told as such."""
+        p = colours("p", build.target("broken"))
+        assert report(self.passing, self.broken, p) == {"Gateway default/broken": {"Seen": "False BadTarget"}}
+        serving = replace(self.passing, gateways=None)
+        assert report(serving, self.broken, p)["Gateway default/broken"]["Seen"] == "True Fine"
+
+    def test_as_a_place(self) -> None:
+        """A policy that is accepted elsewhere is told there that its target is not valid."""
+        parents = [build.parent("g"), build.parent("broken", "http")]
+        p = colours("p", build.target("both", "HTTPRoute"))
+        found = report(self.passing, self.broken, build.route("both", parents=parents), p)
+        assert found["Gateway default/g"]["Seen"] == "True Fine"
+        assert found["Gateway default/broken#http"] == {"Seen": "False BadTarget"}
+
+    def test_that_may_be_valid(self) -> None:
+        """What was not read may exist."""
+        p = colours("p", build.target("broken"))
+        assert report(self.passing, self.broken, p, complete=False)["Gateway default/broken"]["Seen"] == "True Fine"
+
+
+class TestMerges:
+    """Kinds that tell at each place in how much of the merges there a policy has a part."""
+
+    merging = kind(
+        StatusProfile("parents", "policies", WORDS, enforced_by="merges"), strategy=MergeStrategy.PATCH_DEFAULTS
+    )
+
+    def test_by_place(self) -> None:
+        """The worst of the merges below it, whatever becomes of the policy elsewhere."""
+        parents = [build.parent("g"), build.parent("h")]
+        world = (build.gateway("h"), build.route("both", parents=parents))
+        p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
+        below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
+        assert report(self.merging, *world, p) == {
+            "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
+            "Gateway default/h": {"Seen": "True Fine", "Works": "True All"},
+        }
+        assert report(self.merging, *world, below, p) == {
+            "Gateway default/g": {"Seen": "True Fine", "Works": "False Beaten", "Narrowed": "True Below"},
+            "Gateway default/h": {"Seen": "True Fine", "Works": "True All"},
+        }
+        partly = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"), more=1)
+        assert report(self.merging, *world, below, partly)["Gateway default/g"]["Works"] == "True Some"
+
+    def test_by_paths(self) -> None:
+        """Other kinds tell the same everywhere."""
+        by_paths = kind(StatusProfile("parents", "policies", WORDS), strategy=MergeStrategy.PATCH_DEFAULTS)
+        world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
+        p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
+        below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
+        found = report(by_paths, *world, below, p)
+        assert {place: conditions["Works"] for place, conditions in found.items()} == dict.fromkeys(
+            ("Gateway default/g", "Gateway default/h"), "True Some"
+        )
+
+    def test_the_policy_itself_is_no_place_of_a_merge(self) -> None:
+        """There is nothing below it."""
+        on_policy = kind(StatusProfile("policy", "policies", WORDS, enforced_by="merges"))
+        assert report(on_policy, colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
+
+    def test_a_place_where_it_is_not_accepted(self) -> None:
+        """Has no such condition, nor has one for which another target of the policy fails."""
+        p = colours("p", build.target("g"), build.target("g", section="ghost"))
+        found = report(self.merging, p)
+        assert found == {
+            "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
+            "Gateway default/g#ghost": {"Seen": "False NoSection"},
+        }
+
+
+class TestAffected:
+    """Kinds that say on their own targets alone that they affect them."""
+
+    told = kind(StatusProfile("policy", "policies", MORE, affects="targets"))
+
+    @staticmethod
+    def affected(profile: PolicyKindProfile, place: NodeRef, *resources: Resource) -> list[tuple[str, str]]:
+        """Type and message of what is said of a place."""
+        world = (build.gateway_class(), build.gateway("g"), build.route("r"), build.service())
+        analysis = analyze(build.snapshot(*world, *resources, complete=True), profiles=[profile])
+        return [(found.type, found.message) for found in target_conditions(analysis, place)]
+
+    def test_the_target_and_nothing_below(self) -> None:
+        """Each policy, sorted; sections are targets of their own."""
+        policies = [colours(name, build.target("g")) for name in "ba"]
+        said = [("Coloured", "attached here or above: ColorPolicy default/a, ColorPolicy default/b")]
+        assert self.affected(self.told, GATEWAY, *policies) == said
+        assert self.affected(self.told, ROUTE, *policies) == []
+        section = build.node("Gateway", "g", "http")
+        assert self.affected(self.told, section, *policies) == []
+        on_section = colours("s", build.target("g", section="http"))
+        assert self.affected(self.told, section, on_section) == [
+            ("Coloured", "attached here or above: ColorPolicy default/s")
+        ]
+        assert self.affected(self.told, GATEWAY, on_section) == []
+
+    def test_whatever_becomes_of_the_policy(self) -> None:
+        """One that is invalid is said to affect its target as well; elsewhere it is not."""
+        p = colours("p", build.target("g"), a=1, b=2)
+        invalid = replace(self.told, least_sizes={"a": ("b",)})
+        assert self.affected(invalid, GATEWAY, p) == [("Coloured", "attached here or above: ColorPolicy default/p")]
+        assert self.affected(replace(invalid, status=StatusProfile("policy", "policies", MORE)), GATEWAY, p) == []
+
+    def test_what_is_not_theirs(self) -> None:
+        """A section that is not there, a kind that may not be a target, a Gateway of others."""
+        ghost = colours("p", build.target("g", section="ghost"))
+        assert self.affected(self.told, build.node("Gateway", "g", "ghost"), ghost) == []
+        p = colours("p", build.target("g"))
+        declared = replace(self.told, declared_targets=frozenset({ROUTE.object.group_kind}))
+        assert self.affected(declared, GATEWAY, p) == []
+        assert self.affected(replace(self.told, controllers=frozenset({"example.org/x"})), GATEWAY, p) == []

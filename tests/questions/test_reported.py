@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
+from kubectl_policy.questions.reported import ReportedCondition, has_report, reported_conditions, reported_places
 from tests.build import resource
 
 if TYPE_CHECKING:
@@ -38,11 +38,47 @@ def test_every_condition_tells_what_it_is_about() -> None:
     )
     raw = {**route.raw, "metadata": {"generation": 2}}
     assert reported_conditions(raw) == tuple(
-        ReportedCondition("Accepted", "True", "Accepted", "ok", about, controller, stale)
-        for about, controller, stale in (
-            ("", "", True),
-            ("Gateway infra/g#http", "c", False),
-            ("Service s", "c", False),
-            ("listener http", "", False),
+        ReportedCondition("Accepted", "True", "Accepted", "ok", about, controller, stale, seen)
+        for about, controller, stale, seen in (
+            ("", "", True, 1),
+            ("Gateway infra/g#http", "c", False, 2),
+            ("Service s", "c", False, None),
+            ("listener http", "", False, None),
         )
     )
+
+
+def test_the_places_of_a_status_keep_who_wrote_them_and_what_they_are_about() -> None:
+    """The object's own place is always the first one, also if it says nothing."""
+    entry: dict[str, Json] = {"ancestorRef": {"name": "g"}, "controllerName": "c", "conditions": "none"}
+    own, ancestor = reported_places({"status": {"ancestors": [entry, 7]}})
+    assert (own.sort, own.controller, own.conditions) == ("object", "", ())
+    assert (ancestor.sort, ancestor.controller, ancestor.conditions) == ("ancestor", "c", ())
+    assert ancestor.reference == {"name": "g"}
+
+
+def test_a_status_without_a_word_is_no_report() -> None:
+    """As in manifests; an entry that holds no conditions is one, because somebody has written it."""
+    silent: tuple[Json, ...] = (
+        {},
+        "fine",
+        {"conditions": []},
+        {"ancestors": [7], "conditions": "x"},
+        {"observedGeneration": 1},
+    )
+    for status in silent:
+        assert not has_report({"status": status})
+    assert has_report({"status": {"conditions": [{}]}})
+    assert has_report({"status": {"ancestors": [{}]}})
+
+
+def test_a_generation_may_stand_beside_the_conditions() -> None:
+    """For all of them that have none of their own; those of entries have other writers."""
+    entry: Json = {"ancestorRef": {"name": "g"}, "conditions": [{"type": "A"}]}
+    status: Json = {
+        "observedGeneration": 1,
+        "conditions": [{"type": "A"}, {"type": "B", "observedGeneration": 2}],
+        "ancestors": [entry],
+    }
+    found = reported_conditions({"metadata": {"generation": 2}, "status": status})
+    assert [(one.type, one.seen, one.stale) for one in found] == [("A", 1, True), ("B", 2, False), ("A", None, False)]

@@ -241,6 +241,11 @@ class TestReports:
         narrower = replace(profile, status=replace(profile.status, narrowed_by="targets"))
         assert said(narrower, "conditions")[2] == "Narrow True (Yes) if policies further down take effect instead"
 
+        named = replace(profile, status=replace(profile.status, target_annotation="example.io/retry"))
+        assert said(named, "conditions")[-1] == (
+            "the annotation example.io/retry of a target names the policies attached to it"
+        )
+
     def test_other_controllers(self) -> None:
         """By name, where they report first."""
         assert said(FULL, "otherwise")[0].startswith("by example.com/other, in status.ancestors of the policy, with")

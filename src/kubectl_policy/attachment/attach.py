@@ -20,8 +20,11 @@ from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
+    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
 
@@ -85,21 +88,31 @@ class _Reference:
             resource.ref
             for namespace in self._namespaces()
             for resource in index.of_kind_in(kind, namespace)
-            if selects(self.declared.selector or {}, labels_of(resource.raw))
+            if selects(self.declared.selector or {}, labels_of(resource.raw)) and not self._selects_nothing
         ]
         if found:
             return tuple(self._to(ref) for ref in found)
-        where = f" in namespace {self._namespace}" if self._namespace and self.declared.namespaces is None else ""
+        at_home = self._namespace and self.declared.namespaces is None and not self._is_global
+        where = f" in namespace {self._namespace}" if at_home else ""
         message = f"{self.declared.field} selects no {kind.kind}{where}"
         return (self._fails("target unknown" if self._may_select_unread else "target missing", message),)
+
+    @property
+    def _selects_nothing(self) -> bool:
+        """Whether the selector asks for nothing, and the kind takes it by its word."""
+        selector = self.declared.selector or {}
+        is_empty = not selector.get("matchLabels") and not selector.get("matchExpressions")
+        return is_empty and self.profile.empty_selector == "nothing"
 
     @property
     def _may_select_unread(self) -> bool:
         """Whether there may be objects in the selector's reach that were not read."""
         index, kind = self.topology.index, self._kind
-        if text_at(self.declared.namespaces or {}, "from", "Same") == "Same":
+        if self._selects_nothing:
+            return False
+        if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
             return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
-        return not index.snapshot.complete or any(gap.kind in {"", kind.kind} for gap in index.snapshot.gaps)
+        return _may_be_more(index, [kind])
 
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
@@ -141,7 +154,7 @@ class _Reference:
     def _unsure(self, ref: ObjectRef) -> tuple[State, str] | None:
         """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
         field, namespaces = self.declared.field, self.declared.namespaces
-        if self.declared.selector is None or namespaces is None or not ref.namespace:
+        if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
         if lets_in(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
@@ -162,9 +175,10 @@ class _Reference:
         if any(managed(self.topology, route, self.profile.controllers) is not False for route in routes):
             return None
         ours = " or ".join(sorted(self.profile.controllers))
-        if self.topology.index.snapshot.complete:
-            return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
-        return Failure("target unknown", f"no route that {ours} acts on and sends requests to {ref} is in the input")
+        if _may_be_more(self.topology.index, ROUTES):
+            unread = f"no route in the input that {ours} acts on sends requests to {ref}"
+            return Failure("target unknown", unread)
+        return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
 
     def _unusable(self, target: NodeRef) -> Failure | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
@@ -173,11 +187,19 @@ class _Reference:
         if elsewhere:
             return Failure("not managed", elsewhere)
         if target.section and target.section not in self.topology.sections(ref):
-            sections = self._called(ref)
-            known = f"it has {', '.join(sections)}" if sections else "it has no sections"
-            return Failure("section missing", f"{ref} has no section {target.section}; {known}")
+            return self._no_section(target)
         invalid = policy_failure(self.policy, self.profile, self.topology.index)
         return invalid or target_failure(ref, self.profile, self.topology)
+
+    def _no_section(self, target: NodeRef) -> Failure:
+        ref, sections = target.object, self._called(target.object)
+        presence = self.topology.index.presence(ref)
+        if presence == "unknown":
+            message = f"whether {ref} has a section {target.section} is unknown: it is not in the input"
+            return Failure("target unknown", message)
+        known = f"it has {', '.join(sections)}" if sections else "it has no sections"
+        known = known if presence == "present" else "it does not exist"
+        return Failure("section missing", f"{ref} has no section {target.section}; {known}")
 
     def _section(self, ref: ObjectRef) -> str:
         """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
@@ -226,3 +248,9 @@ class _Reference:
             "not permitted",
             f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}",
         )
+
+
+def _may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
+    """Whether there may be objects of some kinds, in any namespace, that were not read."""
+    names = {"", *(kind.kind for kind in kinds)}
+    return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)

@@ -10,7 +10,7 @@ from kubectl_policy.topology.hostnames import intersection
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.attachment.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
@@ -31,9 +31,13 @@ class Requests(NamedTuple):
 
 
 def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> tuple[Attachment, ...]:
-    """The attachments of a policy; none holds if a route that it targets shares requests with one that it does not."""
+    """The attachments of a policy; none holds if a route that it targets shares requests with one that it does not.
+
+    What it may target, as far as is known, is not known to be another's.
+    """
     targets = {found.target.object for found in attachments if found.target and found.state in _LOOKED_AT}
-    message = next(_shared(sorted(targets), topology), "")
+    possible = {found.target.object for found in attachments if found.target and found.state == "target unknown"}
+    message = next(_shared(sorted(targets), targets | possible, topology), "")
     if not message:
         return tuple(attachments)
     return tuple(
@@ -42,15 +46,15 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
     )
 
 
-def _shared(targets: Sequence[ObjectRef], topology: Topology) -> Iterator[str]:
-    """What routes among the targets share with other routes, in words."""
+def _shared(targets: Sequence[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
+    """What routes among the targets share with routes that are not the policy's own, in words."""
     for route in targets:
         requests = dict.fromkeys(_requests(route, topology))
         for other in _rivals(requests, topology):
-            if other not in targets:
+            if other not in own:
                 for shared in (found for found in _requests(other, topology) if found in requests):
-                    where = f"{shared.hostname or '*'}:{shared.port}{shared.path} of {shared.gateway}"
-                    yield f"{route} shares {where} with {other}, which the policy does not target"
+                    where = f"{shared.hostname}{shared.path} on port {shared.port} of {shared.gateway}"
+                    yield f"{route} and {other}, which the policy does not target, both take requests for {where}"
 
 
 def _rivals(requests: Iterable[Requests], topology: Topology) -> Iterator[ObjectRef]:

@@ -24,13 +24,13 @@ def too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str
     """
     for field, others in least_sizes.items():
         for other in others:
-            size, least = (_at(policy, path) for path in (field, other))
+            here, there = (value_at(policy.raw, f"spec.{path}") for path in (field, other))
+            size, least = _bytes(here), _bytes(there)
             if size is not None and least is not None and size < least:
-                return f"spec.{field} is less than spec.{other}"
+                return f"spec.{field} ({here}) is less than spec.{other} ({there})"
     return ""
 
 
-def _at(policy: Resource, path: str) -> int | None:
-    value: Json = value_at(policy.raw, f"spec.{path}")
+def _bytes(value: Json) -> int | None:
     found = _SIZE.fullmatch(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
     return int(found[1]) * _UNITS[found[2].lower()] if found else None

@@ -13,12 +13,13 @@ from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.requirements import Switch
     from kubectl_policy.topology import Topology
 
 
@@ -58,10 +59,12 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     itself = target.group_kind not in ROUTES
     if any(switched_on(topology, one, switch, itself=itself) is not False for one in gateways):
         return None
-    names = ", ".join(map(str, sorted(gateways)))
-    return Failure(
-        "not enabled", f"{switch.field} is not set in the {switch.group_kind.kind} of {names}", competes=True
-    )
+    return Failure("not enabled", not_enabled(switch, map(str, sorted(gateways))), competes=True)
+
+
+def not_enabled(switch: Switch, gateways: Iterable[str]) -> str:
+    """That parameters of Gateways do not let a kind be used, in words."""
+    return f"spec.{switch.field} is not set in the {switch.group_kind.kind} of {', '.join(gateways)}"
 
 
 def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:

@@ -11,6 +11,7 @@ from kubectl_policy import __version__
 from kubectl_policy.cli.describe import describe
 from kubectl_policy.cli.explain import explain
 from kubectl_policy.cli.get import get
+from kubectl_policy.cli.status import status
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (describe, explain, get)
+_COMMANDS = (describe, explain, get, status)
 for _command in _COMMANDS:
     app.command()(_command)
 

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kubectl_policy.cli.inputs import Complete, ControllerSettings, Namespace, Offline, Profiles, mention_the_rest, read
+from kubectl_policy.cli.selecting import AllNamespaces, Selector, selection, split_words
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.questions.listing import Listing, Selection
 
@@ -26,12 +25,8 @@ def get(  # noqa: PLR0913 (every option of the command is a parameter)
     *,
     offline: Offline = None,
     namespace: Namespace = "default",
-    all_namespaces: Annotated[
-        bool, typer.Option("--all-namespaces", "-A", help="List what is in any namespace.")
-    ] = False,
-    selector: Annotated[
-        str, typer.Option("--selector", "-l", metavar="QUERY", help="List what has these labels, as for kubectl.")
-    ] = "",
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = "",
     output: Annotated[ListOutput, typer.Option("--output", "-o", help="Output format.")] = "table",
     sort_by: Annotated[
         str, typer.Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
@@ -52,49 +47,25 @@ def get(  # noqa: PLR0913 (every option of the command is a parameter)
       kubectl policy get routes -n baker -o wide --sort-by policies --offline manifests/
       kubectl policy get policykinds --offline manifests/
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
-    type_name, names = split_words(words or [])
-    if names and (selector or all_namespaces):
-        option = "--selector" if selector else "--all-namespaces"
-        raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
-    selection = _selection("" if all_namespaces else namespace, names, selector)
-    analysis = read(offline, profiles, setting, namespace, complete=complete)
-    shape = {"headers": not no_headers, "namespaces": all_namespaces}
-    listing, text = _listed(analysis, (type_name, selection), output, sort_by, **shape)
-    _show(listing, text, output)
-    mention_the_rest(analysis, unseen=listing.unseen if output in _DOCUMENTS else ())
-
-
-def split_words(words: "Sequence[str]") -> tuple[str, tuple[str, ...]]:
-    """The type and the names in `TYPE`, `TYPE NAME...` or `TYPE/NAME...`. Raises `UsageError` for anything else."""
     if not words:
         raise UsageError("what to list is not said", _EXAMPLE)
-    pairs = [word.split("/") for word in words]
-    if all(len(pair) == 1 for pair in pairs):
-        types, names = {words[0]}, tuple(words[1:])
-    elif all(len(pair) == 2 and all(pair) for pair in pairs):  # noqa: PLR2004 (a pair)
-        types, names = {pair[0] for pair in pairs}, tuple(pair[1] for pair in pairs)
-    else:
-        raise UsageError("get takes TYPE, TYPE NAME... or TYPE/NAME...", _EXAMPLE)
-    if len(types) > 1 or "," in words[0]:
-        raise UsageError("get lists one type at a time", _EXAMPLE)
-    return types.pop(), names
-
-
-def _selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selection":
-    # What `--help` can do without is imported by those who need it.
-    from kubectl_policy.model.label_query import parse_label_query  # noqa: PLC0415
-    from kubectl_policy.questions.listing import Selection  # noqa: PLC0415
-
-    return Selection(namespace, names, parse_label_query(selector))
+    type_name, names = split_words("get", words, _EXAMPLE)
+    chosen = selection("" if all_namespaces else namespace, names, selector)
+    analysis = read(offline, profiles, setting, namespace, complete=complete)
+    shape = {"headers": not no_headers, "namespaces": all_namespaces}
+    listing, text = _listed(analysis, (type_name, chosen), output, sort_by, **shape)
+    _show(listing, text, output)
+    mention_the_rest(analysis, unseen=listing.unseen if output in _DOCUMENTS else ())
 
 
 def _listed(
     analysis: "Analysis", asked: "tuple[str, Selection]", output: ListOutput, sort_by: str, **shape: bool
 ) -> "tuple[Listing[object], str]":
-    from kubectl_policy.cli.terminal import takes_unicode  # noqa: PLC0415 (see _selection)
-    from kubectl_policy.questions.lists import list_names, list_type  # noqa: PLC0415 (see _selection)
-    from kubectl_policy.render.lists import TableShape, list_text, names_text  # noqa: PLC0415 (see _selection)
-    from kubectl_policy.render.ordering import ordered  # noqa: PLC0415 (see _selection)
+    # What `--help` can do without is imported by those who need it.
+    from kubectl_policy.cli.terminal import takes_unicode  # noqa: PLC0415
+    from kubectl_policy.questions.lists import list_names, list_type  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.render.lists import TableShape, list_text, names_text  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.render.ordering import ordered  # noqa: PLC0415 (see _listed)
 
     if output == "name" and not sort_by:
         # What takes effect where is not worth computing for names.
@@ -105,8 +76,8 @@ def _listed(
 
 
 def _show(listing: "Listing[object]", text: str, output: ListOutput) -> None:
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see _selection)
-    from kubectl_policy.render.list_words import nothing_found, what_is_unknown  # noqa: PLC0415 (see _selection)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.render.list_words import nothing_found, what_is_unknown  # noqa: PLC0415 (see _listed)
 
     terminal.write(text)
     if output not in _DOCUMENTS:

@@ -19,6 +19,11 @@ _VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?")
 _OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
 _WITHOUT_REFERENCES: Final = ("filters", "none")
 
+# A kind that makes one of these choices is merged level by level: what a policy chooses for itself does not matter.
+BY_LEVELS: Final = ("jointFields", "scopes", "routeChoice")
+_NOT_BY_LEVELS: Final = frozenset({None, "All apply", "Strategic merge"})
+_LIKE: Final = "one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
+
 
 def contradictions(document: dict[str, Any]) -> Iterator[Flaw]:
     """What is wrong with a document that is valid by the schema."""
@@ -68,6 +73,12 @@ def _port_field_is_joint(fields: Fields) -> bool:
     )
 
 
+def _merges_by_levels(fields: Fields) -> bool:
+    """Whether policies are alike enough to be merged level by level."""
+    alike = "strategyField" not in fields and fields.get("stanzas") == "none"
+    return alike and fields.get("strategy") not in _NOT_BY_LEVELS and not _chosen_by_challengers(fields)
+
+
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
     ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
@@ -76,13 +87,19 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         _merges_strategically_alone,
         "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
     ),
-    *((name, _ignores_nulls, "needs nulls: ignore") for name in ("jointFields", "scopes", "routeChoice")),
+    *((name, _ignores_nulls, "needs nulls: ignore") for name in BY_LEVELS),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(
         (name, _without(attachment), f"means nothing with attachment: {attachment}")
         for attachment in _WITHOUT_REFERENCES
         for name in _OF_REFERENCES
+    ),
+    *((name, _merges_by_levels, f"needs {_LIKE}") for name in BY_LEVELS),
+    (
+        "sameLevel",
+        lambda fields: fields["sameLevel"] != "all-apply" or _merges_by_levels(fields),
+        f"can be all-apply only with {_LIKE}",
     ),
     ("filterRoutes", _without("none"), "means nothing with attachment: none"),
     ("backendFilters", _named_by_filters, "means nothing without filterRoutes"),

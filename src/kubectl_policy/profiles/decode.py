@@ -115,6 +115,7 @@ def _profile(
         cross_namespace=fields.get("crossNamespace"),
         grant_required=fields.get("grantRequired", True),
         unnamed_rules=fields.get("unnamedRules", ""),
+        empty_selector=fields.get("emptySelector", "everything"),
         global_namespace=fields.get("globalNamespace", ""),
         controllers=frozenset(fields.get("controllers", ())),
         needs=tuple(_needed(need) for need in fields.get("needs", ())),
@@ -241,6 +242,7 @@ def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
         narrowed_by,
         enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
         affects=fields.get("affects", STANDARD_STATUS.affects),
+        target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
     )
     if "conditions" not in fields:
         return said

@@ -107,6 +107,8 @@ def _status(status: StatusProfile) -> dict[str, Json]:
         written["conditions"] = {
             field_name(event.replace(" ", "_")): _words(*words) for event, words in status.conditions.items()
         }
+    if status.target_annotation:
+        written["targetAnnotation"] = status.target_annotation
     return written
 
 

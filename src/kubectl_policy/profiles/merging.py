@@ -75,9 +75,9 @@ class Joint(NamedTuple):
     """A field that does not come whole from one policy: `within` says among which policies it is put together.
 
     `by` says of what: each policy's list, appended, or its own value beside the others' (empty); each of the field's
-    own fields (`*`); the elements of a list by their key (`[port]`), field by field; or entries known by a value in
-    them, given as a path (`extensionRef.name`): the first policy with an entry keeps it, and a value without such a
-    path is no entry and comes whole.
+    own fields (`*`); the elements of a list by their key (`[port]`), field by field; or entries known by a text or a
+    reference in them, given as a path (`extensionRef`): the first policy with an entry keeps it, and a value without
+    such a path is no entry and comes whole.
 
     On a level, two policies that disagree on one of the fields `unless` do not share: the first one has the field.
     All of this holds only while a setting of the controller has the given value, if one is named.

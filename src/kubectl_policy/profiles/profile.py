@@ -23,6 +23,7 @@ Fold: TypeAlias = Literal["bottom-up", "top-down"]
 SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
 Refusal: TypeAlias = Literal["there", "everywhere"]
 Overlap: TypeAlias = Literal["allowed", "refused"]
+EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Chooser: TypeAlias = Literal["established", "challenger"]
@@ -83,7 +84,8 @@ class PolicyKindProfile:
     With `backend_filters` a filter of a backendRef may do so too, for that backend alone. `target_group` is the group
     of a reference that names none.
     `unnamed_rules` is what a reference calls a rule without a name (`rule-{n}`, from 1).
-    Policies in the `global_namespace` may select objects in every namespace. `controllers` are the names of the
+    An `empty_selector` selects everything or nothing. Policies in the `global_namespace` may select objects in every
+    namespace. `controllers` are the names of the
     controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
     `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are objects without which a policy
     is invalid, and it is refused below Gateways whose parameters do not say what it is `enabled_by`; `least_sizes` are
@@ -142,6 +144,7 @@ class PolicyKindProfile:
     grant_required: bool = True
     unnamed_rules: str = ""
     global_namespace: str = ""
+    empty_selector: EmptySelector = "everything"
     controllers: frozenset[str] = frozenset()
     needs: tuple[Needed, ...] = ()
     enabled_by: Switch | None = None

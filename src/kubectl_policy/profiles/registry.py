@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from kubectl_policy.profiles.infer import by_label, by_shape
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.delegation import DelegationProfile
@@ -65,7 +66,11 @@ class Registry:
         """
         self._index = index
         self._settings = settings
-        self._user = {profile.group_kind: profile for profile in profiles}
+        self._user: dict[GroupKind, PolicyKindProfile] = {}
+        for profile in profiles:
+            # What is said again goes to the end, so that the order is that of the files that count.
+            self._user.pop(profile.group_kind, None)
+            self._user[profile.group_kind] = profile
         self._found: dict[GroupKind, PolicyKindProfile | None] = {}
         self._gateways: dict[str, GatewayProfile] = {}
 
@@ -89,16 +94,24 @@ class Registry:
         return tuple(found.under(self._settings) for found in (*own.values(), *built_in))
 
     def gateways_of(self, controller: str) -> GatewayProfile:
-        """How a controller treats Gateways: by the first profile of its kinds that says so, the user's first."""
+        """How a controller treats Gateways, as a file about it says: the user's first, of these a later one first.
+
+        What a user's file says takes the place of what the built-in one of its group says. Of a controller without a
+        name nobody says anything.
+        """
         if controller not in self._gateways:
-            built_in = built_in_profiles_of([controller, *self._settings])
-            found = (
-                profile.gateways
-                for profile in (*self._user.values(), *built_in)
-                if profile.gateways and controller in profile.under(self._settings).controllers
-            )
+            found = (profile.gateways for profile in self._about_gateways(controller) if profile.gateways)
             self._gateways[controller] = next(found, STANDARD_GATEWAYS)
         return self._gateways[controller]
+
+    def _about_gateways(self, controller: str) -> Iterator[PolicyKindProfile]:
+        """The profiles that are for a controller, of files that may say how it treats Gateways; what counts first."""
+        own = [profile for profile in reversed(self._user.values()) if profile.gateways]
+        said = {profile.group_kind.group for profile in own}
+        built_in = built_in_profiles_of([controller, *self._settings]) if controller else ()
+        for profile in chain(own, (found for found in built_in if found.group_kind.group not in said)):
+            if controller in profile.under(self._settings).controllers:
+                yield profile
 
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""

@@ -81,7 +81,8 @@ _STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
 class StatusProfile:
     """Where and in which words a kind's controller reports.
 
-    An event may be reported in several conditions; one without words is not reported at all.
+    An event may be reported in several conditions; one without words is not reported at all. `target_annotation` is the
+    name of an annotation on targets that names the policies attached there.
     """
 
     placement: Placement = "gateways"
@@ -89,6 +90,7 @@ class StatusProfile:
     conditions: Mapping[Event, tuple[ConditionWords, ...]] = field(default_factory=lambda: _STANDARD)
     enforced_by: EnforcedBy = "paths"
     affects: Affects = "below"
+    target_annotation: str = ""
 
 
 STANDARD_STATUS: Final = StatusProfile()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.attachment.validity import gateways_of
+from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.ancestors import ancestors_of
@@ -15,7 +15,7 @@ from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
@@ -92,6 +92,13 @@ _ENFORCED: Final[dict[str, Event]] = {
 }
 
 
+_SHARES: Final[Mapping[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "fields that are merged there are set by others",
+    "overridden": "others set every field of something that is merged there",
+}
+
+
 class _Report:
     """The report on one policy, being written."""
 
@@ -119,8 +126,9 @@ class _Report:
         if attachment.state != "attached":
             return _FAILURES.get(attachment.state), attachment.message
         target = cast("NodeRef", attachment.target)
-        if self._is_off_somewhere(target):
-            return "not enabled", "the parameters of one of its Gateways do not allow it"
+        off = self._off_somewhere(target)
+        if off:
+            return "not enabled", off
         first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
         if self._excludes and (first != self.policy or again):
@@ -133,13 +141,14 @@ class _Report:
             return None
         return self.analysis.resolver.refusal(self.policy, attachment.target)
 
-    def _is_off_somewhere(self, target: NodeRef) -> bool:
-        """Whether one of the Gateways of a target does not let the kind be used; that is said of the whole target."""
-        switch = self.profile.enabled_by
-        gateways = gateways_of(target.object, self.profile, self.analysis.topology) if switch else ()
-        return switch is not None and any(
-            switched_on(self.analysis.topology, gateway, switch) is False for gateway in gateways
-        )
+    def _off_somewhere(self, target: NodeRef) -> str:
+        """Which Gateways of a target do not let the kind be used, in words; that is said of the whole target."""
+        switch, topology = self.profile.enabled_by, self.analysis.topology
+        if switch is None:
+            return ""
+        gateways = sorted(set(gateways_of(target.object, self.profile, topology)))
+        names = [str(gateway) for gateway in gateways if switched_on(topology, gateway, switch) is False]
+        return not_enabled(switch, names) if names else ""
 
     @property
     def _excludes(self) -> bool:
@@ -204,8 +213,8 @@ class _Report:
                 for found in attached
                 if found.target and place in ancestors_of(self.analysis, self.profile, found)
             }
-            if shares:
-                self._put(place, self.profile.status, worst(shares), "")
+            share = worst(shares)
+            self._put(place, self.profile.status, share, _SHARES[share])
 
     def _put(
         self,

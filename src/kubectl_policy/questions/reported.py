@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
 
@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
 
+# What the conditions of a place are about: the object itself, one of its parents, ancestors or listeners.
+PlaceSort: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedCondition:
     """One condition. `about` says what it is about where an object has several (a parent, an ancestor, a listener).
 
-    `stale` is true where the controller has not seen the object's present generation.
+    `stale` is true where the controller has not seen the object's present generation; `seen` is the generation that it
+    says to have seen, None if it does not say.
     """
 
     type: str
@@ -27,38 +31,80 @@ class ReportedCondition:
     about: str
     controller: str
     stale: bool
+    seen: int | None = None
 
 
-# List in the status -> (where the entry names what it is about).
-_LISTS: Final = (("status.parents", "parentRef"), ("status.ancestors", "ancestorRef"), ("status.listeners", ""))
+@dataclass(frozen=True, slots=True)
+class ReportedPlace:
+    """Conditions that stand together, with what they are about and who wrote them, as far as the status says so.
+
+    `entry` is the element of the status' list, or the status itself; `reference` is its parentRef or ancestorRef.
+    """
+
+    sort: PlaceSort
+    entry: Mapping[str, Json]
+    reference: Mapping[str, Json]
+    controller: str
+    conditions: tuple[ReportedCondition, ...]
+
+
+# List in the status -> (what its entries are about, the field in which an entry names that).
+_LISTS: Final[tuple[tuple[str, PlaceSort, str], ...]] = (
+    ("status.parents", "parent", "parentRef"),
+    ("status.ancestors", "ancestor", "ancestorRef"),
+    ("status.listeners", "listener", ""),
+)
 
 
 def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...]:
     """Every condition in an object's status, in the order of the status."""
+    return tuple(condition for place in reported_places(raw) for condition in place.conditions)
+
+
+def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
+    """The places in an object's status that can hold conditions: its own, then each entry of its lists."""
     generation = integer_at(raw, "metadata.generation")
-    found = list(_conditions(mapping_at(raw, "status"), "", generation))
-    for path, reference in _LISTS:
-        for entry in mappings_at(raw, path):
-            about = _reference(mapping_at(entry, reference)) if reference else f"listener {text_at(entry, 'name')}"
-            found += _conditions(entry, about, generation)
+    status = mapping_at(raw, "status")
+    found = [_place("object", status, "", generation)]
+    for path, sort, field in _LISTS:
+        found += [_place(sort, entry, field, generation) for entry in mappings_at(raw, path)]
     return tuple(found)
 
 
-def _conditions(holder: Mapping[str, Json], about: str, generation: int | None) -> Iterator[ReportedCondition]:
+def has_report(raw: Mapping[str, Json]) -> bool:
+    """Whether a status says anything: manifests have none, or an empty one, before a controller has seen the object."""
+    status = mapping_at(raw, "status")
+    lists = (path.removeprefix("status.") for path, _, _ in _LISTS)
+    return any(mappings_at(status, name) for name in ("conditions", *lists))
+
+
+def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:
+    reference = mapping_at(entry, field)
+    about = _words(reference) if field else f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
+    controller = text_at(entry, "controllerName")
+    return ReportedPlace(sort, entry, reference, controller, tuple(_conditions(entry, about, controller, generation)))
+
+
+def _conditions(
+    holder: Mapping[str, Json], about: str, controller: str, generation: int | None
+) -> Iterator[ReportedCondition]:
     for condition in mappings_at(holder, "conditions"):
-        seen = integer_at(condition, "observedGeneration")
+        own = integer_at(condition, "observedGeneration")
+        # Some kinds have one for all of their conditions instead, beside these.
+        seen = integer_at(holder, "observedGeneration") if own is None else own
         yield ReportedCondition(
             text_at(condition, "type"),
             text_at(condition, "status"),
             text_at(condition, "reason"),
             text_at(condition, "message"),
             about,
-            text_at(holder, "controllerName"),
+            controller,
             seen is not None and generation is not None and seen < generation,
+            seen,
         )
 
 
-def _reference(reference: Mapping[str, Json]) -> str:
+def _words(reference: Mapping[str, Json]) -> str:
     kind = text_at(reference, "kind", "Gateway")
     namespace, name = text_at(reference, "namespace"), text_at(reference, "name")
     section = text_at(reference, "sectionName")

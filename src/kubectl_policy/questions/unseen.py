@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_PORTS
+from kubectl_policy.topology.parameters import unread_parameters
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
 from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
         *_unknown_targets(targeting),
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
+        *_unknown_parameters(analysis, kinds),
         *_not_computed(analysis, objects),
     ]
     return tuple(dict.fromkeys(found))
@@ -63,15 +65,30 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     paths = [path for target in targets for path in analysis.topology.paths(target)]
     paths += [effective.path for effective in enforcement.outcomes]
+    kinds = [(policy.group_kind, path) for path in paths]
     found = [
         *gaps(analysis),
         *_unknown_targets(attachments),
         *_unknown_needs(analysis, attachments),
         *_unknown_parents(analysis, routes),
-        *_unknown_controllers(analysis, [(policy.group_kind, path) for path in paths]),
+        *_unknown_controllers(analysis, kinds),
+        *_unknown_parameters(analysis, kinds),
         *_below_targets(analysis, enforcement),
     ]
     return tuple(dict.fromkeys(found))
+
+
+def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
+    """What a policy refers to itself and was not read: targets, and objects without which it is invalid."""
+    attachments = analysis.attachments[policy]
+    return tuple(dict.fromkeys((*_unknown_targets(attachments), *_unknown_needs(analysis, attachments))))
+
+
+def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
+    """What decides whether one of the controllers acts on a node, where that was not read."""
+    obj = node.object
+    owner = (analysis.topology.relations.class_of(obj) if analysis.index.get(obj) else None) or obj
+    return Unseen(str(owner), f"whether the controller there is {' or '.join(sorted(controllers))} is unknown", _ADD)
 
 
 def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
@@ -113,6 +130,21 @@ def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pa
     for (gateway_class, controllers), names in deciding.items():
         whose = f"whether its controller is {' or '.join(sorted(controllers))} is unknown"
         yield Unseen(str(gateway_class), f"{whose}; only then does this count: {', '.join(sorted(names))}", _ADD)
+
+
+def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+    """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
+    deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
+    for kind, path in kinds:
+        switch = analysis.registry.known(kind).enabled_by
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        if switch is None or gateway is None:
+            continue
+        for ref in unread_parameters(analysis.topology, gateway, switch):
+            deciding.setdefault((ref, gateway, switch.field), set()).add(kind.kind)
+    for (ref, gateway, field), names in deciding.items():
+        whether = f"whether spec.{field} is set in the parameters of {gateway} is unknown"
+        yield Unseen(str(ref), f"{whether}; only then does this count: {', '.join(sorted(names))}", _ADD)
 
 
 def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:

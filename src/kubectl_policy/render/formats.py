@@ -32,11 +32,11 @@ def _tree(answer: Answer, view: View) -> Document:
 
 
 def _json(answer: Answer, _: View) -> Document:
-    return _verbatim(as_json(document(answer)))
+    return verbatim(as_json(document(answer)))
 
 
 def _yaml(answer: Answer, view: View) -> Document:
-    return _verbatim(as_yaml(document(answer), unicode=view.unicode))
+    return verbatim(as_yaml(document(answer), unicode=view.unicode))
 
 
 def _name(answer: Answer, _: View) -> Document:
@@ -48,7 +48,8 @@ def _name(answer: Answer, _: View) -> Document:
     return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{ref.name}"),)) for ref in refs)
 
 
-def _verbatim(text: str) -> Document:
+def verbatim(text: str) -> Document:
+    """Text that is laid out already, line by line."""
     return tuple(Line((Span(line),)) for line in text.split("\n"))
 
 

@@ -52,6 +52,7 @@ _TARGETS: Final = (
     Saying(TARGETS, "enabled by", ("enabled_by",), target_words.switch_words),
     Saying(TARGETS, "sizes", ("least_sizes",), target_words.sizes_words),
     Saying(TARGETS, "if invalid", ("when_invalid",), target_words.invalid_words),
+    Saying(TARGETS, "selectors", ("empty_selector",), target_words.empty_selector_words),
     Saying(TARGETS, "everywhere", ("global_namespace",), target_words.global_words),
     Saying(TARGETS, "must have", ("needs",), target_words.needs_words),
     Saying(TARGETS, "not shared", ("exclusive_field",), target_words.exclusive_words),

@@ -8,6 +8,8 @@ from kubectl_policy.render.headline import as_far_as
 from kubectl_policy.render.words import count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_policy.questions.listing import Listing
 
 
@@ -20,14 +22,18 @@ def list_headline(listing: Listing[object]) -> str:
 def nothing_found(listing: Listing[object]) -> tuple[str, ...]:
     """What kubectl says of an empty list, and, if there is something in other namespaces, how to see it."""
     said = f"No resources found in {listing.namespace} namespace." if listing.namespace else "No resources found"
-    if not listing.elsewhere:
-        return (said,)
-    number = count(len(listing.elsewhere), listing.type.noun)
-    namespaces = sorted(set(listing.elsewhere))
+    return said, *elsewhere_hint(listing.elsewhere, listing.type.noun)
+
+
+def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> tuple[str, ...]:
+    """Where there is something, if nothing was found here: `elsewhere` has a namespace for each such object."""
+    if not elsewhere:
+        return ()
+    namespaces = sorted(set(elsewhere))
     one = len(namespaces) == 1
     where = f"namespace {namespaces[0]}: add -n {namespaces[0]}" if one else f"{len(namespaces)} namespaces: add -A"
-    verb = "is" if len(listing.elsewhere) == 1 else "are"
-    return said, f"hint: there {verb} {number} in {where}"
+    verb = "is" if len(elsewhere) == 1 else "are"
+    return (f"hint: there {verb} {count(len(elsewhere), noun)} in {where}",)
 
 
 def what_is_unknown(listing: Listing[object]) -> tuple[str, ...]:

@@ -78,13 +78,23 @@ def _expected(place: AncestorStatus) -> Line:
     return Line((*label, *_conditions(place.conditions)), 2, 4)
 
 
+_WELL: Final = frozenset({"Accepted", "Enforced"})
+_DONE: Final = frozenset({"Attached", "Programmed", "ResolvedRefs"})
+
+
 def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
+    said: set[str] = set()
     for number, condition in enumerate(conditions):
         yield Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
-        reason = f"{condition.reason}: " if condition.reason != condition.type else ""
-        # That all is well needs no reason.
-        if condition.type not in {"Accepted", "Enforced"} or condition.status != "True":
-            yield Span(f" ({reason}{condition.message})", prose=True)
+        named = condition.reason != condition.type
+        # That all is well needs no reason, and one message will do for several conditions.
+        if condition.status == "True" and (condition.type in _WELL or (condition.type in _DONE and not named)):
+            continue
+        message = "" if condition.message in said else condition.message
+        said.add(condition.message)
+        words = ": ".join(filter(None, [condition.reason if named else "", message]))
+        if words:
+            yield Span(f" ({words})", prose=True)
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:

@@ -149,6 +149,11 @@ def existence_words(profile: PolicyKindProfile) -> str:
     return "if a route sends requests to it, whether or not there is such an object"
 
 
+def empty_selector_words(profile: PolicyKindProfile) -> str:
+    """What an empty selector does, where that is not what Kubernetes has it do."""
+    return "a selector without any requirement selects nothing" if profile.empty_selector == "nothing" else ""
+
+
 def global_words(profile: PolicyKindProfile) -> str:
     """Whose policies reach every namespace."""
     name = profile.global_namespace
@@ -230,6 +235,12 @@ def status_by_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _report(status: StatusProfile) -> Iterator[str]:
+    yield from _conditions(status)
+    if status.target_annotation:
+        yield f"the annotation {status.target_annotation} of a target names the policies attached to it"
+
+
+def _conditions(status: StatusProfile) -> Iterator[str]:
     if not status.conditions:
         yield "nothing that is known"
         return

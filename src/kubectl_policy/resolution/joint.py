@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.fields import text_at, value_at
 from kubectl_policy.resolution.traced import Beside, KeyedList, Leaf, elements, leaves, plain, sort_of
 
 if TYPE_CHECKING:
@@ -75,14 +75,18 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
             return leaf
         return {key: Leaf(child, leaf.source, removed=child is None) for key, child in leaf.value.items()}
     if by:
-        entry = _entry(value_at(leaf.value, by))
+        entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
         return Beside({entry: leaf}) if entry else leaf
     if isinstance(leaf.value, list):
         return elements(leaf, "")
     return Beside({leaf.source.object.qualified_name: leaf})
 
 
-def _entry(value: Json) -> str:
+def _entry(value: Json, home: str) -> str:
+    """By what an entry is known: a text, or a reference, whose namespace defaults to that of the policy."""
+    if isinstance(value, Mapping):
+        name = text_at(value, "name")
+        return f"{text_at(value, 'namespace') or home}/{name}" if name else ""
     return value if isinstance(value, str) else ""
 
 

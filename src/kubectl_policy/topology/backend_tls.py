@@ -39,6 +39,16 @@ def backend_tls_conditions(topology: Topology, policy: ObjectRef) -> Mapping[Obj
     return dict.fromkeys(gateways, conditions)
 
 
+def certificate_conditions(topology: Topology, policy: ObjectRef) -> tuple[Condition, ...]:
+    """What the certificate references of a BackendTLSPolicy alone decide, wherever it is reported.
+
+    ResolvedRefs, and Accepted if none of them can be used.
+    """
+    faults = _faults(topology, policy)
+    refused = _refused(faults)
+    return ((refused,) if refused else ()) + (_resolved(faults),)
+
+
 def _targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
     """The targets, which are in the policy's own namespace (LocalPolicyTargetReferenceWithSectionName)."""
     found: list[NodeRef] = []
@@ -71,14 +81,21 @@ def _accepted(
             shared = [target for target in _targets(topology, other.ref) if target in targets]
             if shared:
                 return Condition("Accepted", "False", "Conflicted", f"{shared[0]} has {other.ref} already")
-    certain = [fault for fault in faults if fault and fault.sort != "unknown"]
-    if certain and len(certain) == len(faults):
-        messages = dict.fromkeys(fault.message for fault in certain)
-        return Condition("Accepted", "False", "NoValidCACertificate", "; ".join(messages))
+    refused = _refused(faults)
+    if refused:
+        return refused
     known = value_at(policy.raw, "spec.validation.wellKnownCACertificates")
     if known is not None and known != "System":
         return Condition("Accepted", "False", "Invalid", "spec.validation.wellKnownCACertificates is not System")
     return Condition("Accepted", "True", "Accepted")
+
+
+def _refused(faults: tuple[Fault | None, ...]) -> Condition | None:
+    certain = [fault for fault in faults if fault and fault.sort != "unknown"]
+    if not certain or len(certain) < len(faults):
+        return None
+    messages = dict.fromkeys(fault.message for fault in certain)
+    return Condition("Accepted", "False", "NoValidCACertificate", "; ".join(messages))
 
 
 def _resolved(faults: tuple[Fault | None, ...]) -> Condition:

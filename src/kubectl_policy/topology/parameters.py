@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at, text_at, value_at
+from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import GroupKind, Json, ObjectRef
     from kubectl_policy.profiles.requirements import Switch
     from kubectl_policy.topology.graph import Topology
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Parameters(NamedTuple):
     """What is in force of the parameters of a Gateway.
 
-    `present` is whether there is such an object; None if one that is referred to was not read, or the class was not.
+    `present` is whether there is such an object; None if one that is referred to was not read, or what may refer to one
+    was not: the Gateway or its class.
     """
 
     spec: Mapping[str, Json]
@@ -31,21 +32,54 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     behavior is implementation specific. It is generally recommended that GatewayClass provides defaults that can be
     overridden by a Gateway."
     """
-    index, gateway_class = topology.index, topology.relations.class_of(gateway)
-    of_class = mapping_at(index.raw(gateway_class) if gateway_class else None, "spec.parametersRef")
-    of_gateway = mapping_at(index.raw(gateway), "spec.infrastructure.parametersRef")
     spec: Mapping[str, Json] = {}
-    unread = gateway_class is not None and index.presence(gateway_class) == "unknown"
-    present = False
-    for reference in (of_class, of_gateway):
-        if (text_at(reference, "group"), text_at(reference, "kind")) != kind:
-            continue
-        ref = ObjectRef(kind, text_at(reference, "namespace") or gateway.namespace, text_at(reference, "name"))
-        found = index.get(ref)
-        unread = unread or (found is None and index.presence(ref) == "unknown")
-        present = present or found is not None
-        spec = _laid_over(mapping_at(found.raw, "spec") if found else {}, spec)
-    return Parameters(spec, True if present and not unread else None if unread else present)
+    named = _named(topology, gateway, kind)
+    for ref in named:
+        spec = _laid_over(mapping_at(topology.index.raw(ref), "spec"), spec)
+    if _unread(topology, [*_holders(topology, gateway), *named]):
+        return Parameters(spec, None)
+    return Parameters(spec, any(topology.index.get(ref) for ref in named))
+
+
+def unread_parameters(topology: Topology, gateway: ObjectRef, switch: Switch) -> tuple[ObjectRef, ...]:
+    """What was not read and may decide whether a kind may be used on a Gateway: parameters, or what may name some.
+
+    What a class says does not matter where the Gateway's own parameters say something else.
+    """
+    named = _named(topology, gateway, switch.group_kind)
+    own = _own(topology, gateway, switch.group_kind)
+    if own and value_at(topology.index.raw(own), f"spec.{switch.field}") not in (None, {}):
+        return ()
+    return _unread(topology, [*_holders(topology, gateway), *named])
+
+
+def _holders(topology: Topology, gateway: ObjectRef) -> list[ObjectRef]:
+    """What may refer to parameters of a Gateway: the Gateway itself, and its class."""
+    gateway_class = topology.relations.class_of(gateway)
+    return [gateway, gateway_class] if gateway_class else [gateway]
+
+
+def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
+    return tuple(ref for ref in refs if topology.index.presence(ref) == "unknown")
+
+
+def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
+    """The parameters of a kind that are referred to: by the class, then by the Gateway."""
+    gateway_class = topology.relations.class_of(gateway)
+    of_class = _refer(topology, gateway_class, "spec.parametersRef", gateway, kind) if gateway_class else None
+    return [ref for ref in (of_class, _own(topology, gateway, kind)) if ref]
+
+
+def _own(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> ObjectRef | None:
+    return _refer(topology, gateway, "spec.infrastructure.parametersRef", gateway, kind)
+
+
+def _refer(topology: Topology, holder: ObjectRef, field: str, gateway: ObjectRef, kind: GroupKind) -> ObjectRef | None:
+    reference = mapping_at(topology.index.raw(holder), field)
+    is_one = (text_at(reference, "group"), text_at(reference, "kind")) == kind and text_at(reference, "name")
+    if not is_one:
+        return None
+    return refer(topology.index, reference, gateway.namespace, kind)
 
 
 def _laid_over(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -61,9 +95,9 @@ def switched_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itsel
 
     None where that is unknown. A policy on a route is let through where there are no parameters.
     """
+    if unread_parameters(topology, gateway, switch):
+        return None
     found = parameters_of(topology, gateway, switch.group_kind)
     if value_at(found.spec, switch.field) not in (None, False, "", {}, []):
         return True
-    if found.present is None:
-        return None
-    return not found.present and (not itself or switch.without == "allowed")
+    return found.present is False and (not itself or switch.without == "allowed")

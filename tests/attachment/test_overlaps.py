@@ -1,0 +1,321 @@
+"""Policies of kinds that refuse to share requests: with which other routes, where, and when they share nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy.attachment import attach
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.requirements import Switch
+from tests.build import (
+    allow,
+    backend,
+    gateway,
+    gateway_class,
+    index,
+    listener,
+    listener_set,
+    parent,
+    policy,
+    resource,
+    route,
+    rule,
+    service,
+    target,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import Json, Resource
+
+ALONE: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", overlap="refused")
+GATEWAY: Final = gateway(
+    "g",
+    listener("http", allowedRoutes=allow()),
+    listener("alt", port=81, allowedRoutes=allow()),
+    listener("cafe", hostname="cafe.org", allowedRoutes=allow()),
+    allowedListeners={"namespaces": {"from": "All"}},
+)
+OTHER_GATEWAY: Final = gateway("h", listener("http", allowedRoutes=allow()))
+TO_A: Final = target("a", "HTTPRoute")
+
+
+def web(
+    name: str,
+    *paths: str,
+    section: str = "http",
+    to: str = "g",
+    hostnames: Sequence[str] | None = None,
+    namespace: str = "default",
+) -> Resource:
+    """A route at one listener, with a rule for all of its paths."""
+    matches: list[Json] = [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
+    parents = [parent(to, section, namespace="default")]
+    return route(
+        name,
+        parents=parents,
+        hostnames=hostnames,
+        rules=[rule(backend(), matches=matches)],
+        namespace=namespace,
+    )
+
+
+def grpc(name: str, *methods: Mapping[str, Json]) -> Resource:
+    """A GRPCRoute at the listener `http`, with a rule for all of its methods."""
+    matches: list[Json] = [{"method": dict(method)} if method else {} for method in methods]
+    return route(name, kind="GRPCRoute", parents=[parent("g", "http")], rules=[rule(backend(), matches=matches)])
+
+
+def attachments(
+    *world: Resource,
+    to: Sequence[Mapping[str, Json]] = (TO_A,),
+    profile: PolicyKindProfile = ALONE,
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+) -> tuple[Attachment, ...]:
+    """The attachments of a policy in a world with two Gateways and these routes."""
+    found = policy("p", *to)
+    objects = (gateway_class(), GATEWAY, OTHER_GATEWAY, service(), found, *world)
+    return attach(found, profile, Topology(index(*objects, complete=complete, gaps=gaps)))
+
+
+def outcome(*world: Resource, to: Sequence[Mapping[str, Json]] = (TO_A,)) -> tuple[str, str]:
+    """State and message of the only attachment of a policy on route `a`, unless told otherwise."""
+    (found,) = attachments(*world, to=to)
+    return found.state, found.message
+
+
+def shares(
+    what: str, other: str = "HTTPRoute default/b", *, port: int = 80, route: str = "HTTPRoute default/a"
+) -> tuple[str, str]:
+    """State and message of a policy on a route that shares requests with another one."""
+    where = f"{what} on port {port} of Gateway default/g"
+    return (
+        "target overlaps",
+        f"{route} and {other}, which the policy does not target, both take requests for {where}",
+    )
+
+
+FINE: Final = ("attached", "")
+
+
+class TestShared:
+    """Gateway, port, hostname and path have to be the same."""
+
+    def test_all_of_them(self) -> None:
+        """Then the attachment fails, and says what is shared with which route."""
+        assert outcome(web("a", "/tea"), web("b", "/tea")) == shares("/tea")
+        both = web("a", "/tea", section="alt"), web("b", "/tea", section="alt")
+        assert outcome(*both) == shares("/tea", port=81)
+
+    def test_kinds_that_do_not_mind(self) -> None:
+        """Without `overlap: refused`."""
+        (found,) = attachments(web("a", "/tea"), web("b", "/tea"), profile=replace(ALONE, overlap="allowed"))
+        assert found.state == "attached"
+
+    def test_no_other_route(self) -> None:
+        """Of itself a route has nothing in common with anybody."""
+        assert outcome(web("a", "/tea")) == FINE
+
+    def test_another_path(self) -> None:
+        """A longer one is another."""
+        assert outcome(web("a", "/tea"), web("b", "/tea/green")) == FINE
+
+    def test_another_port(self) -> None:
+        """At another listener of the Gateway."""
+        assert outcome(web("a", "/tea"), web("b", "/tea", section="alt")) == FINE
+
+    def test_another_gateway(self) -> None:
+        """At a listener of the same name and port."""
+        assert outcome(web("a", "/tea"), web("b", "/tea", to="h")) == FINE
+
+    def test_another_hostname(self) -> None:
+        """Of the route, or of the listener; that of a wildcard is another than those that it covers."""
+        tea = web("a", "/tea", hostnames=["a.org"])
+        assert outcome(tea, web("b", "/tea", hostnames=["b.org"])) == FINE
+        assert outcome(tea, web("b", "/tea")) == FINE
+        assert outcome(tea, web("b", "/tea", hostnames=["*.org"])) == FINE
+        assert outcome(web("a", "/tea"), web("b", "/tea", section="cafe")) == FINE
+
+    def test_the_same_hostname(self) -> None:
+        """One of several of the route; one of the route at one listener and of the listener at another."""
+        tea = web("a", "/tea", hostnames=["a.org", "b.org"])
+        assert outcome(tea, web("b", "/tea", hostnames=["c.org", "b.org"])) == shares("b.org/tea")
+        here = web("a", "/tea", hostnames=["cafe.org"])
+        assert outcome(here, web("b", "/tea", section="cafe")) == shares("cafe.org/tea")
+
+    def test_a_hostname_that_the_listener_has_not(self) -> None:
+        """Nobody gets its requests there."""
+        both = ["cafe.org", "b.org"]
+        apart = web("a", "/tea", section="cafe", hostnames=both), web("b", "/tea", hostnames=["b.org"])
+        assert outcome(*apart) == FINE
+
+    def test_one_of_several_paths(self) -> None:
+        """In whichever rule it stands."""
+        more = route("b", parents=[parent("g", "http")], rules=[rule(backend()), *_rules("/coffee", "/tea")])
+        assert outcome(web("a", "/milk", "/tea"), more) == shares("/tea")
+
+    def test_every_path(self) -> None:
+        """A rule without matches, or with one that names no path, is for `/`."""
+        bare = route("b", parents=[parent("g", "http")], rules=[rule(backend())])
+        by_header: Json = {"headers": [{"name": "x", "value": "y"}]}
+        header = route("b", parents=[parent("g", "http")], rules=[rule(backend(), matches=[by_header])])
+        for other in (bare, header, web("b", "/")):
+            assert outcome(web("a", "/"), other) == shares("/")
+            assert outcome(web("a", "/tea"), other) == FINE
+
+    def test_at_a_listener_of_a_listener_set(self) -> None:
+        """It is served on the Gateway, like those of the Gateway itself, if that admits it."""
+        own = listener_set("ls", listener("more", port=80, hostname="more.org", allowedRoutes=allow()))
+        at_set = route(
+            "b",
+            parents=[parent("ls", "more", kind="ListenerSet")],
+            rules=[*_rules("/tea")],
+        )
+        assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set) == shares("more.org/tea")
+        to_b = [target("b", "HTTPRoute")]
+        expected = shares("more.org/tea", "HTTPRoute default/a", route="HTTPRoute default/b")
+        assert outcome(web("a", "/tea", hostnames=["more.org"]), own, at_set, to=to_b) == expected
+        assert outcome(web("a", "/tea", hostnames=["less.org"]), own, at_set) == FINE
+
+    def test_a_route_that_is_not_attached(self) -> None:
+        """Has no requests to share, on whichever side."""
+        lost = web("b", "/tea", section="ghost")
+        assert outcome(web("a", "/tea"), lost) == FINE
+        assert outcome(web("a", "/tea", section="ghost"), web("b", "/tea")) == FINE
+
+    def test_a_route_of_another_namespace(self) -> None:
+        """Is another route, whatever its name."""
+        expected = shares("/tea", "HTTPRoute away/a")
+        assert outcome(web("a", "/tea"), web("a", "/tea", namespace="away")) == expected
+
+
+def _rules(*paths: str) -> list[dict[str, Json]]:
+    return [rule(backend(), matches=[{"path": {"type": "Exact", "value": path}}]) for path in paths]
+
+
+class TestOtherRoutes:
+    """Routes that are no HTTPRoutes."""
+
+    to: Final = (target("a", "GRPCRoute"),)
+
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            ({}, "/"),
+            ({"service": "tea.Pot"}, "/tea.Pot/"),
+            ({"method": "Pour"}, "//Pour"),
+            ({"service": "tea.Pot", "method": "Pour"}, "/tea.Pot/Pour"),
+        ],
+        ids=str,
+    )
+    def test_the_paths_of_a_grpc_route(self, method: dict[str, Json], path: str) -> None:
+        """Service and method, as in a request; every path without either."""
+        expected = shares(f"{path}", "GRPCRoute default/b", route="GRPCRoute default/a")
+        assert outcome(grpc("a", method), grpc("b", method), to=self.to) == expected
+        assert outcome(grpc("a", method), grpc("b", {"service": "other"}), to=self.to) == FINE
+
+    def test_a_grpc_route_and_an_http_route(self) -> None:
+        """Share a path like any two routes."""
+        expected = shares("/tea.Pot/Pour", "HTTPRoute default/b", route="GRPCRoute default/a")
+        pour = grpc("a", {"service": "tea.Pot", "method": "Pour"})
+        assert outcome(pour, web("b", "/tea.Pot/Pour"), to=self.to) == expected
+
+    def test_routes_without_paths(self) -> None:
+        """Share nothing in this sense."""
+        tcp = gateway("t", listener("tcp", "TCP", 90))
+        streams = [
+            resource("TCPRoute", name, {"parentRefs": [parent("t")], "rules": [rule(backend())]}) for name in "ab"
+        ]
+        assert outcome(tcp, *streams, to=[target("a", "TCPRoute")]) == FINE
+
+
+class TestTargets:
+    """Routes that the policy itself targets may share with each other; else everything fails."""
+
+    def test_a_targeted_route(self) -> None:
+        """May share."""
+        found = attachments(web("a", "/tea"), web("b", "/tea"), to=[TO_A, target("b", "HTTPRoute")])
+        assert [one.state for one in found] == ["attached", "attached"]
+
+    def test_every_attachment_fails(self) -> None:
+        """Also those to routes that share nothing, and to what is no route; what has failed before keeps its reason."""
+        to = [TO_A, target("c", "HTTPRoute"), target("g"), target("ghost", "HTTPRoute")]
+        found = attachments(web("a", "/tea"), web("b", "/tea"), web("c", "/coffee"), to=to)
+        assert [(one.state, one.message) for one in found] == [
+            *[shares("/tea")] * 3,
+            ("target missing", "HTTPRoute default/ghost does not exist"),
+        ]
+
+    def test_what_is_no_route_shares_nothing(self) -> None:
+        """A policy on the Gateway is about all of its routes."""
+        assert outcome(web("a", "/tea"), web("b", "/tea"), to=[target("g")]) == FINE
+
+    def test_one_that_the_policy_may_not_target(self) -> None:
+        """Is one that it does not target."""
+        far = target("a", "HTTPRoute", namespace="away")
+        found = attachments(web("a", "/tea"), web("a", "/tea", namespace="away"), to=[TO_A, far])
+        assert [one.state for one in found] == ["target overlaps", "not permitted"]
+
+    def test_a_policy_that_is_invalid(self) -> None:
+        """Stays what it is."""
+        needy = replace(ALONE, needs=(Needed("spec.key", "", ("Secret",)),))
+        (found,) = attachments(web("a", "/tea"), web("b", "/tea"), profile=needy)
+        assert (found.state, found.message) == ("policy invalid", "spec.key names no Secret")
+
+    def test_a_kind_that_is_not_enabled(self) -> None:
+        """What is shared is told first; it keeps nobody out then, as one that is not enabled does."""
+        switched = replace(ALONE, enabled_by=Switch(GroupKind("example.com", "Settings"), "on"))
+        settings = resource("Settings", "s", {}, group="example.com")
+        reference: Json = {"group": "example.com", "kind": "Settings", "name": "s", "namespace": "default"}
+        off = gateway("off", listener("http"), infrastructure={"parametersRef": reference})
+        (found,) = attachments(off, settings, web("a", "/tea", to="off"), profile=switched)
+        assert (found.state, found.competes) == ("not enabled", True)
+        both = web("a", "/tea", to="off"), web("b", "/tea", to="off")
+        (found,) = attachments(off, settings, *both, profile=switched)
+        assert (found.state, found.competes) == ("target overlaps", False)
+
+
+class TestOpenWorld:
+    """What was not read shares nothing as far as is known."""
+
+    def test_routes_that_were_not_read(self) -> None:
+        """Prove nothing; those that were read share what they share."""
+        (found,) = attachments(web("a", "/tea"), complete=False)
+        assert found.state == "attached"
+        (found,) = attachments(web("a", "/tea"), web("b", "/tea"), complete=False)
+        assert (found.state, found.message) == shares("/tea")
+
+    def test_a_gateway_that_was_not_read(self) -> None:
+        """Nobody knows where its listeners are."""
+        away = [route(name, parents=[parent("unread", namespace="far")], rules=_rules("/tea")) for name in ("a", "b")]
+        (found,) = attachments(*away, complete=False)
+        assert found.state == "attached"
+
+    def test_a_route_that_the_policy_may_target(self) -> None:
+        """Whether a grant lets it is not known, so it is not known to be another's."""
+        far = target("a", "HTTPRoute", namespace="away")
+        gaps = [Gap("ReferenceGrant", "away", "forbidden")]
+        found = attachments(web("a", "/tea"), web("a", "/tea", namespace="away"), to=[TO_A, far], gaps=gaps)
+        assert [one.state for one in found] == ["attached", "target unknown"]
+
+
+def test_filters_are_attachments_as_well() -> None:
+    """A route whose rule names the policy by a filter is one of its targets."""
+    named = replace(ALONE, filter_routes=frozenset({GroupKind(GATEWAY_API, "HTTPRoute")}))
+    reference: Json = {"group": "example.com", "kind": "ColorPolicy", "name": "p"}
+    filters: Json = [{"type": "ExtensionRef", "extensionRef": reference}]
+    matches: Json = [{"path": {"type": "Exact", "value": "/tea"}}]
+    by_filter = route("b", parents=[parent("g", "http")], rules=[rule(backend(), matches=matches, filters=filters)])
+    found = attachments(web("a", "/tea"), by_filter, profile=named)
+    assert [one.state for one in found] == ["attached", "attached"]
+    found = attachments(web("a", "/tea"), by_filter, to=(), profile=named)
+    assert [one.state for one in found] == ["target overlaps"]

@@ -1,0 +1,128 @@
+"""Targets that exist for controllers when a route of theirs sends requests to them, and not otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy.attachment import attach
+from kubectl_policy.model import Gap, GroupKind
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    grant,
+    index,
+    parent,
+    policy,
+    route,
+    rule,
+    service,
+    target,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model import Resource
+
+REFERRED: Final = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "direct",
+    "profile",
+    controllers=frozenset({"example.com/gateway"}),
+    targets_exist="whenReferred",
+)
+OURS: Final = (gateway_class(), gateway("g"))
+THEIRS: Final = (gateway_class("theirs", "example.org/gateway"), gateway("far", class_name="theirs"))
+NOT_REFERRED: Final = (
+    "target missing",
+    "no route that example.com/gateway acts on sends requests to Service default/s",
+)
+
+
+def outcome(
+    *objects: Resource,
+    profile: PolicyKindProfile = REFERRED,
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+    section: str = "",
+) -> tuple[str, str]:
+    """State and message of a policy on a Service in a world with these objects and two Gateways."""
+    found = policy("p", target("s", "Service", section, group=""))
+    world = index(found, *OURS, *THEIRS, *objects, complete=complete, gaps=gaps)
+    (attachment,) = attach(found, profile, Topology(world))
+    return attachment.state, attachment.message
+
+
+def test_a_service_to_which_nothing_refers() -> None:
+    """Though it exists; for other kinds that is what counts."""
+    assert outcome(service("s")) == NOT_REFERRED
+    assert outcome(service("s"), profile=replace(REFERRED, targets_exist="whenRead")) == ("attached", "")
+
+
+def test_a_service_to_which_a_route_sends_requests() -> None:
+    """Though it may not exist."""
+    assert outcome(service("s"), route("r")) == outcome(route("r")) == ("attached", "")
+    gone = ("target missing", "Service default/s does not exist")
+    assert outcome(route("r"), profile=replace(REFERRED, targets_exist="whenRead")) == gone
+
+
+def test_a_route_need_not_be_attached() -> None:
+    """The controller acts on it as soon as it names one of its Gateways."""
+    assert outcome(route("r", parents=[parent("g", "ghost")])) == ("attached", "")
+
+
+def test_a_route_of_another_controller() -> None:
+    """Tells ours nothing."""
+    assert outcome(service("s"), route("r", parents=[parent("far")])) == NOT_REFERRED
+    assert outcome(service("s"), route("r", parents=[])) == NOT_REFERRED
+
+
+def test_a_reference_that_is_not_permitted() -> None:
+    """From another namespace without a grant."""
+    away = route(
+        "r",
+        namespace="away",
+        parents=[parent("g", namespace="default")],
+        rules=[rule(backend(namespace="default"))],
+    )
+    assert outcome(service("s"), away) == NOT_REFERRED
+    lets_in = grant(sources=[("gateway.networking.k8s.io", "HTTPRoute", "away")])
+    assert outcome(service("s"), away, lets_in) == ("attached", "")
+
+
+def test_a_section_of_what_does_not_exist() -> None:
+    """Known to be none where the Service is known not to exist, and not known where it was not read."""
+    missing = "Service default/s has no section web; it does not exist"
+    assert outcome(route("r"), section="web") == ("section missing", missing)
+    unknown = "whether Service default/s has a section web is unknown: it is not in the input"
+    assert outcome(route("r"), section="web", complete=False) == ("target unknown", unknown)
+    assert outcome(route("r"), service("s", ("web", 8080)), section="web") == ("attached", "")
+
+
+def test_an_open_world() -> None:
+    """The route may not have been read, nor whose it is."""
+    unknown = (
+        "target unknown",
+        "no route in the input that example.com/gateway acts on sends requests to Service default/s",
+    )
+    assert outcome(service("s"), complete=False) == unknown
+    assert outcome(service("s"), route("r", parents=[parent("far")]), complete=False) == unknown
+    assert outcome(route("r", parents=[parent("g", namespace="unread")]), complete=False) == ("attached", "")
+
+
+@pytest.mark.parametrize("kind", ["HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute", ""])
+def test_routes_that_could_not_be_read(kind: str) -> None:
+    """Of any kind and in any namespace: they may send requests to the target."""
+    for place in ("default", "away", ""):
+        state, _ = outcome(service("s"), gaps=[Gap(kind, place, "forbidden")])
+        assert state == "target unknown"
+
+
+def test_something_else_that_could_not_be_read() -> None:
+    """Routes were."""
+    assert outcome(service("s"), gaps=[Gap("Secret", "", "forbidden")]) == NOT_REFERRED

@@ -1,0 +1,161 @@
+"""`status`: arguments, formats, streams and exit codes, also for input that means harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+import pytest
+import yaml
+
+from kubectl_policy.cli.status import StatusOutput
+from tests.cli.conftest import MANIFESTS
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Command
+
+REPORTED: Final = Path(__file__).parents[2] / "fixtures" / "reported"
+OUTPUTS: Final = get_args(StatusOutput)
+EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
+HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed"
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["gateways,routes"], "status takes one type at a time", EXAMPLE),
+        (["a/b/c"], "status takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (
+            ["gateway/g", "-A"],
+            "objects are named or picked by --all-namespaces, not both",
+            "leave out --all-namespaces, or the names",
+        ),
+        ([], "live clusters are not supported yet", "add --offline PATH to read manifests"),
+    ],
+)
+def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
+    """With exit code 2, one line that says what is wrong and one that helps."""
+    assert command("status", *words) == (2, "", f"error: {message}\nhint: {hint}\n")
+
+
+def test_a_type_without_a_status_of_interest_is_refused(command: Command) -> None:
+    """What there is instead is named."""
+    code, out, err = command("status", "services", "-A", "--offline", REPORTED)
+    assert (code, out) == (2, "")
+    assert err == (
+        'error: the status of "services" is not computed\n'
+        "hint: ask for policies, gateways, listenersets or routes, or for one kind of these\n"
+    )
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_exit_code_says_that_something_disagrees(command: Command, output: str) -> None:
+    """In every format, and only if it is asked for."""
+    ask = ("status", "-A", "--offline", REPORTED, "-o", output)
+    assert command(*ask).code == 0
+    assert command(*ask, "--exit-code").code == 1
+    assert command("status", "btp/cart-retries", "-n", "shop", "--exit-code", "--offline", REPORTED).code == 0
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_exit_code_says_that_the_answer_is_incomplete(command: Command, tmp_path: Path, output: str) -> None:
+    """A file that could not be read might change either answer, unless a person says not to mind."""
+    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    (tmp_path / "fine.yaml").write_text(MANIFESTS, "utf-8")
+    fine = ("status", "-A", "--offline", tmp_path, "-o", output)
+    wrong = (*fine, "--offline", REPORTED)
+    assert [command(*ask).code for ask in (fine, wrong)] == [0, 0]
+    assert [command(*ask, "--exit-code").code for ask in (fine, wrong)] == [4, 4]
+    assert [command(*ask, "--exit-code", "--allow-incomplete").code for ask in (fine, wrong)] == [0, 1]
+    result = command(*fine)
+    said = " ".join((result.out + result.err).split())
+    assert "as far as could be read: 1 file could not be." in said
+    assert "broken.yaml" in said
+
+
+@pytest.mark.parametrize("output", ["table", "wide", "name"])
+def test_rows_go_to_standard_output_and_the_first_sentence_beside_them(command: Command, output: str) -> None:
+    """So that a pipe gets rows alone."""
+    code, out, err = command("status", "-A", "--offline", REPORTED, "-o", output)
+    assert code == 0
+    assert HEADLINE in err
+    assert HEADLINE not in out
+    assert len(out.splitlines()) == 4 + (output != "name")
+
+
+def test_a_table_of_everything(command: Command) -> None:
+    """With what agrees, what is not known, and who reported what when."""
+    _, narrow, _ = command("status", "-A", "--offline", REPORTED, "-o", "table", "--show-all")
+    _, wide, _ = command("status", "-A", "--offline", REPORTED, "-o", "wide", "--show-all")
+    assert len(narrow.splitlines()) == len(wide.splitlines()) == 1 + 17 + 2
+    (stale,) = (line for line in wide.splitlines() if "search-login" in line)
+    assert (
+        stale.split("   ")[-4:]
+        == [
+            "gateway.envoyproxy.io/gatewayclass-controller",
+            "3      4",
+            " ",
+            "     No section name login found for HTTPRoute shop/search",
+        ]
+        or "No section name login found" in stale
+    )
+
+
+def test_documents_carry_both_sides(command: Command) -> None:
+    """JSON and YAML are the same document, and nothing in it is cut or left out."""
+    _, out, err = command("status", "-A", "--offline", REPORTED, "-o", "json")
+    found = json.loads(out)
+    assert found == yaml.safe_load(command("status", "-A", "--offline", REPORTED, "-o", "yaml").out)
+    assert err == ""
+    assert (found["compared"], found["disagreeing"], found["undecided"], found["complete"]) == (17, 4, 0, True)
+    (item,) = (one for one in found["items"] if one["object"]["name"] == "search-login")
+    (condition,) = item["conditions"]
+    assert (item["generation"], condition["observedGeneration"], condition["stale"]) == (4, 3, True)
+    assert (condition["verdict"], condition["explanation"]) == ("Differs", "older generation")
+    assert condition["reported"]["reason"] == "TargetNotFound"
+    assert condition["computed"]["status"] == "True"
+
+
+def test_manifests_without_any_status_have_nothing_to_compare(command: Command, manifests: Path) -> None:
+    """How to get one is said, and it is no error, nor a disagreement."""
+    code, out, err = command("status", "-A", "--exit-code", "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert out.startswith("Nothing to compare: none of 1 policy and 1 HTTPRoute has a status in the input.\n")
+    assert (
+        "kubectl get gatewayclasses,colorpolicies.example.com,httproutes.gateway.networking.k8s.io -A -o yaml | " in out
+    )
+
+
+def test_where_else_there_are_policies_is_said(command: Command, manifests: Path) -> None:
+    """Nobody is to take an empty namespace for an answer."""
+    code, out, err = command("status", "--offline", manifests)
+    assert (code, out) == (0, "Nothing to compare: no policies in namespace default.\n")
+    assert err == "hint: there is 1 policy in namespace app: add -n app\n"
+
+
+HOSTILE: Final = (
+    "status: {conditions: text, ancestors: {a: b}}",
+    "status: [1, 2]",
+    "status: {conditions: [1, null, {type: [x], status: {}, reason: 7, observedGeneration: new}]}",
+    'status: {ancestors: [{ancestorRef: 7, controllerName: [x], conditions: [{type: "\\e[31mR", status: "\\e]0;x"}]}]}',
+    'status: {conditions: [{type: "{seen}", status: "{0}", message: "[bold]\\u202e"}], listeners: [{name: "\\e[2J"}]}',
+    "status: {parents: [{parentRef: {name: g, port: x}, conditions: [{}]}, {parentRef: {name: g}}]}",
+    f"status: {{conditions: [{', '.join(['{type: T, status: x}'] * 10_000)}]}}",
+    "status: {ancestors: ["
+    + ", ".join(f"{{ancestorRef: {{name: g{n}}}, controllerName: c{n}}}" for n in range(5_000))
+    + "]}",
+)
+
+
+@pytest.mark.parametrize("status", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_status_that_means_harm(command: Command, tmp_path: Path, status: str) -> None:
+    """Of any shape, any size and with any letters: an answer, no traceback, and nothing that a terminal obeys."""
+    text = "---\n".join(f"{document}{status}\n" for document in MANIFESTS.split("---\n"))
+    (tmp_path / "all.yaml").write_text(text, "utf-8")
+    for output in OUTPUTS:
+        for words in ((), ("gateways",), ("routes",)):
+            code, out, err = command("status", *words, "-A", "--show-all", "--offline", tmp_path, "-o", output)
+            assert code == 0, (output, err)
+            assert "Traceback" not in out + err
+            assert all(line.isprintable() for line in (out + err).split("\n"))

@@ -1,0 +1,157 @@
+"""In how much of the merges that it is in a policy has a part, place by place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.merging import Joint, Scope
+from kubectl_policy.questions.shares import share_of, worst
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.profiles.status import Event
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ROUTE_KIND: Final = GroupKind(GATEWAY_API, "HTTPRoute")
+RULES: Final = TargetLevel(ROUTE_KIND, section=True)
+G: Final = build.node("Gateway", "g")
+HTTP: Final = build.node("Gateway", "g", "http")
+ALT: Final = build.node("Gateway", "g", "alt")
+R: Final = build.node("HTTPRoute", "r")
+PATCHING: Final = PolicyKindProfile(
+    COLOR,
+    "inherited",
+    "profile",
+    effective_targets=(RULES,),
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    same_level="first-wins",
+)
+WORLD: Final = (
+    build.gateway_class(),
+    build.gateway("g", build.listener("http"), build.listener("alt", port=81)),
+    build.route("r", parents=[build.parent("g", "http")]),
+    build.route("q", parents=[build.parent("g", "alt")]),
+    build.service(),
+    build.namespace("default"),
+)
+TO_G: Final = build.target("g")
+TO_R: Final = build.target("r", "HTTPRoute")
+
+
+def colours(name: str, target: Mapping[str, Json], age: int = 1, **spec: Json) -> Resource:
+    """A ColorPolicy on one target."""
+    return build.resource("ColorPolicy", name, {"targetRefs": [target], **spec}, group="example.com", age=age)
+
+
+def analysis_of(*policies: Resource, profile: PolicyKindProfile = PATCHING) -> Analysis:
+    """Two routes at two listeners, with policies."""
+    return analyze(build.snapshot(*WORLD, *policies, complete=True), profiles=[profile])
+
+
+def share(analysis: Analysis, name: str, place: NodeRef, target: NodeRef) -> Event:
+    """The part that a policy has."""
+    return share_of(analysis, build.ref("ColorPolicy", name, group="example.com"), place, target)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        ((), "enforced"),
+        ({"enforced"}, "enforced"),
+        ({"enforced", "partially enforced"}, "partially enforced"),
+        ({"enforced", "overridden"}, "overridden"),
+        ({"enforced", "partially enforced", "overridden"}, "overridden"),
+        ({"overridden"}, "overridden"),
+    ],
+)
+def test_the_worst_of_several(shares: Collection[Event], expected: Event) -> None:
+    """Where there is none, nothing is missing."""
+    assert worst(shares) == expected
+
+
+def test_alone() -> None:
+    """A policy has a part in all that it says."""
+    analysis = analysis_of(colours("p", TO_G, a=1, b=1))
+    assert share(analysis, "p", G, G) == "enforced"
+    assert share(analysis, "p", HTTP, G) == "enforced"
+
+
+def test_all_of_one_merge_and_some_of_another() -> None:
+    """The least part counts at a place below which both are, and each at the listener to which it belongs."""
+    analysis = analysis_of(colours("p", TO_G, a=1, b=1), colours("below", TO_R, a=2))
+    assert share(analysis, "p", G, G) == "partially enforced"
+    assert share(analysis, "p", HTTP, G) == "partially enforced"
+    assert share(analysis, "p", ALT, G) == "enforced"
+    assert share(analysis, "below", G, R) == "partially enforced"
+
+
+def test_nothing_of_a_merge() -> None:
+    """Everything that it says is said by another one."""
+    analysis = analysis_of(colours("p", TO_G, a=1), colours("below", TO_R, a=2, b=2))
+    assert share(analysis, "p", HTTP, G) == "overridden"
+    assert share(analysis, "p", ALT, G) == "enforced"
+    assert share(analysis, "p", G, G) == "overridden"
+    assert share(analysis, "below", HTTP, R) == "enforced"
+
+
+def test_a_merge_in_which_it_is_not() -> None:
+    """Where a nearer one takes its place as a whole there is nothing in which it could have a part."""
+    atomic = replace(PATCHING, strategy=MergeStrategy.ATOMIC_DEFAULTS)
+    analysis = analysis_of(colours("p", TO_G, a=1), colours("below", TO_R, a=2), profile=atomic)
+    assert share(analysis, "p", HTTP, G) == share(analysis, "below", HTTP, R) == "enforced"
+
+
+def test_a_place_that_the_target_does_not_lead_through() -> None:
+    """Nothing is merged there."""
+    analysis = analysis_of(colours("p", TO_R, a=1), colours("older", TO_R, age=0, a=2))
+    assert share(analysis, "p", HTTP, R) == "overridden"
+    assert share(analysis, "p", ALT, R) == "enforced"
+
+
+def test_where_no_policy_of_the_kind_counts() -> None:
+    """As on Gateways of others: nothing is merged."""
+    theirs = replace(PATCHING, controllers=frozenset({"example.org/other"}))
+    analysis = analysis_of(colours("p", TO_G, a=1), colours("below", TO_R, a=2), profile=theirs)
+    assert share(analysis, "p", G, G) == "enforced"
+
+
+def test_without_a_listener() -> None:
+    """A target that no Gateway is above is on paths of its own."""
+    direct = PolicyKindProfile(
+        COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none", same_level="first-wins"
+    )
+    alone = build.target("alone", "Service", group="")
+    place = build.node("Service", "alone", group="")
+    policies = (colours("p", alone, a=1), colours("older", alone, age=0, a=2))
+    analysis = analysis_of(build.service("alone"), *policies, profile=direct)
+    assert share(analysis, "p", place, place) == "overridden"
+    assert share(analysis, "older", place, place) == "enforced"
+    assert share(analysis, "p", build.node("Service", "s", group=""), place) == "enforced"
+
+
+def test_scopes_are_looked_at_one_by_one() -> None:
+    """What a narrower scope sets instead does not matter."""
+    scoped = replace(PATCHING, scopes=(Scope((RULES, TargetLevel(ROUTE_KIND, section=False))),))
+    analysis = analysis_of(colours("p", TO_G, a=1, b=1), colours("below", TO_R, a=2, b=2), profile=scoped)
+    assert share(analysis, "p", HTTP, G) == "enforced"
+    assert share(analysis, "below", HTTP, R) == "enforced"
+
+
+def test_a_field_that_is_put_together_is_one() -> None:
+    """A policy with any of it has a part in it."""
+    joint = replace(PATCHING, joint_fields=(Joint("rules", ("level", "levels"), "*"),))
+    policies = (colours("p", TO_R, rules={"x": 1}), colours("older", TO_R, age=0, rules={"y": 2}))
+    for profile, expected in ((joint, "enforced"), (PATCHING, "partially enforced")):
+        analysis = analysis_of(*policies, profile=profile)
+        assert share(analysis, "p", HTTP, R) == share(analysis, "older", HTTP, R) == expected

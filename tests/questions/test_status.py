@@ -1,0 +1,355 @@
+"""Computed against reported: which policies and objects are asked about, and what is said of policies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import NodeRef
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
+from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords
+from kubectl_policy.questions.compared import Claim, Foreign
+from tests import build
+from tests.questions.reports import (
+    ACCEPTED,
+    FINE,
+    MINE,
+    WORDS,
+    WORKS,
+    ancestor,
+    compared,
+    condition,
+    kind,
+    only,
+    policy,
+    reported,
+    verdicts,
+    world,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.profiles.status import Event, Placement
+    from kubectl_policy.questions.status import StatusReport
+
+TAKEN = ("Seen", "False", "Taken")
+G = "Gateway default/g"
+
+
+def asked(*policies: Resource, **options: object) -> StatusReport:
+    """The report on policies in a world without other reports."""
+    return compared(*world(), *policies, **options)  # type: ignore[arg-type]
+
+
+def test_a_report_that_is_as_computed_agrees() -> None:
+    """By type, status and reason; what the messages say does not matter."""
+    report = asked(reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]))
+    assert verdicts(report) == [("p", G, "Seen", "agrees"), ("p", G, "Works", "agrees")]
+    assert not report.disagrees
+    first = report.objects[0].comparisons[0]
+    assert (first.controller, first.reported) == (MINE, Claim("True", "Fine", "said"))
+
+
+@pytest.mark.parametrize("words", [("Seen", "False", "Fine"), ("Seen", "True", "Other")])
+def test_another_status_or_reason_disagrees(words: tuple[str, str, str]) -> None:
+    """Both sides are told; nothing in the input explains it."""
+    found = only(asked(reported(policy(), ancestors=[ancestor(condition(words), condition(WORKS))])))
+    assert (found.verdict, found.explanation) == ("differs", "none")
+    assert found.at == build.node("Gateway", "g")
+    assert found.computed == Claim("True", "Fine", "it is attached to HTTPRoute default/r")
+    assert found.reported == Claim(words[1], words[2], "said")
+
+
+def test_a_policy_that_claims_to_be_accepted_beside_an_older_one_disagrees() -> None:
+    """Only the older one is accepted on their target."""
+    said = [ancestor(condition(FINE))]
+    report = asked(reported(policy("old", age=1), ancestors=said), reported(policy("new", age=2), ancestors=said))
+    wrong = [(one.resource.ref.name, found.computed) for one, found in report.comparisons if found.verdict == "differs"]
+    assert wrong == [
+        ("new", Claim("False", "Taken", "ColorPolicy default/old is attached to HTTPRoute default/r already"))
+    ]
+
+
+def test_what_was_reported_on_something_else_is_missing() -> None:
+    """The Gateway that should have an entry, and a condition that is not in an entry that there is."""
+    other = ancestor(condition(FINE), condition(WORKS), name="h")
+    report = asked(build.gateway("h"), reported(policy(), ancestors=[other]))
+    assert verdicts(report) == [
+        ("p", "Gateway default/h", "Seen", "not expected"),
+        ("p", "Gateway default/h", "Works", "not expected"),
+        ("p", G, "Seen", "not reported"),
+        ("p", G, "Works", "not reported"),
+    ]
+    assert only(asked(reported(policy(), ancestors=[ancestor(condition(FINE))]))).verdict == "not reported"
+
+
+def test_a_policy_without_a_status_is_no_disagreement() -> None:
+    """Manifests have none; the same holds of a status that says nothing."""
+    report = asked(policy("p"), reported(policy("q"), ancestors=[]))
+    assert [(one.resource.ref.name, one.reported, one.comparisons) for one in report.objects if one.is_policy] == [
+        ("p", False, ()),
+        ("q", False, ()),
+    ]
+    assert not report.disagrees
+
+
+def test_a_type_that_the_profile_does_not_know_is_not_compared() -> None:
+    """Nor is a status that it never gives to a type, where none is computed."""
+    words: dict[Event, ConditionWords] = {**WORDS, "narrowed": ConditionWords("Narrowed", "True", "Below")}
+    odd = [condition(("Narrowed", "False", "x")), condition(("Cached", "True", "x"))]
+    said = reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS), *odd)], conditions=odd)
+    report = asked(said, profile=kind(words=words))
+    assert [row for row in verdicts(report) if row[3] != "agrees"] == [
+        ("p", G, "Narrowed", "unknown type"),
+        ("p", G, "Cached", "unknown type"),
+        ("p", "", "Narrowed", "unknown type"),
+        ("p", "", "Cached", "unknown type"),
+    ]
+    assert not report.disagrees
+    claimed = ancestor(condition(FINE), condition(WORKS), condition(("Narrowed", "True", "Below")))
+    assert only(asked(reported(policy(), ancestors=[claimed]), profile=kind(words=words))).verdict == "not expected"
+
+
+def test_of_two_conditions_of_one_type_the_first_counts() -> None:
+    """The list has its type as its key, so an API server lets in one alone."""
+    said = ancestor(condition(FINE), condition(TAKEN), condition(WORKS))
+    assert not asked(reported(policy(), ancestors=[said])).disagrees
+
+
+def test_entries_of_other_controllers_are_their_business() -> None:
+    """They are named, and what they say is compared with nothing."""
+    mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
+    report = asked(reported(policy(), ancestors=[other, mine, other]))
+    assert report.objects[0].foreign == (Foreign(build.node("Gateway", "g"), "other"),)
+    assert not report.disagrees
+
+
+def test_where_nobody_knows_the_controllers_the_gateways_own_one_counts() -> None:
+    """And, if it wrote nothing, whoever did; on what belongs to no Gateway that is everybody."""
+    nobody = kind(controllers=())
+    mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
+    report = asked(reported(policy(), ancestors=[other, mine]), profile=nobody)
+    assert (report.disagrees, len(report.objects[0].foreign)) == (False, 1)
+    report = asked(reported(policy(), ancestors=[other]), profile=nobody)
+    assert [found.verdict for _, found in report.comparisons] == ["differs", "not reported"]
+    on_route = ancestor(condition(FINE), condition(WORKS), name="r", kind="HTTPRoute", controller="any")
+    said = reported(policy(), ancestors=[on_route])
+    assert not asked(said, profile=kind("targets", controllers=())).disagrees
+
+
+def test_conditions_of_the_policy_itself() -> None:
+    """For a kind that reports there, also if it has entries elsewhere."""
+    own = kind("policy")
+    assert verdicts(asked(reported(policy(), conditions=[condition(FINE), condition(WORKS)]), profile=own)) == [
+        ("p", "", "Seen", "agrees"),
+        ("p", "", "Works", "agrees"),
+    ]
+    report = asked(reported(policy(), ancestors=[ancestor(controller="other")]), profile=own)
+    assert [row[1:] for row in verdicts(report)] == [("", "Seen", "not reported"), ("", "Works", "not reported")]
+    left_over = reported(policy("p", build.target("gone", "HTTPRoute")), conditions=[condition(WORKS)])
+    report = asked(left_over, profile=own)
+    assert [row[2:] for row in verdicts(report)] == [("Seen", "not reported"), ("Works", "not expected")]
+
+
+def test_nothing_is_claimed_of_a_policy_that_names_no_target() -> None:
+    """How it attaches, if at all, is not known."""
+    lost = build.resource("ColorPolicy", "p", {"targetRefs": [], "color": "x"}, group="example.com")
+    said = reported(lost, conditions=[condition(FINE)], ancestors=[ancestor(condition(FINE))])
+    placements: tuple[Placement, ...] = ("policy", "parents")
+    for placement in placements:
+        report = asked(said, profile=kind(placement))
+        assert {row[3] for row in verdicts(report)} == {"unknown type"}
+
+
+def test_what_depends_on_something_unread_is_undecided() -> None:
+    """A target that was not read may exist or not; what agrees all the same agrees."""
+    unread = policy("p", build.target("far", "GRPCRoute"))
+    found = only(asked(reported(unread, ancestors=[ancestor(condition(FINE))])))
+    assert (found.verdict, found.explanation) == ("undecided", None)
+    assert [thing.what for thing in found.doubts] == ["GRPCRoute default/far"]
+
+
+def test_whether_anything_is_below_may_be_unread_where_acceptance_is_clear() -> None:
+    """Of a policy on a Gateway whose routes may not have been read, only what depends on these is undecided."""
+    said = reported(policy("p", build.target("g")), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    resources = (build.gateway_class("public", MINE), build.gateway("g"), said)
+    report = compared(*resources)
+    assert [row[2:] for row in verdicts(report)] == [("Seen", "differs"), ("Works", "undecided")]
+    assert [row[2:] for row in verdicts(compared(*resources, complete=True))] == [
+        ("Seen", "differs"),
+        ("Works", "differs"),
+    ]
+
+
+def test_where_a_class_was_not_read_nobody_has_to_report() -> None:
+    """Whether the Gateway is one of the kind's controllers' is then unknown."""
+    gateway, route = build.gateway("g"), build.route("r")
+    report = compared(gateway, route, build.service("s"), reported(policy(), conditions=[condition(FINE)]))
+    missing = [found for _, found in report.comparisons if found.type == "Seen" and found.at]
+    assert [found.verdict for found in missing] == ["undecided"]
+    assert [thing.what for thing in missing[0].doubts] == ["GatewayClass public"]
+    lost = compared(route, build.service("s"), reported(policy(), conditions=[condition(FINE)]))
+    assert [found.doubts[0].what for _, found in lost.comparisons if found.at] == [G, G]
+
+
+def test_a_gateway_of_another_class_is_no_place_to_report() -> None:
+    """Of a kind that reports on every Gateway above, only those of its controllers count."""
+    other = build.gateway_class("other", "other.example/controller")
+    route = build.route("r", parents=[build.parent("g"), build.parent("h")])
+    resources = (build.gateway_class("public", MINE), other, build.gateway("g"), build.gateway("h", class_name="other"))
+    said = reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))])
+    assert not compared(*resources, route, build.service("s"), said, profile=kind("gateways")).disagrees
+
+
+@pytest.mark.parametrize("seen", [2, 3, None])
+def test_a_stale_report_explains_a_disagreement(seen: int | None) -> None:
+    """Only if it is of an older generation than the object's own."""
+    said = ancestor(condition(TAKEN, seen), condition(WORKS))
+    found = only(asked(reported(policy(), 3, ancestors=[said])))
+    assert (found.stale, found.seen) == (seen == 2, seen)
+    assert found.explanation == ("older generation" if seen == 2 else "none")
+
+
+def test_a_stale_report_that_agrees_is_marked() -> None:
+    """It agrees with what is computed now by chance, or because nothing that matters has changed."""
+    said = ancestor(condition(FINE, 1), condition(WORKS, 2))
+    report = asked(reported(policy(), 2, ancestors=[said]))
+    assert [(found.verdict, found.stale) for _, found in report.comparisons] == [("agrees", True), ("agrees", False)]
+
+
+def explained(*resources: Resource, **options: object) -> str | None:
+    """The explanation of the one disagreement."""
+    found = only(compared(*resources, **options))  # type: ignore[arg-type]
+    assert found.disagrees
+    return found.explanation
+
+
+def test_the_classes_in_the_input_explain_a_disagreement() -> None:
+    """None of the kind's controllers, one that is refused, another one's, or none that was read."""
+    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    rest = (build.gateway("g"), build.route("r"), build.service("s"), wrong)
+    refused = build.gateway_class("public", MINE, {"conditions": [condition(("Accepted", "False", "Invalid"))]})
+    other = build.gateway_class("public", "other")
+    spare = build.gateway_class("spare", MINE)
+    assert explained(*rest) == "class unread"
+    assert explained(*rest, refused) == "no class"
+    assert explained(*rest, spare, gaps=[Gap("GatewayClass", "", "forbidden")]) == "class unread"
+    on_other = reported(policy(), ancestors=[ancestor(condition(FINE))])
+    moved = (build.gateway("g"), build.route("r"), build.service("s"), on_other, other)
+    assert explained(*moved) == "no class"
+    assert explained(*moved, spare) == "other class"
+    assert explained(*moved[:-1], complete=True) == "no class"
+
+
+def test_a_controller_that_reported_on_nothing_of_a_kind_may_not_be_there() -> None:
+    """One report of it, on any policy of the kind, shows that it is."""
+    theirs = reported(policy("p"), ancestors=[ancestor(condition(FINE), controller="other")])
+    accepts = kind(words={"accepted": ConditionWords(*FINE)})
+    assert explained(*world(), theirs, profile=accepts) == "silent controller"
+    fine = reported(policy("q", build.target("g")), ancestors=[ancestor(condition(FINE))])
+    assert explained(*world(), theirs, fine, policy("r"), profile=accepts) == "none"
+
+
+def test_what_is_not_known_of_a_kind_may_explain_a_disagreement() -> None:
+    """A profile that says it does not know everything, and a kind without a profile."""
+    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    assert explained(*world(), wrong, profile=kind(approximate=True)) == "approximate profile"
+    assert explained(*world(), wrong, profile=kind(known_by="label")) == "inferred profile"
+
+
+def test_where_nobody_has_said_how_a_kind_reports_only_the_opposite_disagrees() -> None:
+    """GEP-713's words and places are assumed then, and others prove nothing; the API's own kinds do follow them."""
+    unsaid = replace(kind(), status=STANDARD_STATUS)
+    valid = reported(policy(), ancestors=[ancestor(condition(("Accepted", "True", "Valid")))])
+    assert only(asked(valid, profile=unsaid, word="policies")).verdict == "undecided"
+    report = asked(reported(policy(), conditions=[condition(FINE)]), profile=unsaid, word="policies")
+    assert [found.verdict for _, found in report.comparisons] == ["unknown type", "undecided"]
+    assert [thing.what for thing in report.objects[0].comparisons[1].doubts] == ["how ColorPolicies report"]
+    refused = reported(policy(), ancestors=[ancestor(condition(("Accepted", "False", "Invalid")))])
+    assert explained(*world(), refused, profile=unsaid) == "assumed status"
+    assert explained(*world(), refused, profile=replace(unsaid, known_by="label")) == "inferred profile"
+    own = build.resource(
+        "XBackendTrafficPolicy", "x", {"targetRefs": [build.target("s", "Service", group="")]}, group=XAPI
+    )
+    said_of_own = reported(own, ancestors=[ancestor(condition(("Accepted", "True", "Valid")))])
+    assert explained(*world(), said_of_own) == "none"
+
+
+def test_what_could_not_be_read_may_explain_a_disagreement() -> None:
+    """It might have held an older policy; the report as a whole is incomplete."""
+    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
+    gap = Gap("", "", "broken", Origin("bad.yaml", 7))
+    assert explained(*world(), wrong, gaps=[gap]) == "input incomplete"
+    assert [thing.reason for thing in compared(*world(), wrong, gaps=[gap]).unseen] == ["broken"]
+
+
+def test_without_a_type_the_targets_of_policies_are_asked_about_as_well() -> None:
+    """Gateways, ListenerSets and routes that exist; what else is targeted has no such status."""
+    on = [build.target("g"), build.target("s", "Service", group=""), build.target("gone", "GRPCRoute")]
+    report = compared(*world(), policy("p", *on), policy("q"), build.gateway("spare"))
+    assert [str(one.resource.ref) for one in report.objects] == [
+        "ColorPolicy default/p",
+        "ColorPolicy default/q",
+        "Gateway default/g",
+        "HTTPRoute default/r",
+    ]
+    assert [names.plural for names in report.names] == ["colorpolicies", "gateways", "httproutes"]
+    assert [one.resource.ref.name for one in compared(*world(), policy("p", *on), word="policies").objects] == ["p"]
+
+
+def test_objects_are_selected_as_in_lists() -> None:
+    """By type and name; what cannot be compared, and what there is not, is refused."""
+    report = compared(*world(), policy(), word="gateway", names=("g",))
+    assert [str(one.resource.ref) for one in report.objects] == [G]
+    assert [one.resource.ref.kind for one in compared(*world(), word="routes").objects] == ["HTTPRoute"]
+    with pytest.raises(UsageError, match='the status of "services" is not computed'):
+        compared(*world(), word="services")
+    with pytest.raises(UsageError, match='the status of "policykinds" is not computed'):
+        compared(*world(), word="policykinds")
+    with pytest.raises(NotFoundError, match='gateway "x" not found'):
+        compared(*world(), word="gateway", names=("x",))
+
+
+def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> None:
+    """Wherever it is reported; ResolvedRefs says what is wrong with the references (GEP-1897)."""
+    on_service: Json = build.target("s", "Service", group="")
+    validation: Json = {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": "ca"}], "hostname": "s"}
+    tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
+    said = reported(tls, ancestors=[ancestor(condition(ACCEPTED), condition(("ResolvedRefs", "False", "InvalidKind")))])
+    report = compared(*world(), said, word="policies", complete=True)
+    assert [(found.type, found.computed and found.computed[:2]) for _, found in report.comparisons] == [
+        ("Accepted", ("False", "NoValidCACertificate")),
+        ("ResolvedRefs", ("False", "InvalidCACertificateRef")),
+    ]
+    assert [found.verdict for _, found in compared(*world(), said, word="policies").comparisons] == [
+        "agrees",
+        "undecided",
+    ]
+
+
+def test_a_controller_with_words_of_its_own_refuses_certificates_in_them() -> None:
+    """Where its profile has a word for an invalid policy; it says nothing of ResolvedRefs."""
+    own = "gateway.envoyproxy.io/gatewayclass-controller"
+    on_service: Json = build.target("s", "Service", group="")
+    validation: Json = {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": "ca"}], "hostname": "s"}
+    tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
+    said = reported(tls, ancestors=[ancestor(condition(("Accepted", "False", "Invalid")), controller=own)])
+    rest = (build.gateway_class("public", own), build.gateway("g"), build.route("r"), build.service("s"))
+    report = compared(*rest, said, word="policies", complete=True)
+    assert [(found.type, found.verdict) for _, found in report.comparisons] == [("Accepted", "agrees")]
+
+
+def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
+    """It names nothing that is computed, so what it says is not expected or not known."""
+    odd: tuple[dict[str, object], ...] = (
+        {"ancestorRef": "g", "controllerName": MINE, "conditions": [{}]},
+        {"ancestorRef": {"name": 7}, "controllerName": [MINE], "conditions": {"a": 1}},
+    )
+    report = asked(reported(policy(), ancestors=list(odd)))  # type: ignore[arg-type]
+    assert verdicts(report)[0] == ("p", "Gateway default/", "", "unknown type")
+    assert report.objects[0].comparisons[0].at == NodeRef(build.ref("Gateway", ""))
+    assert report.objects[0].foreign == (Foreign(NodeRef(build.ref("Gateway", "")), ""),)

@@ -1,0 +1,346 @@
+"""Computed against reported, on the Gateways, ListenerSets and routes that policies target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.questions.compared import Claim, Foreign
+from tests import build
+from tests.questions.reports import (
+    ACCEPTED,
+    FINE,
+    MINE,
+    RESOLVED,
+    WORKS,
+    ancestor,
+    compared,
+    condition,
+    kind,
+    only,
+    parent,
+    policy,
+    reported,
+    verdicts,
+    world,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Gap, Json, Resource
+    from kubectl_policy.questions.status import StatusReport
+
+G, HTTP = "Gateway default/g", "Gateway default/g#http"
+REFUSED = ("Accepted", "False", "Invalid")
+BY_COLOURS = ("Coloured", "True", "By")
+
+
+def heard(name: str = "http", *conditions: tuple[str, str, str], routes: Json = None) -> dict[str, Json]:
+    """An entry of `status.listeners`, in which all is well unless told otherwise."""
+    said: dict[str, Json] = {
+        "name": name,
+        "conditions": [condition(one, 1) for one in conditions or (ACCEPTED, RESOLVED)],
+    }
+    return said if routes is None else {**said, "attachedRoutes": routes}
+
+
+def asked(
+    *resources: Resource, word: str = "gateways", complete: bool = False, gaps: tuple[Gap, ...] = ()
+) -> StatusReport:
+    """The report on objects of one type, with GatewayClass `public`."""
+    return compared(build.gateway_class("public", MINE), *resources, word=word, complete=complete, gaps=gaps)
+
+
+def about(status: dict[str, Json], *resources: Resource, complete: bool = False) -> StatusReport:
+    """The report on Gateway `g` with a status."""
+    return asked(reported(build.gateway("g"), 1, **status), *resources, complete=complete)
+
+
+def test_a_gateway_and_its_listeners_as_computed() -> None:
+    """What need not be said while all is well may be left out; Programmed is the data plane's business."""
+    programmed = condition(("Programmed", "True", "Programmed"))
+    report = about({"conditions": [condition(ACCEPTED), programmed], "listeners": [heard()]})
+    assert verdicts(report) == [
+        ("g", "", "Accepted", "agrees"),
+        ("g", "", "Programmed", "unknown type"),
+        ("g", HTTP, "Accepted", "agrees"),
+        ("g", HTTP, "ResolvedRefs", "agrees"),
+    ]
+
+
+def test_a_gateway_that_is_refused_without_reason_disagrees() -> None:
+    """And a listener of which nothing is said, although the Gateway has a status."""
+    report = about({"conditions": [condition(REFUSED)]})
+    assert verdicts(report) == [
+        ("g", "", "Accepted", "differs"),
+        ("g", HTTP, "Accepted", "not reported"),
+        ("g", HTTP, "ResolvedRefs", "not reported"),
+    ]
+    assert {found.explanation for _, found in report.comparisons} == {"none"}
+
+
+def test_what_need_not_be_said_is_missed_where_something_is_wrong() -> None:
+    """Two listeners that cannot be told from each other are both Conflicted."""
+    clash = reported(
+        build.gateway("g", build.listener("a"), build.listener("b")),
+        conditions=[condition(("Accepted", "False", "ListenersNotValid"))],
+        listeners=[heard("a", ("Accepted", "False", "HostnameConflict"), RESOLVED)],
+    )
+    found = [(at, type_, verdict) for _, at, type_, verdict in verdicts(asked(clash)) if type_ == "Conflicted"]
+    assert found == [(f"{G}#a", "Conflicted", "not reported"), (f"{G}#b", "Conflicted", "not reported")]
+
+
+def test_a_listener_that_the_spec_has_not_is_left_over() -> None:
+    """Its conditions are expected no longer; its routes are not counted."""
+    left = heard("gone", ACCEPTED, ("Programmed", "True", "Programmed"), routes=3)
+    report = about({"conditions": [condition(ACCEPTED)], "listeners": [heard(), left]})
+    found = [row[1:] for row in verdicts(report) if row[3] != "agrees"]
+    assert found == [(f"{G}#gone", "Accepted", "not expected"), (f"{G}#gone", "Programmed", "unknown type")]
+    assert [found.explanation for _, found in report.comparisons if found.disagrees] == ["not in spec"]
+
+
+def counted(routes: Json, *resources: Resource, complete: bool = False) -> StatusReport:
+    """The report on Gateway `g` with a number of routes at its listener; route `r` is attached there."""
+    status: dict[str, Json] = {"conditions": [condition(ACCEPTED)], "listeners": [heard(routes=routes)]}
+    return about(status, build.route("r"), build.service("s"), *resources, complete=complete)
+
+
+def test_the_number_of_attached_routes_is_compared() -> None:
+    """Names of the routes are given; a number that is none is not compared."""
+    assert not counted(1).disagrees
+    found = only(counted(0))
+    assert (found.verdict, found.type, str(found.at)) == ("differs", "attachedRoutes", HTTP)
+    assert (found.computed, found.reported) == (Claim("1", "", "HTTPRoute default/r"), Claim("0"))
+    assert (found.seen, found.stale) == (1, False)
+    for odd in ("1", True, None):
+        assert all(found.type != "attachedRoutes" for _, found in counted(odd).comparisons)
+
+
+def test_more_routes_than_were_read_may_be_attached() -> None:
+    """In an open world only; with a complete input the number is wrong."""
+    assert only(counted(2)).verdict == "undecided"
+    assert only(counted(2, complete=True)).verdict == "differs"
+
+
+def test_of_many_routes_the_first_are_named() -> None:
+    """A count is made of thousands at times."""
+    more = [build.route(f"r{number}") for number in range(6)]
+    found = only(counted(1, *more))
+    assert found.computed
+    assert found.computed.status == "7"
+    assert found.computed.message.endswith("HTTPRoute default/r3 and 2 more")
+
+
+def test_the_number_of_listener_sets_is_compared() -> None:
+    """As far as it is reported; it is younger than most controllers."""
+    status: dict[str, Json] = {"conditions": [condition(ACCEPTED)], "listeners": [heard()]}
+    found = only(about({**status, "attachedListenerSets": 1}, complete=True))
+    assert (found.at, found.type, found.verdict) == (None, "attachedListenerSets", "differs")
+    assert not about({**status, "attachedListenerSets": 0}).disagrees
+
+
+def test_listener_sets() -> None:
+    """One that its Gateway does not admit need not report on its listeners."""
+    listener_set = build.listener_set("set", build.listener("extra", port=9000))
+    everyone: Json = {"namespaces": {"from": "All"}}
+    admitting = build.gateway("g", allowedListeners=everyone)
+    fine = reported(listener_set, conditions=[condition(ACCEPTED)])
+    found = verdicts(asked(admitting, fine, word="listenersets"))
+    assert [row[1:] for row in found] == [
+        ("", "Accepted", "agrees"),
+        ("ListenerSet default/set#extra", "Accepted", "not reported"),
+        ("ListenerSet default/set#extra", "ResolvedRefs", "not reported"),
+    ]
+    refused = reported(listener_set, conditions=[condition(("Accepted", "False", "NotAllowed"))])
+    found = verdicts(asked(build.gateway("g"), refused, word="listenersets"))
+    assert [row[1:] for row in found] == [("", "Accepted", "agrees")]
+    unread = verdicts(asked(refused, word="listenersets"))
+    assert [row[1:] for row in unread] == [("", "Accepted", "undecided")]
+
+
+def on_route(*parents: Json, route: Resource | None = None, extra: tuple[Resource, ...] = ()) -> StatusReport:
+    """The report on a route with entries for its parents."""
+    said = reported(route or build.route("r"), 2, parents=list(parents))
+    return asked(build.gateway("g"), build.service("s"), said, *extra, word="routes")
+
+
+def test_a_route_as_computed_and_not() -> None:
+    """Each parent has its own conditions."""
+    assert not on_route(parent(condition(ACCEPTED), condition(RESOLVED))).disagrees
+    wrong = on_route(parent(condition(("Accepted", "False", "NotAllowedByListeners"), 1), condition(RESOLVED)))
+    found = only(wrong)
+    assert (found.verdict, found.controller, found.explanation) == ("differs", MINE, "older generation")
+
+
+def test_a_parent_of_a_route_without_an_entry() -> None:
+    """It is missing only where some controller should have written one."""
+    two = build.route("r", parents=[build.parent("g"), build.parent("h")])
+    report = on_route(parent(condition(ACCEPTED), condition(RESOLVED)), route=two, extra=(build.gateway("h"),))
+    assert [row[1:] for row in verdicts(report) if row[3] != "agrees"] == [
+        ("Gateway default/h", "Accepted", "not reported"),
+        ("Gateway default/h", "ResolvedRefs", "not reported"),
+    ]
+    assert not on_route(parent(condition(ACCEPTED), condition(RESOLVED)), route=two).disagrees
+
+
+def test_a_parent_that_a_route_no_longer_names_is_left_over() -> None:
+    """Also if it is another section or port of one that it does name."""
+    references: tuple[dict[str, Json], ...] = ({"name": "old"}, {"sectionName": "http"}, {"port": 80})
+    for reference in references:
+        fine, left = (
+            parent(condition(ACCEPTED), condition(RESOLVED)),
+            {**parent(condition(ACCEPTED)), "parentRef": {"name": "g", **reference}},
+        )
+        found = only(on_route(fine, left))
+        assert (found.type, found.verdict, found.explanation) == ("Accepted", "not expected", "not in spec")
+
+
+def test_entries_of_other_controllers_on_a_route_are_their_business() -> None:
+    """Those of whoever does not own the Gateway by its class."""
+    fine, other = parent(condition(ACCEPTED), condition(RESOLVED)), parent(condition(REFUSED), controller="other")
+    report = on_route(fine, other)
+    assert (report.disagrees, report.objects[0].foreign) == (False, (Foreign(build.node("Gateway", "g"), "other"),))
+
+
+def test_routes_of_a_mesh_belong_to_no_gateway() -> None:
+    """Whoever reports is taken to be the mesh's controller."""
+    mesh = build.route("r", parents=[build.service_parent("s")])
+    entry = parent(condition(REFUSED), condition(RESOLVED), controller="mesh", name="s", kind="Service", group="")
+    found = only(on_route(entry, route=mesh))
+    assert (found.verdict, found.explanation) == ("differs", "none")
+
+
+def test_the_class_of_a_gateway_explains_a_disagreement() -> None:
+    """A class that was not read, one that is not there, one that is refused; and a controller that says nothing."""
+    refused = build.gateway_class("public", MINE, {"conditions": [condition(REFUSED)]})
+    said = reported(build.gateway("g"), conditions=[condition(REFUSED)], listeners=[heard()])
+    assert only(compared(said, word="gateways")).explanation == "class unread"
+    assert only(compared(said, build.gateway_class("spare", MINE), word="gateways")).explanation == "no class"
+    assert only(compared(said, refused, word="gateways")).explanation == "no class"
+    silent = reported(build.route("r"), parents=[parent(condition(ACCEPTED), controller="other")])
+    report = asked(build.gateway("g"), build.service("s"), silent, word="routes")
+    assert {found.explanation for _, found in report.comparisons} == {"silent controller"}
+
+
+def test_what_a_policy_affects_is_marked() -> None:
+    """On Gateways, their listeners and routes, in the words of the policy kind."""
+    gateway = reported(
+        build.gateway("g"),
+        conditions=[condition(ACCEPTED), condition(BY_COLOURS)],
+        listeners=[heard("http", ACCEPTED, RESOLVED, BY_COLOURS)],
+    )
+    route = reported(
+        build.route("r"), parents=[parent(condition(ACCEPTED), condition(RESOLVED), condition(BY_COLOURS))]
+    )
+    rest = (build.gateway_class("public", MINE), build.service("s"))
+    assert not compared(*rest, gateway, route, policy("p", build.target("g"))).disagrees
+    report = compared(*rest, gateway, route, policy("p"))
+    wrong = [(one.resource.ref.kind, str(found.at or "")) for one, found in report.comparisons if found.disagrees]
+    assert wrong == []
+    report = compared(*rest, gateway, route, policy("p"), word="gateways")
+    assert [row[1:] for row in verdicts(report) if row[2] == "Coloured"] == [
+        ("", "Coloured", "not expected"),
+        (HTTP, "Coloured", "not expected"),
+    ]
+
+
+SEEN = ancestor(condition(FINE), condition(WORKS))
+
+
+def marked(
+    *policies: Resource, annotations: Json = None, entries: tuple[Json, ...] = (), **status: Json
+) -> StatusReport:
+    """The report on route `r` beside policies; with `status`, in words of their own."""
+    fine = parent(condition(ACCEPTED), condition(RESOLVED))
+    route = reported(build.route("r"), parents=[fine, *entries])
+    metadata = route.raw["metadata"]
+    assert isinstance(metadata, dict)
+    raw = route.raw if annotations is None else {**route.raw, "metadata": {**metadata, "annotations": annotations}}
+    own = {**raw, "status": status["status"]} if "status" in status else raw
+    names = replace(kind().status, target_annotation="example.com/colours")
+    profile = replace(kind(), status=names) if annotations is not None else kind()
+    rest = (*world()[:2], build.service("s"), replace(route, raw=own))
+    return compared(*rest, *policies, word="routes", profile=profile)
+
+
+def test_a_mark_that_is_missing_disagrees() -> None:
+    """On a route it may stand at any of its parents, whoever wrote it there."""
+    found = only(marked(reported(policy(), ancestors=[SEEN])))
+    assert (found.type, found.at, found.verdict) == ("Coloured", None, "not reported")
+    assert (found.explanation, str(found.kind)) == ("none", "ColorPolicy.example.com")
+    entry = parent(condition(BY_COLOURS), controller="colours")
+    assert not marked(reported(policy(), ancestors=[SEEN]), entries=(entry,)).disagrees
+
+
+def test_a_mark_is_not_missed_where_nothing_was_reported_on_its_policies() -> None:
+    """They may be manifests beside a Gateway of a cluster; a mark that is there agrees all the same."""
+    assert [row[2] for row in verdicts(marked(policy()))] == ["Accepted", "ResolvedRefs"]
+    assert ("r", "", "Coloured", "agrees") in verdicts(marked(policy(), entries=(parent(condition(BY_COLOURS)),)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "default/p",
+        " p ,default/p",
+        '[{"Namespace":"default","Name":"p"}]',
+        '{"namespace": "default", "name": "p"}',
+        '[{"name": "p"}]',
+    ],
+)
+def test_an_annotation_that_names_the_policies_of_a_target_agrees(value: str) -> None:
+    """In each of the ways in which controllers write names."""
+    found = marked(policy(), annotations={"example.com/colours": value})
+    assert [row for row in verdicts(found) if "/" in row[2]] == [("r", "", "example.com/colours", "agrees")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [7, None, "[", '["p"]', '[{"name": 7}]', '[{"name": ""}]', '[{"namespace": ["x"], "name": "p"}]', "[" * 100_000],
+    ids=range(8),
+)
+def test_an_annotation_that_cannot_be_read_is_not_compared(value: Json) -> None:
+    """It is told, and no reason to give up."""
+    found = marked(policy(), annotations={"example.com/colours": value})
+    assert [row[3] for row in verdicts(found) if "/" in row[2]] == ["unknown type"]
+
+
+def test_an_annotation_that_names_others_disagrees() -> None:
+    """Another policy, one that is attached no longer, or none where one is due."""
+    other = only(marked(policy(), annotations={"example.com/colours": "default/q"}))
+    assert (other.verdict, other.computed, other.reported) == ("differs", Claim("default/p"), Claim("default/q"))
+    elsewhere = policy("p", build.target("g"))
+    gone = only(marked(elsewhere, annotations={"example.com/colours": "default/p"}))
+    assert (gone.verdict, str(gone.kind)) == ("not expected", "ColorPolicy.example.com")
+    assert not marked(elsewhere, annotations={"example.com/colours": ""}).disagrees
+    seen = reported(policy(), ancestors=[SEEN])
+    absent = [found for _, found in marked(seen, annotations={}).comparisons if "/" in found.type]
+    assert [found.verdict for found in absent] == ["not reported"]
+    assert all("/" not in row[2] for row in verdicts(marked(policy(), annotations={})))
+
+
+def test_an_annotation_is_a_report_also_without_a_status() -> None:
+    """Somebody has written it into the object."""
+    report = marked(policy(), annotations={"example.com/colours": "default/q"}, status={})
+    assert (report.objects[0].reported, report.disagrees) == (True, True)
+    assert not marked(policy(), annotations={}, status={}).objects[0].reported
+
+
+def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:
+    """A policy that targets something that was not read may turn out to be about the route."""
+    far = build.route("r", parents=[build.parent("far", namespace="infra")])
+    said = reported(far, parents=[parent(condition(BY_COLOURS), name="far", namespace="infra")])
+    report = compared(
+        build.gateway_class("public", MINE), build.service("s"), said, policy("p", build.target("g")), word="routes"
+    )
+    found = [found for _, found in report.comparisons if found.type == "Coloured"]
+    assert [one.verdict for one in found] == ["undecided"]
+    assert "Gateway infra/far" in [thing.what for thing in found[0].doubts]
+
+
+def test_a_status_of_any_shape_is_no_reason_to_give_up() -> None:
+    """What is no list, no entry or no name counts as absent."""
+    odd: dict[str, Json] = {"conditions": [7, {"type": []}], "listeners": [3, {"name": 4}, {"conditions": "x"}]}
+    assert {row[3] for row in verdicts(about(odd))} == {"not reported", "unknown type"}
+    assert {row[3] for row in verdicts(on_route(3, {"parentRef": 4}))} == {"not reported"}

@@ -1,0 +1,168 @@
+"""Computed against reported in words, rows and documents."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any, get_args
+
+import jsonschema
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.model import Gap, Origin
+from kubectl_policy.profiles.status import ConditionWords
+from kubectl_policy.questions.compared import Claim, Comparison, Explanation, ObjectStatus, Verdict
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.status import status_tree
+from kubectl_policy.render.status_data import status_document
+from kubectl_policy.render.status_table import status_names, status_table
+from kubectl_policy.render.status_words import VERDICTS, long_reason, short_reason, status_headline
+from kubectl_policy.render.view import View
+from tests import build
+from tests.questions.reports import (
+    ACCEPTED,
+    FINE,
+    WORKS,
+    ancestor,
+    compared,
+    condition,
+    kind,
+    parent,
+    policy,
+    reported,
+    world,
+)
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.model import Resource
+    from kubectl_policy.questions.status import StatusReport
+
+SCHEMA: Any = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
+VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
+TAKEN = ("Seen", "False", "Taken")
+
+
+def busy() -> StatusReport:
+    """Everything that a report can hold: each verdict, other controllers, silence, and a gap."""
+    said = [
+        ancestor(condition(TAKEN, 1), condition(WORKS, 1), condition(("Cached", "True", "Yes"))),
+        ancestor(condition(FINE), controller="other"),
+    ]
+    unread = policy("unread", build.target("far", "GRPCRoute"))
+    return compared(
+        *world()[:2],
+        build.service("s"),
+        reported(build.route("r"), parents=[parent(condition(ACCEPTED))]),
+        reported(policy("p"), 2, ancestors=said),
+        reported(policy("q", build.target("g")), 2, ancestors=[ancestor(condition(FINE, 1))]),
+        reported(unread, ancestors=[ancestor(condition(FINE), condition(("", "", "")))]),
+        policy("silent"),
+        gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))],
+    )
+
+
+def fine(*more: Resource) -> StatusReport:
+    """One policy on which everything agrees."""
+    return compared(*world(), reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]), *more)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_tree_has_disagreements_first(snapshot: SnapshotAssertion, width: int) -> None:
+    """With both sides, the rest as counts, and at last what was not read."""
+    assert to_text(status_tree(busy(), View(width)), width) == snapshot
+
+
+def test_everything_is_shown_if_asked_for(snapshot: SnapshotAssertion) -> None:
+    """Also what agrees."""
+    assert to_text(status_tree(fine(), View(), everything=True), 100) == snapshot
+    assert "As computed" not in to_text(status_tree(fine(), View()), 100)
+
+
+def test_rows_in_both_widths(snapshot: SnapshotAssertion) -> None:
+    """One for each disagreement, or for each comparison."""
+    report = busy()
+    assert to_text(status_table(report), 1000) == snapshot
+    assert to_text(status_table(report, wide=True, everything=True), 1000) == snapshot
+    assert status_table(fine()) == ()
+    assert to_text(status_names(report), 100) == ("colorpolicy.example.com/p\nhttproute.gateway.networking.k8s.io/r\n")
+
+
+@pytest.mark.parametrize("report", [busy(), fine(), compared()])
+def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
+    """And its numbers are those of the first sentence."""
+    document = status_document(report)
+    VALIDATOR.validate(document)
+    found = [comparison for _, comparison in report.comparisons]
+    assert document["compared"] == sum(one.is_compared for one in found)
+    assert document["disagreeing"] == sum(one.disagrees for one in found)
+    assert document["undecided"] == sum(one.verdict == "undecided" for one in found)
+
+
+def test_every_verdict_and_explanation_is_in_the_schema() -> None:
+    """And has words of its own; an object that no report explains has none."""
+    parts = SCHEMA["$defs"]["comparison"]["properties"]
+    assert set(parts["verdict"]["enum"]) == set(VERDICTS.values())
+    assert set(VERDICTS) == set(get_args(Verdict))
+    assert set(parts["explanation"]["enum"]) == {None, *get_args(Explanation)}
+    one = ObjectStatus(build.gateway(), 4, is_policy=False, reported=True)
+    at = build.node("Gateway", "g", "http")
+    every = [
+        Comparison(at, "A", None, Claim("True"), "differs", "c{0}", 3, explanation=explanation)
+        for explanation in get_args(Explanation)
+    ]
+    assert len({long_reason(one, found) for found in every}) == len({short_reason(found) for found in every}) == 11
+    assert long_reason(one, every[0]) == "the report is of generation 3, and the object is at generation 4 now"
+    assert "Gateway default/g, listener http" in long_reason(one, every[1])
+    agreeing = Comparison(None, "A", None, None, "agrees")
+    assert (long_reason(one, agreeing), short_reason(agreeing)) == ("", "")
+
+
+def test_the_first_sentence() -> None:
+    """Numbers of what was compared, of what disagrees, and of what could not be."""
+    assert status_headline(compared()) == "Nothing to compare: no policies."
+    assert (
+        status_headline(fine())
+        == "All 2 conditions on ColorPolicy default/p are as computed; 1 HTTPRoute has no status in the input."
+    )
+    assert status_headline(compared(*world(), policy(), word="policies")) == (
+        "Nothing to compare: ColorPolicy default/p has no status in the input."
+    )
+    silent = compared(*world(), policy("p"), policy("q"), build.gateway("h"))
+    assert (
+        status_headline(silent) == "Nothing to compare: none of 2 policies and 1 HTTPRoute has a status in the input."
+    )
+    wrong = reported(policy(), ancestors=[ancestor(condition(TAKEN))])
+    accepts = kind(words={"accepted": ConditionWords(*FINE)})
+    one = compared(*world(), wrong, word="policies", profile=accepts)
+    assert status_headline(one).startswith("The only condition on ColorPolicy default/p is not as computed.")
+    odd = compared(*world(), reported(policy("p", build.target("x", "GRPCRoute")), conditions=[{}]), word="policies")
+    assert status_headline(odd) == "Nothing that is computed here was reported."
+    assert status_headline(busy()).endswith("as far as could be read: 1 file could not be.")
+
+
+def test_at_a_terminal_long_lists_are_cut_and_commands_lead_on() -> None:
+    """Nowhere else."""
+    report = fine(*(policy(f"s{number}") for number in range(12)))
+    lines = to_text(status_tree(report, View(terminal=True)), 100).splitlines()
+    assert "  and 3 more objects: --show-all shows them" in lines
+    for whole in (status_tree(report, View()), status_tree(report, View(terminal=True), everything=True)):
+        assert "--show-all" not in to_text(whole, 100)
+    shown = to_text(status_tree(busy(), View(terminal=True, options=("--offline", "x"))), 100)
+    assert "  kubectl policy describe colorpolicy/p -n default --offline x\n" in shown
+
+
+def test_nothing_in_a_report_can_control_a_terminal() -> None:
+    """Nor is anything in it taken for a template of ours."""
+    evil = ("\x1b[31m{seen}", "\u202eTrue", "{0}")
+    report = compared(*world(), reported(policy(), ancestors=[ancestor(condition(evil, message="\n[bold]"))]))
+    for document in (status_tree(report, View(), everything=True), status_table(report, wide=True, everything=True)):
+        assert all(line.isprintable() for line in to_text(document, 100).split("\n"))
+
+
+def test_the_whole_world_can_be_asked_about_at_once() -> None:
+    """An analysis without any policies says so."""
+    assert analyze(build.snapshot()).policies == ()
+    assert status_headline(compared(*world())) == "Nothing to compare: no policies."
