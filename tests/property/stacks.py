@@ -54,15 +54,24 @@ PLACES: Final = (
     node("HTTPRoute", "low", "rule[0]"),
 )
 
-joints = st.lists(
+
+def _joint(way: tuple[str, str], within: tuple[Within, ...], unless: tuple[str, ...]) -> Joint:
+    return Joint(way[0], within, way[1], unless if "level" in within else ())
+
+
+def _field(joint: Joint) -> str:
+    return joint.field
+
+
+joints: Final[st.SearchStrategy[tuple[Joint, ...]]] = st.lists(
     st.builds(
-        lambda way, within, unless: Joint(way[0], within, way[1], unless if "level" in within else ()),
+        _joint,
         st.sampled_from(_WAYS),
         st.sampled_from(WITHIN),
         st.sampled_from(((), (), ("x",), ("ref.name", "x.d"))),
     ),
     max_size=4,
-    unique_by=lambda joint: joint.field,
+    unique_by=_field,
 ).map(tuple)
 
 
@@ -101,14 +110,21 @@ def kinds() -> st.SearchStrategy[PolicyKindProfile]:
 
 
 # Specs as a schema has them: what stands at a field is always of the same sort.
-_NUMBERS: Final = st.integers(0, 2)
+_NUMBERS: Final[st.SearchStrategy[Json]] = st.integers(0, 2)
+_LISTS: Final[st.SearchStrategy[Json]] = st.lists(_NUMBERS, max_size=2)
 _MAPS: Final = st.dictionaries(st.sampled_from("abx"), _NUMBERS, max_size=2)
-_PORTS: Final = st.lists(
-    st.builds(lambda port, rest: {"n": port, **rest}, st.integers(1, 3), _MAPS),
-    max_size=2,
-    unique_by=lambda one: one["n"],
-)
-_ENTRIES: Final = st.builds(lambda name, rest: {"ref": {"name": name}, **rest}, st.sampled_from("xy"), _MAPS)
+
+
+def _ports(ports: Mapping[int, Mapping[str, Json]]) -> Json:
+    return [{"n": port, **rest} for port, rest in ports.items()]
+
+
+def _entry(name: str, rest: Mapping[str, Json]) -> Json:
+    return {"ref": {"name": name}, **rest}
+
+
+_PORTS: Final[st.SearchStrategy[Json]] = st.dictionaries(st.integers(1, 3), _MAPS, max_size=2).map(_ports)
+_ENTRIES: Final[st.SearchStrategy[Json]] = st.builds(_entry, st.sampled_from("xy"), _MAPS)
 
 
 def _some(fields: Mapping[str, st.SearchStrategy[Json]]) -> st.SearchStrategy[dict[str, Json]]:
@@ -118,30 +134,28 @@ def _some(fields: Mapping[str, st.SearchStrategy[Json]]) -> st.SearchStrategy[di
 TYPED: Final[st.SearchStrategy[dict[str, Json]]] = _some(
     {
         "a": _NUMBERS,
-        "l": st.lists(_NUMBERS, max_size=2),
-        "m": _some({"x": _MAPS, "y": _NUMBERS, "l": st.lists(_NUMBERS, max_size=2)}),
+        "l": _LISTS,
+        "m": _some({"x": _MAPS, "y": _NUMBERS, "l": _LISTS}),
         "p": _PORTS,
         "r": _ENTRIES,
         "w": _some({"a": _some({"b": _MAPS, "c": _NUMBERS}), "d": _MAPS}),
     }
 )
-_ANYTHING: Final[st.SearchStrategy[Json]] = st.sampled_from(
-    (
-        1,
-        None,
-        [],
-        {},
-        [1],
-        [1, 2],
-        {"x": 1},
-        {"x": {"d": 1}, "y": 2},
-        {"l": [1]},
-        [{"name": "x"}, {"name": "y", "v": 1}],
-    )
+_SAMPLES: Final[tuple[Json, ...]] = (
+    1,
+    None,
+    [],
+    {},
+    [1],
+    [1, 2],
+    {"x": 1},
+    {"x": {"d": 1}, "y": 2},
+    {"l": [1]},
+    [{"name": "x"}, {"name": "y"}],
 )
-WILD: Final[st.SearchStrategy[dict[str, Json]]] = st.one_of(
-    TYPED, st.dictionaries(st.sampled_from("almprw"), st.one_of(_ANYTHING, _ENTRIES, _PORTS), max_size=4)
-)
+_ANYTHING: Final[st.SearchStrategy[Json]] = st.one_of(st.sampled_from(_SAMPLES), _ENTRIES, _PORTS)
+_ODD: Final[st.SearchStrategy[dict[str, Json]]] = st.dictionaries(st.sampled_from("almprw"), _ANYTHING, max_size=4)
+WILD: Final[st.SearchStrategy[dict[str, Json]]] = st.one_of(TYPED, _ODD)
 
 
 def brought(profile: PolicyKindProfile, policies: Iterable[tuple[int, Mapping[str, Json]]]) -> tuple[Contribution, ...]:

@@ -128,7 +128,7 @@ def only(spec: Traced, field: Field) -> Traced:
     found = spec.get(key)
     if found is None or not rest:
         return {} if found is None else {key: found}
-    inner = {} if isinstance(found, Leaf) else only(found, tuple(rest))
+    inner: Traced = {} if isinstance(found, Leaf) else only(found, tuple(rest))
     return {key: inner} if inner else {}
 
 

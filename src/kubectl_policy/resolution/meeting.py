@@ -91,7 +91,7 @@ def _met(contributions: tuple[Contribution, ...], profile: PolicyKindProfile, ar
         return _Met(*stack(contributions, profile, around))
     by_challenger = profile.chooser == "challenger"
     merged = lay_over(contributions, profile) if by_challenger else fold(contributions, profile.fold or "bottom-up")
-    doubts = _direction_matters(contributions, profile) if not by_challenger else frozenset()
+    doubts: frozenset[Doubt] = frozenset() if by_challenger else _direction_matters(contributions, profile)
     return _Met(merged.spec, merged.members, merged.rejected, (ScopeOutcome(merged.spec, merged.members),), doubts)
 
 
