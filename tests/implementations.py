@@ -11,7 +11,8 @@ from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.effects import affecting as policies_affecting
 from kubectl_policy.questions.effects import paths_through
-from kubectl_policy.questions.policy_status import policy_status, target_conditions
+from kubectl_policy.questions.policy_status import policy_status
+from kubectl_policy.questions.target_status import target_conditions
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 from tests import build

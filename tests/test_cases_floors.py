@@ -66,10 +66,18 @@ KUADRANT_WHOLE: Final = (
     "whatif message",
     "whatif overridden by",
 )
+NGINX_WHOLE: Final = (
+    "affected",
+    "backends",
+    "gateway Accepted",
+    "gateway managed",
+    "listeners",
+    "load_balancers",
+)
 WHOLE: Final = [
     *(("gwctl", type_) for type_ in GWCTL_WHOLE),
     *(("kuadrant", type_) for type_ in KUADRANT_WHOLE),
-    (NGINX, "gateway managed"),
+    *((NGINX, type_) for type_ in NGINX_WHOLE),
 ]
 # Of these, the rest is told from Kuadrant's code alone and goes by reported status, or by an ambiguous key.
 KUADRANT_FLOORS: Final = {
@@ -81,16 +89,12 @@ KUADRANT_FLOORS: Final = {
 }
 # Each with the floor for the rarer answers, which no habit of giving the common one reaches.
 NGINX_FLOORS: Final = {
-    "affected": (208, 0),
-    "ancestors": (191, 67),
-    "attached": (301, 78),
-    "backends": (222, 87),
-    "condition Accepted": (142, 2),
-    "effective": (766, 714),
-    "gateway Accepted": (118, 0),
-    "listeners": (244, 122),
-    "load_balancers": (2, 2),
-    "parents": (283, 132),
+    "ancestors": (393, 105),
+    "attached": (392, 154),
+    "condition Accepted": (397, 81),
+    "condition Programmed": (380, 75),
+    "effective": (788, 728),
+    "parents": (318, 167),
 }
 FLOORS: Final = [
     *(("kuadrant", *floor) for floor in KUADRANT_FLOORS.items()),

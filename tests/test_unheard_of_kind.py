@@ -18,7 +18,8 @@ from kubectl_policy.cli import run
 from kubectl_policy.questions.describe import describe
 from kubectl_policy.questions.describe_policy import describe_policy
 from kubectl_policy.questions.explain import explain
-from kubectl_policy.questions.policy_status import policy_status, target_conditions
+from kubectl_policy.questions.policy_status import policy_status
+from kubectl_policy.questions.target_status import target_conditions
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis

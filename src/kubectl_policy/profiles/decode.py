@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.decode_merging import (
+    joint_of,
+    levels_of,
+    port_field_of,
+    route_choice_of,
+    scope_of,
+    strategy_of,
+    unheeded_of,
+)
+from kubectl_policy.profiles.decode_status import status_of
 from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
 from kubectl_policy.profiles.gateways import GatewayProfile
-from kubectl_policy.profiles.merging import (
-    Inheritance,
-    Joint,
-    Listed,
-    MergeStrategy,
-    PortField,
-    RouteChoice,
-    Scope,
-    TargetLevel,
-    Unheeded,
-)
-from kubectl_policy.profiles.profile import (
-    TARGET_FIELDS,
-    Needed,
-    PolicyKindProfile,
-    Setting,
-)
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.profiles.profile import TARGET_FIELDS, Needed, PolicyKindProfile, Setting
 from kubectl_policy.profiles.requirements import Switch
-from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from kubectl_policy.model import Origin
-    from kubectl_policy.profiles.status import Event
 
 # What a file may say of all its kinds at once.
 _OF_ALL: Final = ("controllers", "settings", "status")
@@ -109,7 +101,7 @@ def _profile(
         backend_filters=fields.get("backendFilters", False),
         target_group=fields.get("targetGroup", ""),
         declared_targets=_kinds(fields.get("declaredTargets", ())),
-        effective_targets=_levels(fields.get("effectiveTargets", ())),
+        effective_targets=levels_of(fields.get("effectiveTargets", ())),
         hostnames=fields.get("hostnames", "overlap"),
         virtual_targets=_kinds(fields.get("virtualTargets", ())),
         cross_namespace=fields.get("crossNamespace"),
@@ -127,7 +119,7 @@ def _profile(
         target_status=fields.get("targetStatus", ""),
         backend_fields=tuple(fields.get("backendFields", ())),
         sections=fields.get("sections"),
-        strategy=_strategy(fields.get("strategy")),
+        strategy=strategy_of(fields.get("strategy")),
         strategy_field=fields.get("strategyField", ""),
         strategy_values=MappingProxyType(
             {value: MergeStrategy(name) for value, name in fields.get("strategyValues", {}).items()}
@@ -135,7 +127,7 @@ def _profile(
         stanzas=fields.get("stanzas"),
         chooser=fields.get("chooser", "established"),
         merges_with=fields.get("mergesWith", "every"),
-        merge_parents=_levels(fields.get("mergeParents", ())),
+        merge_parents=levels_of(fields.get("mergeParents", ())),
         fold=fields.get("fold"),
         same_level=fields.get("sameLevel"),
         refusal=fields.get("refusal", "there"),
@@ -147,15 +139,15 @@ def _profile(
         empty_without=fields.get("emptyWithout", ""),
         object_fields=MappingProxyType(dict(fields.get("objectFields", {}))),
         whole_fields=frozenset(fields.get("wholeFields", ())),
-        joint_fields=tuple(_joint(joint) for joint in fields.get("jointFields", ())),
-        scopes=tuple(Scope(_levels(scope["levels"]), _protocols(scope)) for scope in fields.get("scopes", ())),
-        route_choice=_route_choice(fields["routeChoice"]) if "routeChoice" in fields else None,
-        unheeded=tuple(_unheeded(part) for part in fields.get("unheeded", ())),
-        port_field=_port_field(fields["portField"]) if "portField" in fields else None,
+        joint_fields=tuple(joint_of(joint) for joint in fields.get("jointFields", ())),
+        scopes=tuple(scope_of(scope) for scope in fields.get("scopes", ())),
+        route_choice=route_choice_of(fields["routeChoice"]) if "routeChoice" in fields else None,
+        unheeded=tuple(unheeded_of(part) for part in fields.get("unheeded", ())),
+        port_field=port_field_of(fields["portField"]) if "portField" in fields else None,
         variants=_variants(group_kind, fields, origin),
-        status=_status(group_kind, fields.get("status", {})),
+        status=status_of(group_kind, fields.get("status", {})),
         status_by=MappingProxyType(
-            {controller: _status(group_kind, status) for controller, status in fields.get("statusBy", {}).items()}
+            {controller: status_of(group_kind, status) for controller, status in fields.get("statusBy", {}).items()}
         ),
         evidence=tuple(fields["evidence"]),
         notes=fields.get("notes", ""),
@@ -170,43 +162,9 @@ def _profile(
     )
 
 
-def _joint(joint: Mapping[str, Any]) -> Joint:
-    return Joint(
-        joint["field"],
-        tuple(joint["within"]),
-        joint.get("by", ""),
-        tuple(joint.get("unless", ())),
-        joint.get("setting", ""),
-        joint.get("value", ""),
-    )
-
-
-def _unheeded(part: Mapping[str, Any]) -> Unheeded:
-    values = frozenset(part.get("values", ()))
-    return Unheeded(_levels(part["levels"]), tuple(part.get("fields", ())), _protocols(part), values)
-
-
 def _switch(said: Mapping[str, str]) -> Switch:
     without = cast("Literal['allowed', 'refused']", said.get("without", "refused"))
     return Switch(GroupKind(said["group"], said["kind"]), said["field"], without)
-
-
-def _protocols(part: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(part.get("protocols", ()))
-
-
-def _route_choice(choice: Mapping[str, Any]) -> RouteChoice:
-    values = {
-        value: Inheritance(MergeStrategy(means["strategy"]), _strategy(means.get("joint")))
-        for value, means in choice["values"].items()
-    }
-    listed = choice.get("listed")
-    means = Listed(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
-    return RouteChoice(choice["annotation"], MappingProxyType(values), means)
-
-
-def _port_field(said: Mapping[str, str]) -> PortField:
-    return PortField(said["field"], said["key"], said["insteadOf"])
 
 
 def _needed(need: Mapping[str, Any]) -> Needed:
@@ -232,44 +190,6 @@ def _variants(
         changes = {name: value for name, value in variant.items() if name != "targets"}
         found |= dict.fromkeys(_kinds(variant["targets"]), _profile(group_kind, base | changes, origin))
     return MappingProxyType(found)
-
-
-def _status(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
-    placement = fields.get("placement", STANDARD_STATUS.placement)
-    narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
-    said = StatusProfile(
-        placement,
-        narrowed_by,
-        enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
-        affects=fields.get("affects", STANDARD_STATUS.affects),
-        target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
-    )
-    if "conditions" not in fields:
-        return said
-    conditions: dict[Event, tuple[ConditionWords, ...]] = {
-        _event(name): tuple(_words(group_kind, words) for words in (said, *said.get("also", ())))
-        for name, said in fields["conditions"].items()
-    }
-    return replace(said, conditions=MappingProxyType(conditions))
-
-
-def _words(group_kind: GroupKind, words: Mapping[str, str]) -> ConditionWords:
-    return ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
-
-
-def _event(name: str) -> Event:
-    """`targetMissing` in a file is the event "target missing"."""
-    return cast("Event", "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name))
-
-
-def _strategy(name: str | None) -> MergeStrategy | None:
-    return MergeStrategy(name) if name else None
-
-
-def _levels(entries: Sequence[Mapping[str, Any]]) -> tuple[TargetLevel, ...]:
-    return tuple(
-        TargetLevel(GroupKind(entry["group"], entry["kind"]), entry.get("section", False)) for entry in entries
-    )
 
 
 def _kinds(entries: Sequence[Mapping[str, str]]) -> frozenset[GroupKind]:

@@ -11,13 +11,14 @@ from kubectl_policy.questions.effects import paths_through
 from kubectl_policy.questions.events import ReportedEvent, reported_events
 from kubectl_policy.questions.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.not_applying import NotApplying, not_applying
-from kubectl_policy.questions.policy_status import PolicyCondition, target_conditions
 from kubectl_policy.questions.reported import ReportedCondition, reported_conditions
+from kubectl_policy.questions.target_status import target_conditions
 from kubectl_policy.questions.unseen import Unseen, unseen_for
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
+    from kubectl_policy.questions.policy_status import PolicyCondition
     from kubectl_policy.topology import Path
 
 

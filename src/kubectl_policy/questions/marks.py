@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.compared import Claim, Comparison
-from kubectl_policy.questions.policy_status import target_conditions
 from kubectl_policy.questions.reported import has_report
+from kubectl_policy.questions.target_status import target_conditions
 from kubectl_policy.questions.vocabulary import vocabulary
 
 if TYPE_CHECKING:
