@@ -32,10 +32,13 @@ WORLDS: Final = {
     "gke": ["networking.gke.io"],
     "aws": ["application-networking.k8s.aws"],
     "azure": ["alb.networking.azure.io"],
+    "nginx-gateway-fabric": ["gateway.nginx.org"],
+    "kgateway": ["gateway.kgateway.dev", "gateway.networking.k8s.io"],
+    "delegation": ["gateway.kgateway.dev"],
 }
 NAMES: Final = re.compile(
     "envoy|kuadrant|authorino|limitador|istio|merge_?type|json_?merge"
-    "|gloo|solo.io|linkerd|gke|lattice|azure|kong|kuma|traefik|contour|haproxy",
+    "|gloo|solo[.-]?io|linkerd|gke|lattice|azure|kong|kuma|traefik|contour|haproxy|nginx|ngf|kgateway|kgw",
     re.IGNORECASE,
 )
 

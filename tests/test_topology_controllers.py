@@ -8,6 +8,7 @@ import pytest
 
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.topology.controllers import controlled, controller_of, managed
 from tests.build import (
     backend,
@@ -215,3 +216,19 @@ class TestControlled:
         """It may be ours."""
         world = topology(gateway("g"), namespace("default"), complete=False)
         assert self.paths(world, node("Gateway", "g", "http")) == [True]
+
+
+def test_a_route_below_a_route_is_managed_where_routes_delegate() -> None:
+    """The Gateways of the route above count if their controllers delegate, or if nobody knows who these are."""
+    below = backend("child", None, kind="HTTPRoute", group=GATEWAY_API)
+    above = route("above", parents=[parent("delegating"), parent("plain")], rules=[rule(below)])
+    gateways = [gateway("delegating", class_name="kgateway"), gateway("plain", class_name="plain")]
+    child = route("child", parents=[])
+    delegating = gateway_class("kgateway", "kgateway.dev/kgateway")
+    known = topology(delegating, gateway_class("plain", "example.com/gateway"), *gateways, above, child)
+    assert managed(known, child.ref, frozenset({"kgateway.dev/kgateway"})) is True
+    assert managed(known, child.ref, OURS) is False
+    assert managed(known, above.ref, OURS) is True
+    gap = Gap("GatewayClass", "", "forbidden")
+    open_world = topology(delegating, *gateways, above, child, complete=False, gaps=[gap])
+    assert managed(open_world, child.ref, OURS) is None

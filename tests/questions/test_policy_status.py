@@ -478,22 +478,20 @@ class TestAffected:
     def test_the_target_and_nothing_below(self) -> None:
         """Each policy, sorted; sections are targets of their own."""
         policies = [colours(name, build.target("g")) for name in "ba"]
-        said = [("Coloured", "attached here or above: ColorPolicy default/a, ColorPolicy default/b")]
+        said = [("Coloured", "targeted by ColorPolicy default/a, ColorPolicy default/b")]
         assert self.affected(self.told, GATEWAY, *policies) == said
         assert self.affected(self.told, ROUTE, *policies) == []
         section = build.node("Gateway", "g", "http")
         assert self.affected(self.told, section, *policies) == []
         on_section = colours("s", build.target("g", section="http"))
-        assert self.affected(self.told, section, on_section) == [
-            ("Coloured", "attached here or above: ColorPolicy default/s")
-        ]
+        assert self.affected(self.told, section, on_section) == [("Coloured", "targeted by ColorPolicy default/s")]
         assert self.affected(self.told, GATEWAY, on_section) == []
 
     def test_whatever_becomes_of_the_policy(self) -> None:
         """One that is invalid is said to affect its target as well; elsewhere it is not."""
         p = colours("p", build.target("g"), a=1, b=2)
         invalid = replace(self.told, least_sizes={"a": ("b",)})
-        assert self.affected(invalid, GATEWAY, p) == [("Coloured", "attached here or above: ColorPolicy default/p")]
+        assert self.affected(invalid, GATEWAY, p) == [("Coloured", "targeted by ColorPolicy default/p")]
         assert self.affected(replace(invalid, status=StatusProfile("policy", "policies", MORE)), GATEWAY, p) == []
 
     def test_what_is_not_theirs(self) -> None:

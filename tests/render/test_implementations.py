@@ -63,6 +63,10 @@ KUADRANT: Final = [
         ("azure", build.ref("HTTPRoute", "tickets", "box-office")),
         ("kong", build.ref("Service", "catalogue", "library", "")),
         ("kuma", build.ref("Mesh", "default", "newspaper", "kuma.io")),
+        ("nginx-gateway-fabric", build.ref("HTTPRoute", "comments", "newsroom")),
+        ("nginx-gateway-fabric", build.ref("Gateway", "desk", "platform")),
+        ("kgateway", build.ref("HTTPRoute", "tickets", "sailings")),
+        ("kgateway", build.ref("HTTPRoute", "north", "islands")),
     ],
     ids=str,
 )
@@ -88,6 +92,11 @@ def test_the_tree_of_an_object(world: str, subject: ObjectRef, snapshot: Snapsho
         ("aws", "VpcAssociationPolicy ferries/old-pier"),
         ("azure", "RoutePolicy box-office/tickets"),
         ("kuma", "MeshTimeout newspaper/house"),
+        ("nginx-gateway-fabric", "ProxySettingsPolicy newsroom/pages"),
+        ("nginx-gateway-fabric", "RateLimitPolicy newsroom/writers"),
+        ("nginx-gateway-fabric", "WAFPolicy platform/basics"),
+        ("kgateway", "ListenerPolicy platform/names"),
+        ("kgateway", "TrafficPolicy platform/house"),
     ],
 )
 def test_the_tree_of_a_policy(world: str, name: str, snapshot: SnapshotAssertion) -> None:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
-    `unheeded_on` are those on which controllers pass it over.
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
+    `unheeded_on` are the positions where controllers pass it over, `by_port` those where an entry for the port stands
+    instead.
     """
 
     field: str
@@ -39,6 +40,7 @@ class FieldOutcome:
     superseded: tuple[tuple[Source, tuple[int, ...]], ...]
     rejected: bool
     unheeded_on: tuple[int, ...]
+    by_port: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ def _outcome(field: str, source: Source, outcomes: list[tuple[int, Declared]]) -
         tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
         any(fate.state == "rejected" for _, fate in fates),
         _positions(fates, "unheeded"),
+        tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
     )
 
 

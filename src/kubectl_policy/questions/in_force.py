@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
 from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
@@ -43,7 +44,8 @@ class InForce:
     effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
     further down than these paths reach; these are the settings that it would bring. `strategies` are those that decide
     here, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names what of
-    the kind rests on a default or a guess and matters here; `doubts` what could not be decided.
+    the kind rests on a default or a guess and matters here; `doubts` what could not be decided. `order` are those who
+    say something here, least specific first, and `weights` the numbers by which the kind orders them on one target.
     """
 
     kind: GroupKind
@@ -58,6 +60,8 @@ class InForce:
     passes_down: bool
     assumed: tuple[str, ...]
     doubts: tuple[str, ...]
+    order: tuple[Source, ...]
+    weights: Mapping[ObjectRef, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,19 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         entries[0].passes_down,
         _assumed(effective, profile),
         tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
+        tuple(part.source for part in effective.contributions),
+        _weights(analysis, effective, profile),
     )
+
+
+def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> Mapping[ObjectRef, int]:
+    """The weight of every policy that takes part and has one, if the kind has weights."""
+    if not profile.weight_annotation:
+        return {}
+    refs = sorted({part.source.object for part in effective.contributions})
+    policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
+    found = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
+    return {ref: weight for ref, weight in found.items() if weight}
 
 
 def _strategies(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[MergeStrategy, ...]:

@@ -46,8 +46,10 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     for ref in _targeting(analysis, node):
         found.setdefault(ref.group_kind, set()).add(ref)
     for policy_kind, policies in sorted(found.items()):
-        words = analysis.registry.known(policy_kind).status.conditions.get("affected", ())
+        status = analysis.registry.known(policy_kind).status
+        words = status.conditions.get("affected", ())
+        how = "targeted by" if status.affects == "targets" else "attached here or above:"
         refs = sorted(policies)
         related = tuple(NodeRef(ref) for ref in refs)
         for each in words:
-            yield PolicyCondition(*each, f"attached here or above: {', '.join(map(str, refs))}", related)
+            yield PolicyCondition(*each, f"{how} {', '.join(map(str, refs))}", related)

@@ -115,7 +115,7 @@ def _seen(answer: Explanation) -> str:
 
 def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
     names = answer.names
-    yield "names", ", ".join((names.plural, names.singular, *names.short_names)), ""
+    yield "names", ", ".join(dict.fromkeys((names.plural, names.singular, *names.short_names))), ""
     where = f", {answer.origin}" if answer.origin else ""
     match answer.profile.known_by:
         case "profile":

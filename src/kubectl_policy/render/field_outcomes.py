@@ -33,8 +33,7 @@ def needs_numbers(answer: PolicyDescription) -> bool:
 def _told(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[int, ...]]:
     yield from (positions for positions in _effective(field, answer) if positions)
     yield from (defeat.positions for defeat in _defeats(field, answer))
-    if field.unheeded_on:
-        yield field.unheeded_on
+    yield from filter(None, (field.unheeded_on, field.by_port))
 
 
 def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
@@ -53,6 +52,7 @@ def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
 
 def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
     """A line of words for each group of policies that beats the field somewhere, and for where nobody heeds it."""
+    yield from _passed_over(field, answer)
     for beaters, partly, positions in _defeats(field, answer):
         where = scope_of(positions, answer.paths).words
         # That a policy on a route beats another one on that route goes without saying.
@@ -66,9 +66,19 @@ def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[
             ),
             Span(f" on {where}" if limited else "", "beaten"),
         )
-    if field.unheeded_on:
-        where = scope_of(field.unheeded_on, answer.paths).words
-        yield (Span(f"controllers pass it over{f' on {where}' if where else ''}", "beaten"),)
+
+
+def _passed_over(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
+    """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
+    port_field = answer.profile.port_field
+    entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
+    why = "is for another port" if entry and field.effective_on else "controllers pass it over"
+    instead = f"an entry of {port_field.field} stands instead" if port_field else ""
+    for words, positions in ((why, field.unheeded_on), (instead, field.by_port)):
+        where = scope_of(positions, answer.paths).words
+        limited = where and len(positions) < len(answer.paths)
+        if positions:
+            yield (Span(f"{words}{f' on {where}' if limited else ''}", "beaten", prose=True),)
 
 
 def displaced(answer: PolicyDescription) -> Iterator[str]:
@@ -88,6 +98,9 @@ def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescri
     together = all(beater.target == field.source.target for beater in beaters)
     if field.rejected:
         alone = answer.profile.same_level == "one-applies" and together
+        elsewhere = all(beater.target != field.source.target for beater in beaters)
+        if elsewhere and answer.profile.refusal == "everywhere":
+            return "refused on all of its targets, for"
         return "refused in favour of" if alone else "conflicts with"
     # Where several are in force instead, not each of them has replaced it.
     if len(beaters) > 1 or (field.source.overrides and together):
@@ -107,7 +120,7 @@ def _effective(field: FieldOutcome, answer: PolicyDescription) -> tuple[tuple[in
 def _defeats(field: FieldOutcome, answer: PolicyDescription) -> tuple[_Defeat, ...]:
     beaters: dict[int, list[Source]] = {}
     for beater, positions in field.superseded:
-        for position in positions:
+        for position in set(positions).difference(field.by_port):
             beaters.setdefault(position, []).append(beater)
     partly = _effective(field, answer)[1]
     groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}

@@ -9,7 +9,7 @@ from kubectl_policy.render.level_words import either, kinds_words, levels_words
 from kubectl_policy.render.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import Inheritance, Joint
@@ -75,7 +75,8 @@ def on_one_target_words(profile: PolicyKindProfile) -> str:
         return f"both apply unless they set a common field; then the newer one is refused{extent}"
     if profile.same_level == "all-apply":
         return "both apply, none beats the other"
-    return (_FIRST_WINS if first_wins else _NEWEST_CHALLENGES)[profile.default_strategy]
+    words = (_FIRST_WINS if first_wins else _NEWEST_CHALLENGES)[profile.default_strategy]
+    return words.replace("the older one", "the heavier or else the older one") if profile.weight_annotation else words
 
 
 def field_words(profile: PolicyKindProfile) -> str:
@@ -193,9 +194,14 @@ def _inheritance(means: Inheritance) -> str:
 def unheeded_words(profile: PolicyKindProfile) -> tuple[str, ...]:
     """What controllers pass over."""
     return tuple(
-        f"{listed(part.fields) if part.fields else 'policies'} on {levels_words(part.levels)}{_below(part.protocols)}"
+        f"{listed(part.fields) if part.fields else 'policies'}{_where_it_is(part.values)} "
+        f"on {levels_words(part.levels)}{_below(part.protocols)}"
         for part in profile.unheeded
     )
+
+
+def _where_it_is(values: Collection[str]) -> str:
+    return f", where it is {either(sorted(values))}," if values else ""
 
 
 def port_words(profile: PolicyKindProfile) -> str:

@@ -20,7 +20,7 @@ from kubectl_policy.render.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.settings import INDENT, columns, row
+from kubectl_policy.render.settings import INDENT, columns, row, without_keys
 from kubectl_policy.render.words import attachment_words, count, flow, node_words, source_words
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _fields_section(answer: PolicyDescription, view: View) -> tuple[Line, ...]:
 
 
 def _fields(answer: PolicyDescription, view: View) -> Iterator[Line]:
-    fields = answer.fields
+    fields = tuple(without_keys(answer.fields))
     values = [flow(field.value) for field in fields]
     outcomes = [outcome_words(field, answer) for field in fields]
     beaters = [source_words(beater) for field in fields for beater, _ in field.superseded]

@@ -8,6 +8,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.words import listed, source_words
+from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
@@ -30,17 +31,16 @@ _DOUBTS: Final = {
     "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
     "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
 }
-_PASSED_OVER: Final = "controllers pass it over here"
 _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
 
 
 def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
     """Why another value is in force, in plain words, from the fate and from who won."""
-    if fate.state == "unheeded":
-        return _PASSED_OVER
     if fate.state == "rejected":
         alone = group.same_level == "one-applies" and winner.target == fate.source.target
         return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
+    if fate.state == "unheeded":
+        return _passed_over(fate, group)
     if winner.object == winner.target.object:
         return f"the {winner.object.kind}'s own field wins"
     return _by_filter(winner, fate.source) or _by_level(winner, fate.source, group)
@@ -52,7 +52,9 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
     if winner.overrides and not (together and loser.overrides):
         return "overridden from above" if _above(winner, loser) else "an override beats a default"
     if not together:
-        return "the nearer policy wins"
+        return _chosen_above(winner, loser, group) or "the nearer policy wins"
+    if group.weights.get(winner.object, 0) != group.weights.get(loser.object, 0):
+        return "the heavier policy goes first"
     first_wins = group.same_level == "first-wins" or winner.overrides
     if group.profile.order_field or "age unknown" in group.doubts:
         return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
@@ -68,16 +70,45 @@ def _above(winner: Source, loser: Source) -> bool:
     return loser.overrides or NAMESPACE in kinds or tier_of(kinds[0]) <= tier_of(kinds[1])
 
 
+def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
+    """Why a policy of a route wins against one of a route that it leads to, where its route has chosen so."""
+    choice = group.profile.route_choice
+    sources = {winner, loser}
+    known = (
+        choice and sources <= set(group.order) and all(source.target.object.group_kind in ROUTES for source in sources)
+    )
+    if not choice or not known or group.order.index(winner) > group.order.index(loser):
+        return ""
+    return "the route above wins, by its annotation"
+
+
+def _passed_over(fate: Fate, group: InForce) -> str:
+    """Why controllers do not look at a field of a policy that counts."""
+    port_field = group.profile.port_field
+    target = fate.source.target
+    altogether = any(
+        not part.fields and any(level.includes(target) for level in part.levels) for part in group.profile.unheeded
+    )
+    if port_field and not altogether and fate.field.startswith(f"{port_field.field}["):
+        return "it is for another port"
+    return "controllers pass it over here"
+
+
 def why_without_effect(fate: Fate, group: InForce) -> str:
     """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused."""
-    if fate.state == "unheeded":
-        return _PASSED_OVER
     names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    if fate.state == "unheeded":
+        return _passed_over(fate, group)
+    if fate.by_port and group.profile.port_field:
+        return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
     if fate.state != "rejected":
         several = len(fate.superseded_by) > 1
         return f"all of it gives way to {names}" if several else f"{names} replaces all of it"
     if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
         return f"refused: of several on one target {_first(group, fate.superseded_by)} applies, which is {names}"
+    elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
+    if elsewhere and group.profile.refusal == "everywhere":
+        return f"refused on all of its targets, for {names}"
     return f"refused, it conflicts with {names}"
 
 
@@ -118,7 +149,7 @@ def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProf
     return ", ".join(words)
 
 
-def basis_lines(group: InForce) -> Iterator[Line]:
+def basis_lines(group: InForce, *, noted: bool = True) -> Iterator[Line]:
     """What an answer about a policy kind rests on: guesses, doubts, and limits of what is known of the kind."""
     if group.assumed:
         meanings = {**_ASSUMPTIONS, "merge strategy": _MERGING[group.profile.policy_class]}
@@ -126,7 +157,8 @@ def basis_lines(group: InForce) -> Iterator[Line]:
         why = "because its profile does not say" if group.profile.known_by == "profile" else "for want of a profile"
         yield _aside(f"assumed, {why}: {named}")
     yield from doubt_lines(group.doubts)
-    yield from note_lines(group.profile, in_full=bool(group.assumed))
+    if noted:
+        yield from note_lines(group.profile, in_full=bool(group.assumed))
 
 
 def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.describe_policy import FieldOutcome
     from kubectl_policy.questions.in_force import InForce, Setting
     from kubectl_policy.render.view import View
     from kubectl_policy.resolution import Fate, Source
@@ -47,12 +48,15 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
     return Columns(field, value, third if beside else 3 * INDENT, beside)
 
 
-_Field = TypeVar("_Field", "Setting", "Fate")
+_Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
 
 
-def setting_lines(group: InForce, view: View) -> Iterator[Line]:
-    """The rows of one policy kind, what it beat without replacing it, then what the answer rests on."""
-    settings = tuple(_without_keys(group.settings))
+def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator[Line]:
+    """The rows of one policy kind, what it beat without replacing it, then what the answer rests on.
+
+    Notes about the kind are left out unless it is `noted` here.
+    """
+    settings = tuple(without_keys(group.settings))
     values = [_value(setting) for setting in settings]
     sources = [
         source_words(source)
@@ -67,7 +71,7 @@ def setting_lines(group: InForce, view: View) -> Iterator[Line]:
     if not settings:
         yield Line((Span("sets no field", "aside"), *_by(group)), INDENT)
     yield from _without_effect(group, view)
-    yield from basis_lines(group)
+    yield from basis_lines(group, noted=noted)
 
 
 def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view: View) -> Iterator[Line]:
@@ -109,7 +113,7 @@ def _beaten(fate: Fate, winner: Source, group: InForce, widths: Columns, view: V
 def _without_effect(group: InForce, view: View) -> Iterator[Line]:
     """The declared fields that nothing stands for, by policy."""
     together: dict[tuple[Source, str], list[str]] = {}
-    for fate in _without_keys(group.beaten):
+    for fate in without_keys(group.beaten):
         value = _shortened(flow(fate.value), view.width // 3, view)
         together.setdefault((fate.source, why_without_effect(fate, group)), []).append(f"{fate.field} {value}")
     for (source, why), fields in together.items():
@@ -123,7 +127,7 @@ def _without_effect(group: InForce, view: View) -> Iterator[Line]:
         yield Line(spans, INDENT, INDENT + 2)
 
 
-def _without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
+def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
     """Fields without those that only repeat the key that a list element is named by, next to others of the element."""
     for place, field in enumerate(fields):
         element, _, _ = field.field.rpartition(".")

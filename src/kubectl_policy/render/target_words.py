@@ -22,7 +22,7 @@ _PLACES: Final[Mapping[Placement, str]] = {
     "targets": "status.ancestors of the policy, with an entry for each target",
     "parents": "status.ancestors of the policy, with an entry for each parent of a target route",
     "owners": "status.ancestors of the policy, with an entry for each parent of a target route, or owner of a listener",
-    "parentGateways": "status.ancestors of the policy, with an entry for each Gateway that routes to the target name",
+    "parentGateways": "status.ancestors of the policy, with an entry for each parent Gateway of a route to the target",
     "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
 }
 EVENTS: Final[Mapping[Event, str]] = {
@@ -126,7 +126,7 @@ def switch_words(profile: PolicyKindProfile) -> str:
     switch = profile.enabled_by
     if switch is None:
         return ""
-    without = "; one without any is taken to have it" if switch.without == "allowed" else ""
+    without = "; a Gateway without one is taken to have it" if switch.without == "allowed" else ""
     return f"{switch.field}, in the {switch.group_kind.kind} that is the Gateway's parameters{without}"
 
 
@@ -215,7 +215,7 @@ def controllers_words(profile: PolicyKindProfile) -> str:
 def settings_words(profile: PolicyKindProfile) -> str:
     """What a person can say of how the controllers are set up."""
     return "; ".join(
-        f"{name} = {setting.default}, unless you say otherwise: {setting.description}"
+        f"{name} = {setting.default or 'nothing'}, unless you say otherwise: {setting.description}"
         for name, setting in profile.settings.items()
     )
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
+    last = {group.kind: group for group in answer.in_force}
     scopes = [_scope(group, answer) for group in answer.in_force]
     return (
         Line((Span(headline(answer), "title", prose=True),), 0, 2),
@@ -40,7 +41,11 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *(
             line
             for group, scope in zip(answer.in_force, scopes, strict=True)
-            for line in (BLANK, _heading(group, scope, answer.subject), *setting_lines(group, view))
+            for line in (
+                BLANK,
+                _heading(group, scope, answer.subject),
+                *setting_lines(group, view, noted=group is last[group.kind]),
+            )
         ),
         *section("Does not apply", map(_not_applying, answer.not_applying)),
         *expected_section(answer.expected),

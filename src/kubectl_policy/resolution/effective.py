@@ -28,7 +28,7 @@ class Fate:
     `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
     the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: controllers pass it over,
-    for nobody's sake.
+    for nobody's sake. `by_port`: what `superseded_by` say of the path's port stands instead.
     """
 
     field: str
@@ -36,6 +36,7 @@ class Fate:
     source: Source
     state: FateState
     superseded_by: tuple[Source, ...] = ()
+    by_port: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,10 @@ class EffectivePolicy:
         nothing_more: Json = [] if isinstance(found, KeyedList) else {}
         if isinstance(found, Leaf) or (found is not None and leaf.value == nothing_more):
             return Fate(name, leaf.value, leaf.source, "effective")
-        replaced = {inner.source for _, inner in leaves(around)} or self._instead_of(field)
-        return Fate(name, leaf.value, leaf.source, "superseded", tuple(sorted(replaced)) or self._winners())
+        replaced = {inner.source for _, inner in leaves(around)}
+        instead: frozenset[Source] = frozenset() if replaced else self._instead_of(field)
+        by = tuple(sorted(replaced or instead)) or self._winners()
+        return Fate(name, leaf.value, leaf.source, "superseded", by, by_port=bool(instead))
 
     def _place(self, field: Field) -> tuple[Leaf | Traced | None, Traced]:
         """What stands at a field, or above it in its stead; and the closest map there, unless it is the whole spec."""

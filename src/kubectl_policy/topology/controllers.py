@@ -26,16 +26,19 @@ if TYPE_CHECKING:
 def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) -> bool | None:
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
-    A route is acted on if one of its parents is, or of those of a route that delegates to it; a parent that controllers
-    pass over counts only where a listener of it is named. Objects that belong to no Gateway are not told apart, and
-    without any controllers every object is acted on.
+    A route is acted on if one of its parents is, or of those of a route that delegates to it where routes do; a parent
+    that controllers pass over counts only where a listener of it is named. Objects that belong to no Gateway are not
+    told apart, and without any controllers every object is acted on.
     """
     if not controllers:
         return True
     if obj.group_kind in ROUTES:
-        routes = topology.relations.delegating_routes(obj)
+        routes, delegations = topology.relations.delegating_routes(obj), topology.relations.delegations
         parents = [
-            parent for route in routes for parent in parent_refs(topology.index, route, topology.index.raw(route))
+            parent
+            for route in routes
+            for parent in parent_refs(topology.index, route, topology.index.raw(route))
+            if route == obj or delegations.may_hold_on(parent.object)
         ]
         above = (parent for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS))
         gateways = [parent.object for parent in above if parent.section or not _is_passed_over(topology, parent.object)]

@@ -119,6 +119,12 @@ class Delegations:
             return False
         return any(self.reaches(chain, rule) for rule in self._passing.rules(child))
 
+    def may_hold_on(self, owner: ObjectRef) -> bool:
+        """Whether routes may delegate below a Gateway or ListenerSet: its controller does so, or is not known."""
+        controller = controller_in(self._index, owner)
+        holding = (ref.profile.controllers for refs in self.refs.values() for ref in refs)
+        return not controller or any(not known or controller in known for known in holding)
+
     @property
     def loops(self) -> tuple[tuple[NodeRef, ...], ...]:
         """The routes and rules that requests would pass again and again."""

@@ -1,0 +1,261 @@
+"""What controllers pass over, refuse everywhere, or take from elsewhere, in words; no reason names a wrong winner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import NodeRef, analyze
+from kubectl_policy.model.fields import mapping_at, mappings_at
+from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.questions.explain import explain
+from kubectl_policy.render.data import document
+from kubectl_policy.render.document import to_text
+from kubectl_policy.render.explain import explanation_tree
+from kubectl_policy.render.formats import render
+from kubectl_policy.render.view import View
+from tests import build
+from tests.implementations import manifests, places, policy_ref, without
+from tests.render.test_formats import VALIDATOR
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, ObjectRef
+
+WIDE: Final = 400
+NGINX: Final = "nginx-gateway-fabric"
+NGINX_GROUP: Final = "gateway.nginx.org"
+KGATEWAY: Final = "gateway.kgateway.dev"
+
+
+def about(analysis: Analysis, node: NodeRef) -> str:
+    """The answer about an object, unbroken."""
+    return to_text(render(describe(analysis, node), "tree", View(WIDE)), WIDE)
+
+
+def about_policy(analysis: Analysis, name: str) -> str:
+    """The answer about a policy, unbroken."""
+    return to_text(render(describe_policy(analysis, policy_ref(analysis, name)), "tree", View(WIDE)), WIDE)
+
+
+def route(name: str, namespace: str) -> NodeRef:
+    """An HTTPRoute."""
+    return build.node("HTTPRoute", name, namespace=namespace)
+
+
+HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
+
+
+@pytest.mark.parametrize(
+    ("world", "node", "said"),
+    [
+        (
+            "kgateway",
+            route("tickets", "sailings"),
+            (
+                'instead of {"maxRequestSize": "16Ki"}, TrafficPolicy sailings/selling → HTTPRoute sailings/tickets '
+                "(the heavier policy goes first)"
+            ),
+        ),
+        (
+            "kgateway",
+            route("north", "islands"),
+            (
+                "instead of 20s, TrafficPolicy islands/north → HTTPRoute islands/north "
+                "(the route above wins, by its annotation)"
+            ),
+        ),
+        (
+            "kgateway",
+            route("north", "islands"),
+            "instead of 30s, TrafficPolicy platform/house → Gateway platform/harbour (the nearer policy wins)",
+        ),
+        (
+            "kgateway",
+            HARBOUR,
+            (
+                "without effect: default.httpSettings.streamIdleTimeout 5s of ListenerPolicy platform/old-clients "
+                "→ Gateway platform/harbour, listener http (controllers pass it over here)"
+            ),
+        ),
+        (
+            "kgateway",
+            HARBOUR,
+            (
+                "without effect: perPort[80].listener.httpSettings.serverName jetty of ListenerPolicy platform/names "
+                "→ Gateway platform/harbour (it is for another port)"
+            ),
+        ),
+        (
+            "kgateway",
+            HARBOUR,
+            (
+                "without effect: default.httpSettings.xffNumTrustedHops 2, default.httpSettings.serverName harbour of "
+                "ListenerPolicy platform/names → Gateway platform/harbour "
+                "(perPort has an entry for this port, which stands instead)"
+            ),
+        ),
+        (
+            "kgateway",
+            HARBOUR,
+            "instead of 2, ListenerPolicy platform/names → Gateway platform/harbour (the older policy wins)",
+        ),
+        (
+            NGINX,
+            route("comments", "newsroom"),
+            (
+                "instead of false, RateLimitPolicy newsroom/writers → HTTPRoute newsroom/comments "
+                "(controllers pass it over here)"
+            ),
+        ),
+        (
+            NGINX,
+            route("articles", "newsroom"),
+            (
+                "without effect: buffering.disable false, buffering.bufferSize 16k "
+                "of ProxySettingsPolicy newsroom/pages → HTTPRoute newsroom/articles "
+                "(refused on all of its targets, for ProxySettingsPolicy newsroom/live "
+                "→ HTTPRoute newsroom/comments)"
+            ),
+        ),
+        (
+            NGINX,
+            route("comments", "newsroom"),
+            (
+                "ClientSettingsPolicyAffected True (PolicyAffected: targeted by ClientSettingsPolicy newsroom/long, "
+                "ClientSettingsPolicy newsroom/patient, ClientSettingsPolicy newsroom/short)"
+            ),
+        ),
+    ],
+)
+def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
+    """A reader on call looks for who has won, and for why the others have not."""
+    assert said in about(analyze(manifests(world)), node)
+
+
+@pytest.mark.parametrize(
+    ("world", "name", "said"),
+    [
+        (
+            "kgateway",
+            "ListenerPolicy platform/old-clients",
+            "→ Gateway platform/harbour, listener http has no effect: controllers pass over all that it says there.\n",
+        ),
+        ("kgateway", "ListenerPolicy platform/house", "is for another port on listener https only\n"),
+        ("kgateway", "ListenerPolicy platform/house", "an entry of perPort stands instead on listener http only\n"),
+        (
+            "kgateway",
+            "ListenerPolicy platform/house",
+            "Attached True (Merged: fields that are merged there are set by others)\n",
+        ),
+        ("kgateway", "TrafficPolicy platform/house", "Gateway platform/harbour: Accepted True, Attached True\n"),
+        (NGINX, "RateLimitPolicy newsroom/writers", "is enforced in part, on its only path; it affects 1 HTTPRoute.\n"),
+        (
+            NGINX,
+            "RateLimitPolicy newsroom/writers",
+            "controllers pass it over\n",
+        ),
+        (
+            NGINX,
+            "ClientSettingsPolicy newsroom/long",
+            (
+                "Accepted False (Conflicted: ClientSettingsPolicy newsroom/short sets body.maxSize of HTTPRoute "
+                "newsroom/comments already), Programmed False (Overridden)\n"
+            ),
+        ),
+        (
+            NGINX,
+            "ProxySettingsPolicy newsroom/pages",
+            "refused on all of its targets, for ProxySettingsPolicy newsroom/live → HTTPRoute newsroom/comments",
+        ),
+        (NGINX, "ProxySettingsPolicy newsroom/pages", "conflicts with ProxySettingsPolicy newsroom/live → HTTPRoute"),
+        (NGINX, "ClientSettingsPolicy newsroom/short", "comments: Accepted True, Programmed True\n"),
+    ],
+)
+def test_a_policy_says_why_not(world: str, name: str, said: str) -> None:
+    """What is passed over is not called replaced, and what has been said is not said again."""
+    assert said in about_policy(analyze(manifests(world)), name)
+
+
+def test_the_key_of_an_element_is_no_setting_that_somebody_loses() -> None:
+    """It is in the name of the element already."""
+    assert "perPort[80].port" not in about_policy(analyze(manifests("kgateway")), "ListenerPolicy platform/names")
+
+
+def test_a_note_on_a_kind_stands_once_in_an_answer() -> None:
+    """However many rules have an outcome of their own."""
+    text = about(analyze(manifests("kgateway")), route("tickets", "sailings"))
+    assert text.count("TrafficPolicy.gateway.kgateway.dev · ") == 3
+    assert text.count("not everything about TrafficPolicy is computed") == 1
+
+
+def test_nothing_is_missing_where_everything_is_passed_over() -> None:
+    """What is below the target was read; the answer does not ask for more."""
+    answer = describe_policy(
+        analyze(manifests("kgateway")),
+        policy_ref(analyze(manifests("kgateway")), "ListenerPolicy platform/old-clients"),
+    )
+    assert answer.unseen == ()
+
+
+def test_an_equal_weight_leaves_the_older_policy_first() -> None:
+    """As if neither had any."""
+    world = manifests("kgateway")
+    (summer,) = (found for found in world.resources if str(found.ref) == "TrafficPolicy sailings/summer")
+    metadata = {key: value for key, value in mapping_at(summer.raw, "metadata").items() if key != "annotations"}
+    light = replace(summer, raw={**summer.raw, "metadata": metadata})
+    others = without(world, str(summer.ref))
+    analysis = analyze(replace(others, resources=(*others.resources, light)))
+    text = about(analysis, route("tickets", "sailings"))
+    assert "TrafficPolicy sailings/summer → HTTPRoute sailings/tickets (the older policy wins)" in text
+    assert "the heavier policy" not in text
+
+
+@pytest.mark.parametrize("world", [NGINX, "kgateway"])
+def test_the_documents_are_as_their_schema_says(world: str) -> None:
+    """Also of what is passed over."""
+    analysis = analyze(manifests(world))
+    nodes: dict[ObjectRef, None] = dict.fromkeys(node.object for node in places(analysis))
+    documents = [document(describe(analysis, NodeRef(ref))) for ref in nodes]
+    documents += [document(describe_policy(analysis, found.ref)) for found in analysis.policies]
+    assert [VALIDATOR.is_valid(found) for found in documents] == [True] * len(documents)
+
+
+def test_a_document_says_where_a_field_is_passed_over() -> None:
+    """By the numbers of the paths."""
+    analysis = analyze(manifests("kgateway"))
+    found = document(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
+    (field,) = mappings_at(found, "fields")
+    assert (field["unheededOn"], field["effectiveOn"], field["superseded"]) == ([1], [], [])
+
+
+@pytest.mark.parametrize(
+    ("world", "kind", "said"),
+    [
+        (
+            NGINX,
+            f"RateLimitPolicy.{NGINX_GROUP}",
+            "rateLimit.dryRun, where it is false, on a Gateway, an HTTPRoute or a",
+        ),
+        (NGINX, f"ObservabilityPolicy.{NGINX_GROUP}", "; a Gateway without one is taken to have it"),
+        (
+            NGINX,
+            f"UpstreamSettingsPolicy.{NGINX_GROUP}",
+            "with an entry for each parent Gateway of a route to the target",
+        ),
+        (NGINX, f"SnippetsPolicy.{NGINX_GROUP}", "snippetspolicies, snippetspolicy\n"),
+        ("kgateway", f"TrafficPolicy.{KGATEWAY}", "field by field, the heavier or else the older one wins"),
+        ("kgateway", f"ListenerPolicy.{KGATEWAY}", "field by field, the older one wins"),
+        (
+            "kgateway",
+            f"ListenerPolicy.{KGATEWAY}",
+            "kgateway.globalPolicyNamespace = nothing, unless you say otherwise",
+        ),
+    ],
+)
+def test_a_kind_is_explained_as_it_is(world: str, kind: str, said: str) -> None:
+    """What is passed over and when, who goes first, and what a setting is that nobody has set."""
+    found = explain(analyze(manifests(world)), kind)
+    assert said in to_text(explanation_tree(found, View(WIDE * 10)), WIDE * 10)
