@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from tests.oracle import attached, is_ours, obj
+from tests.oracle_refusals import in_order, refused
 from tests.oracle_specs import covers, flatten, patch, without_nulls
 
 if TYPE_CHECKING:
@@ -117,10 +118,8 @@ def chosen(parts: list[Part], kind: Kind) -> Merged:
 
 
 def policies_on(world: World, kind: Kind, node: NodeRef) -> list[Policy]:
-    """The policies of a kind at one node: by their number, if they have such, then the oldest first."""
-    policies = [one for one in world.policies if one.kind == kind.name and node in attached(world, one)[0]]
-    policies.sort(key=lambda one: (one.created is None, one.created or 0, f"{one.namespace}/{one.name}"))
-    return sorted(policies, key=lambda one: one.number or 0) if kind.ordered else policies
+    """The policies of a kind at one node, in their order."""
+    return in_order(kind, (one for one in world.policies if one.kind == kind.name and node in attached(world, one)[0]))
 
 
 def _declared(kind: Kind, policy: Policy, node: NodeRef) -> Iterator[Part]:
@@ -136,7 +135,7 @@ def _declared(kind: Kind, policy: Policy, node: NodeRef) -> Iterator[Part]:
 def parts_on(world: World, kind: Kind, node: NodeRef) -> list[Part]:
     """What the policies of a kind at one node declare, in the order in which they are folded."""
     parts = [part for policy in policies_on(world, kind, node) for part in _declared(kind, policy, node)]
-    first_wins = kind.same_level == "first-wins" or (kind.same_level is None and kind.style == "singular")
+    first_wins = kind.same_level in {"first-wins", "disjoint"} or (kind.same_level is None and kind.style == "singular")
     if not first_wins:
         return parts
     defaults = [part for part in parts if part.strategy.endswith(("defaults", "merge"))]
@@ -159,16 +158,16 @@ def parts_at_end(world: World, kind: Kind, path: Path) -> list[Part]:
     return [part for node in nodes_that_count(world, kind, path) for part in parts_on(world, kind, node)]
 
 
-def kept_out(kind: Kind, parts: list[Part]) -> dict[Who, tuple[Who, ...]]:
-    """Where one policy alone applies on a node, the parts of the others, each with the parts of that one."""
-    if kind.same_level != "one-applies":
-        return {}
-    first = {part.who[1]: part.who[0] for part in reversed(parts)}
-    return {
-        part.who: tuple(one.who for one in parts if one.who[:2] == (first[part.who[1]], part.who[1]))
-        for part in parts
-        if part.who[0] != first[part.who[1]]
-    }
+def kept_out(world: World, kind: Kind, parts: list[Part]) -> dict[Who, tuple[Who, ...]]:
+    """The parts of policies that another one keeps out of their node, each with the parts of that one."""
+    found: dict[Who, tuple[Who, ...]] = {}
+    out = refused(world, kind)
+    for part in parts:
+        if part.who[:2] in out:
+            holder, node = out[part.who[:2]]
+            there = tuple(dict.fromkeys(one.who for one in parts if one.who[:2] == (holder, node)))
+            found[part.who] = there or ((holder, node, False, 0),)
+    return found
 
 
 def own_value(world: World, node: NodeRef, field: str) -> Json:
@@ -184,9 +183,12 @@ def effective(world: World, kind: Kind, path: Path) -> Outcome | None:
     parts = parts_at_end(world, kind, path)
     if not parts or not is_ours(world, kind, path):
         return None
-    out = kept_out(kind, parts)
+    out = kept_out(world, kind, parts)
     left = [part for part in parts if part.who not in out]
-    merged = chosen(left, kind) if kind.chooser == "challenger" else fold(left, kind.fold or "bottom-up")
+    if not left:
+        merged = Merged([{}], "None", set(), set())
+    else:
+        merged = chosen(left, kind) if kind.chooser == "challenger" else fold(left, kind.fold or "bottom-up")
     spec = dict(merged.spec)
     for policy_field, object_field in kind.object_fields.items():
         field, value = tuple(policy_field.split(".")), own_value(world, path[-1], object_field)
@@ -201,7 +203,10 @@ def effective(world: World, kind: Kind, path: Path) -> Outcome | None:
 def direction_matters(world: World, kind: Kind, path: Path) -> bool:
     """Whether the two directions of folding differ in what they make effective or refuse."""
     parts = parts_at_end(world, kind, path)
-    left = [part for part in parts if part.who not in kept_out(kind, parts)]
+    out = kept_out(world, kind, parts)
+    left = [part for part in parts if part.who not in out]
+    if not left:
+        return False
     up, down = (fold(left, direction) for direction in ("bottom-up", "top-down"))
     return (up.spec, up.rejected) != (down.spec, down.rejected)
 
@@ -212,6 +217,7 @@ def age_unknown(world: World, kind: Kind, path: Path) -> bool:
         policies = policies_on(world, kind, node)
         for one in policies:
             rivals = [other for other in policies if not kind.ordered or (other.number or 0) == (one.number or 0)]
+            rivals = [other for other in rivals if not kind.weighted or (other.weight or 0) == (one.weight or 0)]
             if one.created is None and len(rivals) > 1:
                 return True
     return False

@@ -9,7 +9,9 @@ import pytest
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Diagnostic, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.requirements import Switch
 from tests import build
 
 if TYPE_CHECKING:
@@ -125,3 +127,58 @@ def test_a_kind_that_does_not_attach_by_references_lacks_none() -> None:
     nothing = build.policy("p", kind="KeyPolicy", age=1, a=1)
     assert problems(PolicyKindProfile(KEYS, "direct", "profile", target_fields=()), nothing) == []
     assert [found.rule for found in problems(PolicyKindProfile(KEYS, "direct", "profile"), nothing)] == ["no-target"]
+
+
+OURS: Final = "example.com/gateway"
+PASSING: Final = PolicyKindProfile(
+    KEYS,
+    "inherited",
+    "profile",
+    controllers=frozenset({OURS}),
+    gateways=GatewayProfile(invalid_parents="passedOver"),
+    enabled_by=Switch(GroupKind("example.com", "Settings"), "keys.enable"),
+    overlap="refused",
+)
+ON_ROUTE: Final = build.policy("p", build.target("a", "HTTPRoute"), kind="KeyPolicy", age=1)
+PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
+OFF: Final = build.resource("Settings", "s", {"keys": {"enable": False}}, group="example.com")
+
+
+def outcomes(*resources: Resource, complete: bool = True) -> list[tuple[str, str, str, str]]:
+    """Rule, severity, field and message of each problem of policy `p` with two routes that share their requests."""
+    world = (build.gateway_class(), build.service(), build.route("a"), *resources)
+    analysis = analyze(build.snapshot(*world, complete=complete), profiles=[PASSING])
+    return [(found.rule, found.severity, found.field, found.message) for found in analysis.problems_of(P)]
+
+
+class TestAttachmentsThatFail:
+    """Failures that the kind, or the Gateway, asks for: each an error where the reference stands."""
+
+    field: Final = "spec.targetRefs[0]"
+
+    def test_a_gateway_that_is_not_valid(self) -> None:
+        """Says why it is not."""
+        message = (
+            "KeyPolicy default/p: Gateway default/g is not valid: spec.infrastructure.parametersRef: Settings "
+            "default/s does not exist"
+        )
+        broken = build.gateway("g", infrastructure=PARAMETERS)
+        assert outcomes(broken, ON_GATEWAY) == [("target-invalid", "error", self.field, message)]
+        assert outcomes(broken, ON_GATEWAY, complete=False) == []
+
+    def test_a_kind_that_is_not_enabled(self) -> None:
+        """Says by what, and where."""
+        message = "KeyPolicy default/p: spec.keys.enable is false in Settings default/s of Gateway default/g"
+        off = build.gateway("g", infrastructure=PARAMETERS)
+        assert outcomes(off, OFF, ON_GATEWAY) == [("target-not-enabled", "error", self.field, message)]
+        assert outcomes(off, OFF, ON_ROUTE) == [("target-not-enabled", "error", self.field, message)]
+
+    def test_a_route_that_shares_its_requests(self) -> None:
+        """Says with which other one, and which."""
+        message = (
+            "KeyPolicy default/p: HTTPRoute default/a and HTTPRoute default/b, which the policy does not target, "
+            "both take requests for / on port 80 of Gateway default/g"
+        )
+        other = build.route("b")
+        assert outcomes(build.gateway("g"), other, ON_ROUTE) == [("target-overlaps", "error", self.field, message)]
+        assert outcomes(build.gateway("g"), ON_ROUTE) == []

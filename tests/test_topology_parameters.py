@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.requirements import Switch
-from kubectl_policy.topology.parameters import Parameters, parameters_of, switched_on, unread_parameters
+from kubectl_policy.topology.parameters import Parameters, off_words, parameters_of, switched_on, unread_parameters
 from tests.build import crd, gateway, gateway_class, index, ref, resource
 
 if TYPE_CHECKING:
@@ -207,3 +207,37 @@ class TestSwitch:
         for said in (True, False):
             world = topology(of_class(), with_own(), settings("own", said), complete=False)
             assert switched_on(world, G, SWITCH) is said
+
+
+class TestWords:
+    """Why a kind may not be used, for whoever reads it."""
+
+    @pytest.mark.parametrize(
+        ("objects", "expected"),
+        [
+            ([gateway_class(), gateway("g")], "Gateway default/g has no Settings that sets spec.retries.enable"),
+            ([gateway_class(), with_own(), settings("own")], "spec.retries.enable is not set in Settings default/own"),
+            (
+                [gateway_class(), with_own(), settings("own", "")],
+                "spec.retries.enable is not set in Settings default/own",
+            ),
+            (
+                [gateway_class(), with_own(), settings("own", enable=False)],
+                "spec.retries.enable is false in Settings default/own",
+            ),
+            ([gateway_class(), with_own()], "spec.retries.enable is not set in Settings default/own"),
+            (
+                [
+                    of_class(),
+                    with_own(),
+                    settings("of-class", enable=True, namespace="infra"),
+                    settings("own", enable=False),
+                ],
+                "spec.retries.enable is false in Settings infra/of-class and Settings default/own",
+            ),
+        ],
+    )
+    def test_with_the_objects_and_the_field(self, objects: list[Resource], expected: str) -> None:
+        """And the Gateway, whose own parameters come last, as they decide."""
+        said = off_words(topology(*objects), G, SWITCH)
+        assert said == (expected if expected.startswith("Gateway") else f"{expected} of Gateway default/g")

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.needs import missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
-from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.profile import Needed, Setting
 from kubectl_policy.questions.unseen import unseen_for, unseen_for_policy
 from tests.build import crd, gateway, grant, index, policy, resource, snapshot, target
 
@@ -245,3 +245,110 @@ def test_a_policy_that_competes_keeps_others_out() -> None:
             found = policy("p", target("g"), store=reference)
             (attachment,) = attach(found, profile, Topology(index(found, gateway("g"), complete=True)))
             assert (attachment.state != "attached", attachment.competes) == (True, competes)
+
+
+KEY: Final = Needed("spec.key", "", ("Secret",), optional=True)
+THROUGH: Final = replace(NEEDY, needs=(STORE._replace(through=(KEY,)),))
+
+
+class TestThrough:
+    """What an object that a policy needs cannot do without itself."""
+
+    @staticmethod
+    def keyed(key: Json = None, kind: str = "Store") -> Resource:
+        """A store that refers to a key, unless that is None."""
+        return resource(kind, "a", {} if key is None else {"key": key}, group="db.example.com")
+
+    def missing(
+        self, key: Json, *objects: Resource, complete: bool = True, gaps: Sequence[Gap] = (), kind: str = "Store"
+    ) -> str:
+        """What a policy misses that needs a store with that key."""
+        reference: Json = {"kind": kind, "name": "a"}
+        world = (self.keyed(key, kind), *objects)
+        return missing(reference, *world, profile=THROUGH, complete=complete, gaps=gaps)
+
+    def test_what_does_not_exist(self) -> None:
+        """The message names the object through which it is needed; it is looked for in that one's namespace."""
+        gone = "Secret default/k, which spec.key of Store default/a names, does not exist"
+        assert self.missing({"name": "k"}) == gone
+        assert self.missing({"name": "k"}, resource("Secret", "k", group="", namespace="far")) == gone
+
+    def test_what_exists(self) -> None:
+        """Or is not named, which it need not be."""
+        assert self.missing({"name": "k"}, resource("Secret", "k", group="")) == ""
+        assert self.missing(None) == ""
+
+    def test_what_may_not_be_referred_to(self) -> None:
+        """A grant has to let the object in between, not the policy."""
+        far: Json = {"name": "k", "namespace": "far"}
+        secret = resource("Secret", "k", group="", namespace="far")
+        forbidden = "no ReferenceGrant in namespace far lets Store default/a refer to Secret far/k"
+        of_policy = grant(
+            namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("", "Secret")]
+        )
+        of_store = grant(namespace="far", sources=[("db.example.com", "Store", "default")], targets=[("", "Secret")])
+        assert self.missing(far, secret) == self.missing(far, secret, of_policy) == forbidden
+        assert self.missing(far, secret, of_store) == ""
+
+    def test_what_was_not_read(self) -> None:
+        """May exist: the key, or the store, of which nobody knows what it needs."""
+        assert self.missing({"name": "k"}, complete=False) == ""
+        assert self.missing({"name": "k"}, gaps=[Gap("Secret", "default", "forbidden")]) == ""
+        found = policy("p", store={"name": "a"})
+        key = resource("Secret", "k", group="").ref
+        world = index(found, self.keyed({"name": "k"}))
+        assert [*unread_needs(world, found, THROUGH)] == [(key, "spec.key")]
+        assert [*unread_needs(index(found), found, THROUGH)] == [(store("a").ref, "spec.store")]
+        assert [*unread_needs(index(found, self.keyed()), found, THROUGH)] == []
+
+    def test_the_policy_competes_as_the_inner_need_says(self) -> None:
+        """The outer one is met."""
+        for competes in (True, False):
+            profile = replace(NEEDY, needs=(STORE._replace(through=(KEY._replace(competes=competes),)),))
+            found = policy("p", store={"name": "a"})
+            lacking = missing_need(index(found, self.keyed({"name": "k"}), complete=True), found, profile)
+            assert lacking is not None
+            assert lacking.competes is competes
+
+
+class TestGrantSetting:
+    """A setting of the controller that decides whether another namespace needs a grant."""
+
+    need: Final = STORE._replace(
+        grant_setting="grants", grant_value="on", through=(KEY._replace(grant_setting="grants", grant_value="on"),)
+    )
+    far: Final[Json] = {"name": "a", "namespace": "far"}
+
+    @pytest.mark.parametrize(
+        ("values", "required"), [({"grants": "on"}, True), ({"grants": "off"}, False), ({"grants": ""}, False)], ids=str
+    )
+    def test_its_value_decides(self, values: dict[str, str], required: bool) -> None:  # noqa: FBT001
+        """For the need and for those through it."""
+        need = self.need.under(values)
+        assert (need.grant_required, need.through[0].grant_required) == (required, required)
+        forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Store far/a"
+        profile = replace(NEEDY, needs=(need,))
+        found = missing(self.far, store("a", namespace="far"), profile=profile)
+        assert found == (forbidden if required else "")
+        assert missing(self.far, profile=profile) != ""
+
+    def test_without_such_a_setting(self) -> None:
+        """A grant is always needed."""
+        assert STORE.under({"grants": "off"}).grant_required is True
+
+    def test_by_default(self) -> None:
+        """The setting of a profile has a value that holds unless another one is given."""
+        profile = replace(NEEDY, needs=(self.need,), settings={"grants": Setting("on", "whether grants are asked for")})
+        assert profile.under({}).needs[0].grant_required is True
+        assert profile.under({"grants": "off"}).needs[0].grant_required is False
+
+
+@pytest.mark.parametrize("reference", [{"name": "a"}, {"name": "a", "namespace": "far"}], ids=str)
+def test_requests_may_get_errors_while_a_policy_is_invalid(reference: Json) -> None:
+    """That is said where the kind has it so, whether something is missing or may not be referred to."""
+    found = policy("p", target("g"), store=reference)
+    topology = Topology(index(found, gateway("g"), complete=True))
+    (ignored,) = attach(found, NEEDY, topology)
+    (errors,) = attach(found, replace(NEEDY, when_invalid="errors"), topology)
+    assert errors.state == ignored.state != "attached"
+    assert errors.message == f"{ignored.message}; until that is mended, requests there get an error response"

@@ -319,3 +319,38 @@ def test_filters_are_attachments_as_well() -> None:
     assert [one.state for one in found] == ["attached", "attached"]
     found = attachments(web("a", "/tea"), by_filter, to=(), profile=named)
     assert [one.state for one in found] == ["target overlaps"]
+
+
+HOSTILE: Final[list[Json]] = [
+    None,
+    7,
+    "x",
+    [],
+    [None, 7, "x", []],
+    [{"matches": 7}],
+    [{"matches": [7, None, "x", []]}],
+    [{"matches": [{"path": 7}]}],
+    [{"matches": [{"path": {"value": 7}}]}],
+    [{"matches": [{"method": 7}]}],
+    [{"matches": [{"method": {"service": 7, "method": ["x"]}}]}],
+]
+
+
+@pytest.mark.parametrize("kind", ["HTTPRoute", "GRPCRoute"])
+@pytest.mark.parametrize("rules", HOSTILE, ids=str)
+def test_rules_of_another_shape(rules: Json, kind: str) -> None:
+    """Share what is left of them, or nothing; nothing raises."""
+    names: list[Json] = [None, 7, [7, {}]]
+    for hostnames in names:
+        spec: Json = {"parentRefs": [parent("g", "http")], "rules": rules, "hostnames": hostnames}
+        routes = [resource(kind, name, spec) for name in "ab"]
+        (found,) = attachments(*routes, to=[target("a", kind)])
+        assert found.state in {"attached", "target overlaps"}
+
+
+def test_a_listener_without_a_port() -> None:
+    """No API server lets it in; it has none that could be named."""
+    entry: Json = {"name": "http", "protocol": "HTTP"}
+    bare = resource("Gateway", "bare", {"gatewayClassName": "public", "listeners": [entry]})
+    (found,) = attachments(bare, web("a", "/tea", to="bare"), web("b", "/tea", to="bare"))
+    assert found.message.endswith("both take requests for /tea on Gateway default/bare")

@@ -137,7 +137,7 @@ class TestEnabledBy:
     def test_on_and_off(self, obj: ObjectRef) -> None:
         """For a Gateway, a ListenerSet of it and a route of it; a policy that is refused keeps others out."""
         world = (with_settings(), listener_set("ls"), route("r"))
-        message = "spec.colours.enable is not set in the Settings of Gateway default/g"
+        message = "spec.colours.enable is false in Settings default/s of Gateway default/g"
         assert self.outcome(obj, *world, settings(enable=False)) == Failure("not enabled", message, competes=True)
         assert self.outcome(obj, *world, settings(enable=True)) is None
         assert self.outcome(obj, *world, settings(enable=False), profile=KIND) is None
@@ -145,7 +145,7 @@ class TestEnabledBy:
     def test_without_parameters(self) -> None:
         """A policy on a route is let through; one on the Gateway, or a ListenerSet of it, as the profile says."""
         world = (gateway("g"), listener_set("ls"), route("r"))
-        message = "spec.colours.enable is not set in the Settings of Gateway default/g"
+        message = "Gateway default/g has no Settings that sets spec.colours.enable"
         allowing = replace(SWITCHED, enabled_by=SWITCH._replace(without="allowed"))
         for obj in (ref("Gateway", "g"), ref("ListenerSet", "ls")):
             assert self.outcome(obj, *world) == Failure("not enabled", message, competes=True)
@@ -156,7 +156,10 @@ class TestEnabledBy:
         """One that lets the kind be used is enough; else all are named, each once, in their order."""
         both = route("r", parents=[parent("h"), parent("g"), parent("g", "http")])
         world = (with_settings("g"), with_settings("h"), both, settings(enable=False))
-        message = "spec.colours.enable is not set in the Settings of Gateway default/g, Gateway default/h"
+        message = (
+            "spec.colours.enable is false in Settings default/s of Gateway default/g; "
+            "spec.colours.enable is false in Settings default/s of Gateway default/h"
+        )
         found = self.outcome(both.ref, *world)
         assert found == Failure("not enabled", message, competes=True)
         free = (with_settings("g"), gateway("h"), both, settings(enable=False))
@@ -166,7 +169,7 @@ class TestEnabledBy:
         """Neither that they let the kind be used, nor that they do not."""
         both = route("r", parents=[parent("g"), parent("far")])
         world = (with_settings("g"), gateway("far", class_name="theirs"), both, settings(enable=False))
-        message = "spec.colours.enable is not set in the Settings of Gateway default/g"
+        message = "spec.colours.enable is false in Settings default/s of Gateway default/g"
         assert self.outcome(both.ref, *world) == Failure("not enabled", message, competes=True)
         theirs = route("r", parents=[parent("far")])
         assert self.outcome(theirs.ref, with_settings("far", "theirs"), theirs, settings(enable=False)) is None

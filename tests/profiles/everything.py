@@ -79,6 +79,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "jointFields": [
         {"field": "acl", "within": ["level", "scopes"], "by": "*", "unless": ["action"]},
         {"field": "acl.rules", "within": ["level"]},
+        {"field": "perPort", "within": ["level"], "by": "[port]"},
         {"field": "auth", "within": ["levels"], "by": "provider.name", "setting": "controller", "value": "gateway"},
     ],
     "scopes": [
@@ -137,7 +138,7 @@ DOCUMENT: Final[Mapping[str, Any]] = {
 
 def policy_by_policy() -> dict[str, Any]:
     """The document without what kinds say that are merged level by level, and not policy by policy."""
-    fields = {name: value for name, value in FIELDS.items() if name not in BY_LEVELS}
+    fields = {name: value for name, value in FIELDS.items() if name not in {*BY_LEVELS, "portField"}}
     return {**DOCUMENT, "kinds": {KIND.kind: fields}}
 
 
@@ -200,6 +201,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
         joint_fields=(
             Joint("acl", ("level", "scopes"), "*", ("action",)),
             Joint("acl.rules", ("level",)),
+            Joint("perPort", ("level",), "[port]"),
             Joint("auth", ("levels",), "provider.name", (), "controller", "gateway"),
         ),
         scopes=(

@@ -12,8 +12,9 @@ from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from tests.profiles.everything import FIELDS, policy_by_policy
 
 SERVICE = {"group": "", "kind": "Service"}
+PORTS = {"field": "perPort", "key": "port", "insteadOf": "default"}
 # What a kind says that is merged level by level.
-LEVELLED = {"strategy": "Patch defaults", "stanzas": "none"}
+LEVELLED = {"strategy": "Patch defaults", "stanzas": "none", "nulls": "ignore"}
 LEVELS = "needs one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 ROUTE = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}
 
@@ -36,6 +37,21 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
         ),
         ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
+        *(({name: [], **LEVELLED, "nulls": "remove"}, name, "needs nulls: ignore") for name in BY_LEVELS),
+        ({"portField": PORTS}, "portField", "needs a joint field of that name, by that key"),
+        (
+            {
+                "portField": PORTS,
+                **LEVELLED,
+                "jointFields": [
+                    {"field": "perPort"},
+                    {"field": "perPort", "by": "[n]"},
+                    {"field": "x", "by": "[port]"},
+                ],
+            },
+            "portField",
+            "needs a joint field of that name, by that key",
+        ),
         ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
         ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),
         ({"attachment": "none", "unnamedRules": "{n}"}, "unnamedRules", "means nothing with attachment: none"),
@@ -90,6 +106,8 @@ def test_a_kind_has_a_name() -> None:
         {"strategyField": "spec.mode", "strategyValues": {"a": "None"}},
         {"mergeParents": [], "chooser": "challenger"},
         {"mergeParents": [], "variants": [{"targets": [SERVICE], "chooser": "challenger"}]},
+        {**LEVELLED, "jointFields": [], "scopes": [], "routeChoice": {}},
+        {**LEVELLED, "portField": PORTS, "jointFields": [{"field": "perPort", "by": "[port]"}]},
         {"attachment": "none", "declaredTargets": [SERVICE]},
         {"targetGroup": "v1.example.com"},
         {"approximate": True, "notes": "Retries are not counted."},

@@ -45,7 +45,9 @@ def kinds(draw: st.DrawFn) -> Kind:
         direct=draw(st.sampled_from((False, False, True))),
         style=style,
         fold=draw(st.sampled_from((None, None, "bottom-up", "top-down"))),
-        same_level=draw(st.sampled_from((None, None, "newest-challenges", "first-wins", "one-applies"))),
+        same_level=draw(
+            st.sampled_from((None, None, "newest-challenges", "first-wins", "one-applies", "disjoint", "disjoint"))
+        ),
         levels=draw(st.sampled_from(_LEVELS)),
         object_fields=draw(st.sampled_from(({}, {}, {"a": "spec.own.a", "m.x": "spec.own.x"}))),
         whole=draw(st.sampled_from(_WHOLE)),
@@ -57,4 +59,6 @@ def kinds(draw: st.DrawFn) -> Kind:
         nulls=draw(st.sampled_from(("remove", "remove", "ignore"))),
         ordered=draw(st.sampled_from((False, False, True))),
         about=draw(st.sampled_from(("", "", "e"))),
+        refusal=draw(st.sampled_from(("there", "everywhere"))),
+        weighted=draw(st.sampled_from((False, False, True))),
     )

@@ -142,6 +142,7 @@ def _policies(draw: st.DrawFn, known: tuple[Kind, ...], nodes: tuple[NodeRef, ..
         tuple(targets),
         draw(_parts(kind)),
         draw(st.sampled_from((None, 0, 1, -1))) if kind.ordered else None,
+        draw(st.sampled_from((None, 0, 1, -1))) if kind.weighted else None,
     )
 
 

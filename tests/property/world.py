@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
-    from kubectl_policy.profiles.profile import Chooser, Fold, MergesWith, Nulls, SameLevel, Sections, Stanzas
+    from kubectl_policy.profiles.profile import Chooser, Fold, MergesWith, Nulls, Refusal, SameLevel, Sections, Stanzas
 
 POLICIES = "example.com"
 OURS = "example.com/gateway"
+WEIGHT = "example.com/weight"
 STRATEGIES = ("None", "Atomic defaults", "Atomic overrides", "Patch defaults", "Patch overrides")
 # `apart`: all policies apply, each with settings of its own; `keyed`: they merge strategically, lists by `LIST_KEYS`.
 Style: TypeAlias = Literal["bare", "plural", "singular", "apart", "keyed"]
@@ -72,7 +73,8 @@ class Service(NamedTuple):
 class Kind(NamedTuple):
     """A policy kind. `levels` are (kind of object, whether its sections) at which it takes effect.
 
-    `ordered` policies have numbers. A policy of a kind that is `about` a field is empty without it.
+    `ordered` policies have numbers, `weighted` ones weights. A policy of a kind that is `about` a field is empty
+    without it.
     """
 
     name: str
@@ -91,6 +93,8 @@ class Kind(NamedTuple):
     nulls: Nulls = "remove"
     ordered: bool = False
     about: str = ""
+    refusal: Refusal = "there"
+    weighted: bool = False
 
 
 class Policy(NamedTuple):
@@ -103,6 +107,7 @@ class Policy(NamedTuple):
     targets: tuple[NodeRef, ...]
     parts: tuple[tuple[str, Mapping[str, Json]], ...]
     number: int | None = None
+    weight: int | None = None
 
     @property
     def ref(self) -> ObjectRef:
@@ -150,6 +155,8 @@ def profiles_of(world: World) -> tuple[PolicyKindProfile, ...]:
             nulls=kind.nulls,
             order_field="priority" if kind.ordered else "",
             empty_without=kind.about,
+            refusal=kind.refusal,
+            weight_annotation=WEIGHT if kind.weighted else "",
         )
         for kind in world.kinds
     )
@@ -218,7 +225,7 @@ def _policy(world: World, policy: Policy) -> Resource:
     spec: dict[str, Json] = {"targetRefs": targets}
     for strategy, part in policy.parts:
         spec |= _part(strategy, part, style)
-    return build.resource(
+    built = build.resource(
         policy.kind,
         policy.name,
         spec,
@@ -227,6 +234,11 @@ def _policy(world: World, policy: Policy) -> Resource:
         age=policy.created,
         priority=policy.number,
     )
+    if policy.weight is not None:
+        metadata = built.raw["metadata"]
+        assert isinstance(metadata, dict)
+        metadata["annotations"] = {WEIGHT: str(policy.weight)}
+    return built
 
 
 def _part(strategy: str, part: Mapping[str, Json], style: Style) -> dict[str, Json]:

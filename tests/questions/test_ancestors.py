@@ -119,6 +119,23 @@ def test_a_listenerset_counts_if_its_gateway_admits_it() -> None:
     assert places(profile(), admitting, *sets, route, p) == ["ListenerSet default/in", "ListenerSet default/loose"]
 
 
+def test_a_listenerset_counts_as_long_as_nobody_knows_otherwise() -> None:
+    """Where its Gateway, or the labels of its namespace, were not read."""
+    selecting: Json = {"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
+    choosy = build.gateway("choosy", allowedListeners=selecting)
+    sets = [
+        build.listener_set("chosen", parent="choosy"),
+        build.listener_set("away", parent="g", parent_namespace="unread"),
+        build.listener_set("lost", parent="gone"),
+    ]
+    parents = [build.parent(name, kind="ListenerSet") for name in ("chosen", "away", "lost")]
+    world = (choosy, *sets, build.route("r", parents=parents), colours(build.target("r", "HTTPRoute")))
+    both = ["ListenerSet default/chosen", "ListenerSet default/away"]
+    assert places(profile(), *world) == places(profile("parents", OURS), *world) == both
+    assert places(profile(), *world, build.namespace("default", {"a": "b"})) == both
+    assert places(profile(), *world, build.namespace("default")) == both[1:]
+
+
 def test_a_backend_has_the_parents_of_the_routes_that_forward_to_it() -> None:
     """Of all its ports, or of the one that is meant and of those who do not say which."""
     routes = [

@@ -367,7 +367,7 @@ class TestFailures:
         analysis = analyze(build.snapshot(*world, complete=True), profiles=[switched])
         assert [found.state for found in analysis.attachments[P]] == ["attached"]
         ((condition,),) = (found.conditions for found in policy_status(analysis, P))
-        message = "spec.colours.enable is not set in the Settings of Gateway default/off"
+        message = "spec.colours.enable is false in Settings default/s of Gateway default/off"
         assert condition == PolicyCondition("Seen", "False", "Off", message)
 
     def test_parameters_that_were_not_read(self) -> None:

@@ -67,3 +67,34 @@ def test_a_kind_that_nothing_has_to_enable() -> None:
     """Whatever parameters there are."""
     p = build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red")
     assert unseen(p, profile=replace(SWITCHED, enabled_by=None)) == [[], [], []]
+
+
+def test_routes_that_would_make_a_target_exist() -> None:
+    """Of a kind whose targets exist when a route refers to them; of a section it is the object that was not read."""
+    referred = replace(
+        SWITCHED, enabled_by=None, targets_exist="whenReferred", controllers=frozenset({"example.com/gateway"})
+    )
+    p = build.policy("p", build.target("t", "Service", group=""), age=1, color="red")
+    ((found,), _, _) = unseen(p, profile=referred)
+    assert found == Unseen(
+        "routes to Service default/t",
+        "ColorPolicy default/p targets it, and no route in the input that example.com/gateway acts on sends requests "
+        "to Service default/t",
+        "add the manifests that hold them",
+    )
+    to_far = build.route("far", rules=[build.rule(build.backend("u", namespace="far"))])
+    lets_in = build.grant(namespace="far")
+    on_port = build.target("u", "Service", "web", group="", namespace="far")
+    granted = build.grant(
+        "g2", namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("", "Service")]
+    )
+    ((found,), _, _) = unseen(
+        build.policy("p", on_port, age=1, color="red"), to_far, lets_in, granted, profile=referred
+    )
+    assert (found.what, found.remedy) == ("Service far/u", "add the manifest that holds it")
+    ((found,), _, _) = unseen(
+        build.policy("p", build.target("u", "Service", group="", namespace="far"), age=1),
+        granted,
+        profile=replace(referred, targets_exist="whenRead"),
+    )
+    assert (found.what, found.remedy) == ("Service far/u", "add the manifest that holds it")

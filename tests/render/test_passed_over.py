@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 KGATEWAY: Final = "gateway.kgateway.dev"
 NGINX: Final = "gateway.nginx.org"
+LONGER: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "3s"}}
 IDLE: Final[dict[str, Json]] = {"httpSettings": {"idleTimeout": "1s"}}
 
 

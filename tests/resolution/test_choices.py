@@ -265,3 +265,19 @@ def test_a_kind_that_a_gateway_has_to_enable(value: Json, *, counts: bool) -> No
     alone = snapshot(service("s"), below, complete=True)
     (effective,) = analyze(alone, profiles=[replace(PATCHING, enabled_by=switch)]).effective(ALONE)
     assert plain(effective.spec) == {"b": 1}
+
+
+def test_a_route_of_which_one_gateway_enables_a_kind() -> None:
+    """By way of that one it counts, by way of the other one it does not."""
+    gateways = [
+        gateway(name, infrastructure={"parametersRef": {"group": "example.com", "kind": "Settings", "name": name}})
+        for name in ("off", "on")
+    ]
+    settings = [resource("Settings", name, {"enable": name == "on"}, group="example.com") for name in ("off", "on")]
+    attached = route("r", parents=[{"name": "off"}, {"name": "on"}])
+    objects = (gateway_class(), *gateways, *settings, attached, policy("p", target("r", "HTTPRoute"), a=1))
+    switch = Switch(GroupKind("example.com", "Settings"), "enable")
+    analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=switch)])
+    (found,) = analysis.effective(RULE)
+    assert [at.object.name for at in found.path if at.object.group_kind == GATEWAY] == ["on", "on"]
+    assert analysis.enforcement(policy("p").ref).state == "Enforced"

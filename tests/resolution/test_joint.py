@@ -97,6 +97,24 @@ class TestOpened:
         assert set_by(by(ENTRIES, "p", {"f": {"ref": {"name": "x"}}})) == {"f.x": ({"ref": {"name": "x"}}, "p")}
         assert isinstance(by(ENTRIES, "p", {"f": {"off": True}})["f"], Leaf)
 
+    @pytest.mark.parametrize(
+        ("reference", "entry"),
+        [
+            ({"name": "x"}, "default/x"),
+            ({"name": "x", "namespace": "other"}, "other/x"),
+            ({"name": "x", "namespace": ""}, "default/x"),
+            ({"name": ""}, None),
+            ({"namespace": "other"}, None),
+            ("x", "x"),
+            ("", None),
+            (["x"], None),
+        ],
+    )
+    def test_entries_are_known_by_a_reference(self, reference: Json, entry: str | None) -> None:
+        """Its namespace defaults to that of the policy; what names nothing is no entry."""
+        found = by(Joint("f", ("level",), "ref"), "p", {"f": {"ref": reference, "a": 1}})["f"]
+        assert (None if isinstance(found, Leaf) else list(found)) == (entry and [entry])
+
 
 class TestFilled:
     """What one spec says and, where it says nothing, another one."""

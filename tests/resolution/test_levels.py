@@ -231,6 +231,20 @@ class TestRouteChoice:
         found = at_low(profile, *self.policies, choices={TOP: Inheritance(MergeStrategy.ATOMIC_DEFAULTS)})
         assert set_by(found.spec) == {"f": (["b"], "b"), "y": (2, "b"), "x": (0, "g"), "z": (0, "g")}
 
+    def test_of_some_fields(self) -> None:
+        """The others go by the strategy of the kind; a field is known in any case of its letters."""
+        profile = replace(PATCHING, route_choice=BY_ROUTES, strategy=MergeStrategy.PATCH_OVERRIDES)
+        above: Policy = ("a", TOP, {"o": {"Cors": {"p": 1}, "retries": 1, "only": {"a": 1}}, "z": 1})
+        below: Policy = ("b", LOW, {"o": {"Cors": {"q": 2}, "retries": 2, "new": 2}, "z": 2})
+        chosen = frozenset({("o", "cors"), ("o", "only"), ("o", "new"), ("o", "ghost"), ("y",)})
+        choice = Inheritance(MergeStrategy.PATCH_DEFAULTS, None, chosen)
+        found = at_low(profile, above, below, choices={TOP: choice})
+        assert plain(found.spec) == {"o": {"Cors": {"q": 2}, "retries": 1, "only": {"a": 1}, "new": 2}, "z": 1}
+        assert superseders(fates(found)["a", "o.Cors.p"]) == {"b"}
+        assert superseders(fates(found)["b", "o.retries"]) == {"a"}
+        without = at_low(profile, above, below, choices={TOP: choice._replace(fields=frozenset())})
+        assert without.spec == at_low(profile, above, below).spec
+
     def test_three_routes_on_a_path(self) -> None:
         """Each says it of all that is below it."""
         last = node("HTTPRoute", "last")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment.attachment import Attachment
+from kubectl_policy.attachment.existence import absent, may_be_more
 from kubectl_policy.attachment.filters import filter_attachments, unread_routes
 from kubectl_policy.attachment.overlaps import without_overlaps
 from kubectl_policy.attachment.owners import not_managed
@@ -14,17 +15,13 @@ from kubectl_policy.attachment.validity import Failure, policy_failure, target_f
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
-    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
 
@@ -112,7 +109,7 @@ class _Reference:
             return False
         if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
             return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
-        return _may_be_more(index, [kind])
+        return may_be_more(index, [kind])
 
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
@@ -146,7 +143,7 @@ class _Reference:
         if self._is_virtual(ref):
             message = f"{ref.group_kind} is a virtual kind: no API serves it"
             return Attachment(self.policy.ref, target, self.declared, "attached", message, virtual=True)
-        failure = self._absent(target) or self._unusable(target)
+        failure = absent(ref, self.profile, self.topology) or self._unusable(target)
         if failure:
             return self._fails(failure.state, failure.message, target, competes=failure.competes)
         return Attachment(self.policy.ref, target, self.declared, "attached")
@@ -160,25 +157,6 @@ class _Reference:
             return None
         where = f"namespace {ref.namespace}"
         return "target unknown", f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
-
-    def _absent(self, target: NodeRef) -> Failure | None:
-        if self.profile.targets_exist == "whenReferred":
-            return self._not_referred(target.object)
-        ref, presence = target.object, self.topology.index.presence(target.object)
-        if presence == "missing":
-            return Failure("target missing", f"{ref} does not exist")
-        return Failure("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
-
-    def _not_referred(self, ref: ObjectRef) -> Failure | None:
-        """Why a target is none to the kind's controllers, who know what routes of theirs refer to, and nothing else."""
-        routes = self.topology.relations.routes_forwarding_to(ref)
-        if any(managed(self.topology, route, self.profile.controllers) is not False for route in routes):
-            return None
-        ours = " or ".join(sorted(self.profile.controllers))
-        if _may_be_more(self.topology.index, ROUTES):
-            unread = f"no route in the input that {ours} acts on sends requests to {ref}"
-            return Failure("target unknown", unread)
-        return Failure("target missing", f"no route that {ours} acts on sends requests to {ref}")
 
     def _unusable(self, target: NodeRef) -> Failure | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
@@ -248,9 +226,3 @@ class _Reference:
             "not permitted",
             f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}",
         )
-
-
-def _may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
-    """Whether there may be objects of some kinds, in any namespace, that were not read."""
-    names = {"", *(kind.kind for kind in kinds)}
-    return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)

@@ -53,8 +53,12 @@ def _shared(targets: Sequence[ObjectRef], own: Collection[ObjectRef], topology: 
         for other in _rivals(requests, topology):
             if other not in own:
                 for shared in (found for found in _requests(other, topology) if found in requests):
-                    where = f"{shared.hostname}{shared.path} on port {shared.port} of {shared.gateway}"
-                    yield f"{route} and {other}, which the policy does not target, both take requests for {where}"
+                    yield f"{route} and {other}, which the policy does not target, both take {_words(shared)}"
+
+
+def _words(shared: Requests) -> str:
+    port = "" if shared.port is None else f"port {shared.port} of "
+    return f"requests for {shared.hostname}{shared.path} on {port}{shared.gateway}"
 
 
 def _rivals(requests: Iterable[Requests], topology: Topology) -> Iterator[ObjectRef]:

@@ -9,7 +9,7 @@ from kubectl_policy.attachment.sizes import too_small
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.parameters import off_words, switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     itself = target.group_kind not in ROUTES
     if any(switched_on(topology, one, switch, itself=itself) is not False for one in gateways):
         return None
-    return Failure("not enabled", not_enabled(switch, map(str, sorted(gateways))), competes=True)
+    return Failure("not enabled", not_enabled(topology, switch, gateways), competes=True)
 
 
-def not_enabled(switch: Switch, gateways: Iterable[str]) -> str:
-    """That parameters of Gateways do not let a kind be used, in words."""
-    return f"spec.{switch.field} is not set in the {switch.group_kind.kind} of {', '.join(gateways)}"
+def not_enabled(topology: Topology, switch: Switch, gateways: Iterable[ObjectRef]) -> str:
+    """Why the parameters of some Gateways do not let a kind be used, in words."""
+    return "; ".join(off_words(topology, gateway, switch) for gateway in sorted(gateways))
 
 
 def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:

@@ -59,6 +59,20 @@ def _named_by_filters(fields: Fields) -> bool:
     return bool(fields.get("filterRoutes"))
 
 
+def _ignores_nulls(fields: Fields) -> bool:
+    """Whether a null means nothing: what one removes, a level further up would bring back."""
+    return fields.get("nulls") == "ignore"
+
+
+def _port_field_is_joint(fields: Fields) -> bool:
+    """Whether the entries for ports are told apart by the key that holds the port."""
+    said = fields["portField"]
+    return any(
+        joint["field"] == said["field"] and joint.get("by") == f"[{said['key']}]"
+        for joint in fields.get("jointFields", ())
+    )
+
+
 def _merges_by_levels(fields: Fields) -> bool:
     """Whether policies are alike enough to be merged level by level."""
     alike = "strategyField" not in fields and fields.get("stanzas") == "none"
@@ -73,6 +87,8 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         _merges_strategically_alone,
         "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
     ),
+    *((name, _ignores_nulls, "needs nulls: ignore") for name in BY_LEVELS),
+    ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(
         (name, _without(attachment), f"means nothing with attachment: {attachment}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import every_mapping
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.topology.conflicts import admits
 from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs, refer
 
@@ -141,13 +142,12 @@ def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
 
 
 def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
-    """Whether a controller of the kind acts on a parent: on a ListenerSet only if the Gateway admits it."""
+    """Whether a controller of the kind acts on a parent, or may: on a ListenerSet only if the Gateway admits it."""
     if parent.group_kind not in (GATEWAY, *LISTENER_SETS) or analysis.index.presence(parent) == "missing":
         return False
-    if parent.group_kind in LISTENER_SETS:
-        gateway = gateway_of(analysis.index, parent, analysis.index.raw(parent))
-        if gateway and not analysis.topology.relations.admits(gateway, parent):
-            return False
+    gateway = gateway_of(analysis.index, parent, analysis.index.raw(parent)) if parent.group_kind != GATEWAY else None
+    if gateway and analysis.index.presence(gateway) != "unknown" and admits(analysis.index, gateway, parent) is False:
+        return False
     return managed(analysis.topology, parent, profile.controllers) is not False
 
 

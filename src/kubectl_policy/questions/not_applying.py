@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology import too_wide
+from kubectl_policy.topology.parameters import off_words, switched_on
+from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +39,7 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
         *_not_delegated(analysis, subject),
         *_direct_above(analysis, subject, paths),
         *_too_wide(analysis, paths),
+        *_not_enabled(analysis, paths),
         *_failed_attachments(analysis, subject),
     ]
     return tuple(dict.fromkeys(found))
@@ -105,6 +108,18 @@ def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplyi
                 if analysis.registry.known(kind).hostnames == "inside":
                     message = f"{kind.kind} counts only for hostnames inside the listener's, and {why}"
                     yield NotApplying(policy.ref, node, message)
+
+
+def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+    """The policies on paths whose kinds the parameters of the Gateway there do not let be used."""
+    for path in paths:
+        for gateway in (node.object for node in path if node.object.group_kind == GATEWAY and not node.section):
+            for node in path:
+                for policy in analysis.resolver.policies_at(node):
+                    switch = analysis.registry.known(policy.ref.group_kind).enabled_by
+                    if switch and switched_on(analysis.topology, gateway, switch) is False:
+                        why = off_words(analysis.topology, gateway, switch)
+                        yield NotApplying(policy.ref, node, f"not by way of {gateway}, since {why}")
 
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:

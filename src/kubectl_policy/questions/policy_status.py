@@ -146,9 +146,9 @@ class _Report:
         switch, topology = self.profile.enabled_by, self.analysis.topology
         if switch is None:
             return ""
-        gateways = sorted(set(gateways_of(target.object, self.profile, topology)))
-        names = [str(gateway) for gateway in gateways if switched_on(topology, gateway, switch) is False]
-        return not_enabled(switch, names) if names else ""
+        gateways = set(gateways_of(target.object, self.profile, topology))
+        off = [gateway for gateway in gateways if switched_on(topology, gateway, switch) is False]
+        return not_enabled(topology, switch, off)
 
     @property
     def _excludes(self) -> bool:

@@ -37,6 +37,7 @@ class Unseen:
 
 
 _ADD = "add the manifest that holds it"
+_ADD_ALL = "add the manifests that hold them"
 
 
 def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Unseen, ...]:
@@ -48,7 +49,7 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
     found = [
         *gaps(analysis),
         *_unknown_parents(analysis, objects),
-        *_unknown_targets(targeting),
+        *_unknown_targets(analysis, targeting),
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
@@ -68,7 +69,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     kinds = [(policy.group_kind, path) for path in paths]
     found = [
         *gaps(analysis),
-        *_unknown_targets(attachments),
+        *_unknown_targets(analysis, attachments),
         *_unknown_needs(analysis, attachments),
         *_unknown_parents(analysis, routes),
         *_unknown_controllers(analysis, kinds),
@@ -81,7 +82,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
 def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
     """What a policy refers to itself and was not read: targets, and objects without which it is invalid."""
     attachments = analysis.attachments[policy]
-    return tuple(dict.fromkeys((*_unknown_targets(attachments), *_unknown_needs(analysis, attachments))))
+    return tuple(dict.fromkeys((*_unknown_targets(analysis, attachments), *_unknown_needs(analysis, attachments))))
 
 
 def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
@@ -95,19 +96,24 @@ def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
     return list(dict.fromkeys([*more, *(node.object for path in paths for node in path)]))
 
 
-def _unknown_targets(attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
     for attachment in attachments:
         if attachment.state == "target unknown":
-            yield _unknown_target(attachment)
+            yield _unknown_target(analysis, attachment)
 
 
-def _unknown_target(attachment: Attachment) -> Unseen:
+def _unknown_target(analysis: Analysis, attachment: Attachment) -> Unseen:
     declared, policy = attachment.declared, attachment.policy
     if not declared.field:
         what = f"{plural(declared.kind)} in namespace {declared.namespace}"
-        return Unseen(what, f"none was read, and a filter of one may name {policy}", "add the manifests that hold them")
-    what = str(attachment.target.object) if attachment.target else f"what {policy} selects"
-    return Unseen(what, f"{policy} targets it, and {attachment.message}", _ADD)
+        return Unseen(what, f"none was read, and a filter of one may name {policy}", _ADD_ALL)
+    reason = f"{policy} targets it, and {attachment.message}"
+    target = attachment.target
+    if target is None:
+        return Unseen(f"what {policy} selects", reason, _ADD)
+    if analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
+        return Unseen(f"routes to {target}", reason, _ADD_ALL)
+    return Unseen(str(target.object), reason, _ADD)
 
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:

@@ -146,7 +146,7 @@ def _unit(field: str) -> str:
 
 _WITHIN: Final = {
     "level": "policies on one level",
-    "levels": "those of a route and of the routes that it leads to",
+    "levels": "levels one below the other, such as a route and the routes that it leads to",
     "scopes": "the scopes",
 }
 
@@ -157,7 +157,8 @@ def joint_words(profile: PolicyKindProfile) -> tuple[str, ...]:
 
 
 def _joint(joint: Joint) -> str:
-    of = {"": "what each policy says", "*": "its fields, each from one policy"}.get(joint.by, f"entries by {joint.by}")
+    entries = f"elements by their {joint.by[1:-1]}" if joint.by.startswith("[") else f"entries by {joint.by}"
+    of = {"": "what each policy says", "*": "its fields, each from one policy"}.get(joint.by, entries)
     among = either([_WITHIN[within] for within in joint.within])
     unless = f", unless they disagree on {either(joint.unless)}" if joint.unless else ""
     return f"{joint.field}: {of}, among {among}{unless}"

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at, value_at
-from kubectl_policy.resolution.traced import Beside, KeyedList, Leaf, elements, leaves, plain
+from kubectl_policy.resolution.traced import Beside, KeyedList, Leaf, elements, leaves, plain, sort_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -103,7 +103,7 @@ def filled(
     from the first one that has them, and so do those in `unless` where both disagree on one of the fields that are
     given for them.
     """
-    merged: dict[str, Leaf | Traced] = _sort_of(first)(first)
+    merged: dict[str, Leaf | Traced] = sort_of(first)(first)
     for key, theirs in later.items():
         ours, here = first.get(key), (*field, key)
         if ours is None:
@@ -112,7 +112,7 @@ def filled(
             continue
         elif isinstance(ours, Leaf):
             merged[key] = theirs if _is_empty(ours, theirs) else ours
-        elif _sort_of(ours) is _sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
+        elif sort_of(ours) is sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
             merged[key] = filled(ours, theirs, whole, unless, here)
     return merged
 
@@ -120,10 +120,6 @@ def filled(
 def _is_empty(ours: Leaf, theirs: Traced) -> bool:
     nothing: Json = [] if isinstance(theirs, KeyedList) else {}
     return ours.value == nothing
-
-
-def _sort_of(spec: Traced) -> type[dict[str, Leaf | Traced]]:
-    return type(spec) if isinstance(spec, KeyedList) else dict
 
 
 def only(spec: Traced, field: Field) -> Traced:

@@ -52,6 +52,11 @@ class Beside(KeyedList):
     """Values of several policies beside each other, known by whose or what they are; of one, it is that value."""
 
 
+def sort_of(spec: Traced) -> type[dict[str, Leaf | Traced]]:
+    """What a spec is a sort of: a list of one sort or the other, or a map."""
+    return type(spec) if isinstance(spec, KeyedList) else dict
+
+
 def trace(value: Mapping[str, Json], source: Source, whole: Collection[Field] = ()) -> Traced:
     """A spec as its policy declared it, every leaf with its source.
 
@@ -77,7 +82,7 @@ def keyed(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Tr
     elements of another one is named without them: `rules.matches`.
     """
     is_list = isinstance(spec, KeyedList)
-    found: dict[str, Leaf | Traced] = KeyedList() if is_list else {}
+    found: dict[str, Leaf | Traced] = sort_of(spec)()
     for key, child in spec.items():
         here = field if is_list else (*field, key)
         inner = child
@@ -118,8 +123,8 @@ def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
         empty: Json = [] if isinstance(target, KeyedList) else {}
         keeps = change.value == empty and isinstance(target, Mapping)
         return target if keeps and target is not None else change
-    merged: dict[str, Leaf | Traced] = KeyedList() if isinstance(change, KeyedList) else {}
-    if isinstance(target, Mapping) and isinstance(target, KeyedList) == isinstance(change, KeyedList):
+    merged: dict[str, Leaf | Traced] = sort_of(change)()
+    if isinstance(target, Mapping) and sort_of(target) is sort_of(change):
         merged.update(target)
     for key, child in change.items():
         merged[key] = patch(merged.get(key), child)

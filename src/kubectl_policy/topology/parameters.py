@@ -101,3 +101,13 @@ def switched_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itsel
     if value_at(found.spec, switch.field) not in (None, False, "", {}, []):
         return True
     return found.present is False and (not itself or switch.without == "allowed")
+
+
+def off_words(topology: Topology, gateway: ObjectRef, switch: Switch) -> str:
+    """Why the parameters of a Gateway do not let a kind be used, in words, with the objects and the field."""
+    field = f"spec.{switch.field}"
+    named = [str(ref) for ref in _named(topology, gateway, switch.group_kind)]
+    if not named:
+        return f"{gateway} has no {switch.group_kind.kind} that sets {field}"
+    value = value_at(parameters_of(topology, gateway, switch.group_kind).spec, switch.field)
+    return f"{field} is {'false' if value is False else 'not set'} in {' and '.join(named)} of {gateway}"

@@ -95,6 +95,15 @@ def test_a_reference_that_is_not_permitted() -> None:
     assert outcome(service("s"), away, lets_in) == ("attached", "")
 
 
+def test_a_kind_of_every_controller() -> None:
+    """Takes any route for one of its own, and has no controllers to name."""
+    free = replace(REFERRED, controllers=frozenset())
+    assert outcome(service("s"), route("r", parents=[parent("far")]), profile=free) == ("attached", "")
+    assert outcome(profile=free) == ("target missing", "no route sends requests to Service default/s")
+    unknown = "no route in the input sends requests to Service default/s"
+    assert outcome(profile=free, complete=False) == ("target unknown", unknown)
+
+
 def test_a_section_of_what_does_not_exist() -> None:
     """Known to be none where the Service is known not to exist, and not known where it was not read."""
     missing = "Service default/s has no section web; it does not exist"

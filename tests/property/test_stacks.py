@@ -1,0 +1,131 @@
+"""The laws of kinds whose policies are merged level by level; with nothing more to say they are folded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, plain
+from kubectl_policy.model import GroupKind
+from kubectl_policy.resolution import field_name
+from kubectl_policy.resolution.levels import stack
+from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.strategies import fold
+from kubectl_policy.resolution.surroundings import Surroundings
+from tests.property.answers import answers
+from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
+from tests.property.strategies import worlds
+from tests.property.world import profiles_of, snapshot_of
+from tests.resolution.outcomes import listener_at, refusing
+from tests.resolution.specs import source
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from kubectl_policy import EffectivePolicy
+    from kubectl_policy.model import Json
+    from tests.property.world import World
+
+PATCHING = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "inherited",
+    "profile",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    same_level="first-wins",
+    nulls="ignore",
+)
+
+
+@given(
+    found=policies(TYPED),
+    whole=st.frozensets(st.sampled_from(("m", "w.*", "*", "p[n]", "w.a.b"))),
+    overrides=st.booleans(),
+)
+def test_without_more_to_say_a_stack_is_a_fold(
+    found: list[tuple[int, dict[str, Json]]], whole: frozenset[str], *, overrides: bool
+) -> None:
+    """With one scope and no joint fields: the same values from the same policies, which all take part."""
+    strategy = MergeStrategy.PATCH_OVERRIDES if overrides else MergeStrategy.PATCH_DEFAULTS
+    profile = replace(PATCHING, whole_fields=whole, strategy=strategy)
+    parts = brought(profile, found)
+    folded, piled = fold(parts, "bottom-up"), stack(parts, profile, Surroundings())
+    assert piled.spec == folded.spec
+    assert (piled.members, piled.rejected) == (folded.members, folded.rejected)
+    (scope,) = piled.scopes
+    assert scope == (piled.spec, piled.members)
+
+
+@given(found=policies(WILD), profile=kinds(), protocol=st.sampled_from(("HTTP", "HTTPS")), out=st.integers(0, 3))
+def test_every_declared_field_has_a_fate(
+    found: list[tuple[int, dict[str, Json]]], profile: PolicyKindProfile, protocol: str, out: int
+) -> None:
+    """Whatever a kind chooses, and some of the policies are refused; who is passed over is beaten by nobody."""
+    parts = brought(profile, found)
+    around = refusing(source("older"), *(part.source for part in parts[len(parts) - out :])) if out else Surroundings()
+    effective = resolve(PLACES, profile, parts, around._replace(listener=listener_at(PLACES[2], protocol)))
+    _check_fates(effective)
+    _check_sources(effective)
+    assert not effective.members & (effective.rejected | effective.unheard)
+
+
+def _check_fates(effective: EffectivePolicy) -> None:
+    declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
+    in_force = {field_name(field): leaf for field, leaf in leaves(effective.spec)}
+    fates = effective.fates()
+    assert [(fate.field, fate.value, fate.source) for fate in fates] == [
+        (field_name(field), leaf.value, leaf.source) for field, leaf in declared
+    ]
+    for fate in fates:
+        if fate.state in {"effective", "unheeded"}:
+            assert fate.superseded_by == ()
+        else:
+            # What a policy says of a port may stand instead of what it says of every port.
+            own = fate.source in fate.superseded_by
+            assert fate.superseded_by
+            assert not own or fate.source in effective.instead[1]
+        if fate.state == "effective":
+            assert fate.value in ({}, []) or in_force[fate.field].source == fate.source
+        if fate.source in effective.unheard and fate.source not in effective.rejected:
+            assert fate.state == "unheeded"
+
+
+def _check_sources(effective: EffectivePolicy) -> None:
+    """Every effective leaf was declared by its source, at that field, or is the target's own."""
+    declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
+    found = list(leaves(effective.spec))
+    assert len({field for field, _ in found}) == len(found)
+    for field, leaf in found:
+        own = leaf.source.object == effective.target.object
+        assert own or (field, leaf) in declared
+        assert own or leaf.source in effective.members
+
+
+@given(world=worlds(), data=st.data(), random=st.randoms(use_true_random=False))
+def test_in_any_world_sources_fates_and_order(world: World, data: st.DataObject, random: Random) -> None:
+    """Every effective leaf has one source; every field a fate; and the order of documents changes no answer."""
+    profiles = tuple(data.draw(stacked(profile)) for profile in profiles_of(world))
+    snapshot = snapshot_of(world)
+    analysis = analyze(snapshot, profiles=profiles)
+    for end in analysis.topology.nodes:
+        for effective in analysis.effective(end):
+            _check_fates(effective)
+            _check_sources(effective)
+    resources = list(snapshot.resources)
+    random.shuffle(resources)
+    shuffled = replace(snapshot, resources=tuple(resources))
+    assert answers(analyze(shuffled, profiles=profiles)) == answers(analysis)
+
+
+@given(spec=TYPED, profile=kinds(), place=st.integers(0, len(PLACES) - 1))
+def test_one_policy_alone_means_what_it_says(spec: dict[str, Json], profile: PolicyKindProfile, place: int) -> None:
+    """However its fields are taken apart, if nothing of it is passed over."""
+    alone = replace(profile, unheeded=(), port_field=None)
+    (part,) = brought(alone, [(place, spec)])
+    effective = resolve(PLACES, alone, (part,), Surroundings())
+    expected: dict[str, Json] = {"default/p0": spec} if alone.apart else spec
+    assert plain(effective.spec) == expected
+    assert effective.policies_in_force() == {part.source.object}

@@ -1,0 +1,175 @@
+"""Whatever kinds of objects were not read, nothing is said to fail for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles.gateways import GatewayProfile
+from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.questions.policy_status import policy_status
+from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.profiles.status import Event
+
+OURS: Final = "example.com/gateway"
+FAILURES: Final[tuple[Event, ...]] = (
+    "target missing",
+    "section missing",
+    "not permitted",
+    "kind unsupported",
+    "conflicted",
+    "invalid",
+    "target invalid",
+    "overlapping",
+    "not enabled",
+)
+STATUS: Final = StatusProfile(
+    "parents",
+    "policies",
+    {
+        "accepted": (ConditionWords("Accepted", "True", "Accepted"),),
+        **{event: (ConditionWords("Accepted", "False", event),) for event in FAILURES},
+    },
+)
+KIND: Final = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "inherited",
+    "profile",
+    controllers=frozenset({OURS}),
+    effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True),),
+    needs=(
+        Needed("spec.key", "", ("Secret",)),
+        Needed("spec.store", "example.com", ("Store",), through=(Needed("spec.key", "", ("Secret",)),)),
+    ),
+    enabled_by=Switch(GroupKind("example.com", "Settings"), "colours.enable"),
+    overlap="refused",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    status=STATUS,
+    gateways=GatewayProfile(invalid_parents="passedOver", address_types=frozenset({"IPAddress"})),
+)
+PROFILES: Final = (
+    KIND,
+    replace(
+        KIND,
+        group_kind=GroupKind("example.com", "BackendPolicy"),
+        policy_class="direct",
+        effective_targets=(),
+        targets_exist="whenReferred",
+        status=replace(STATUS, placement="parentGateways"),
+    ),
+    replace(
+        KIND,
+        group_kind=GroupKind("example.com", "EveryPolicy"),
+        global_namespace="default",
+        status=replace(STATUS, placement="owners"),
+    ),
+)
+PARAMETERS: Final[Json] = {"group": "example.com", "kind": "Settings", "name": "s"}
+TLS: Final[Json] = {"certificateRefs": [{"name": "cert"}]}
+SELECTED: Final = build.allow("Selector", {"matchLabels": {"team": "edge"}})
+
+
+def on(kind: str, name: str, *targets: Json, **spec: Json) -> Resource:
+    """A policy of a kind, with what all of them need."""
+    key: Json = {"name": "key"}
+    fields: Json = {"targetRefs": [*targets], "key": key, "store": {"name": "store"}, "a": 1, **spec}
+    return build.resource(kind, name, fields, group="example.com", age=1)
+
+
+POLICIES: Final = (
+    on("ColorPolicy", "on-gateway", build.target("g")),
+    on("ColorPolicy", "on-listener", build.target("g", section="tls")),
+    on("ColorPolicy", "on-set", build.target("ls", "ListenerSet"), build.target("ls", "ListenerSet", "more")),
+    on("ColorPolicy", "on-route", build.target("r", "HTTPRoute"), build.target("r", "HTTPRoute", "rule[0]")),
+    on("ColorPolicy", "on-child", build.target("of-set", "HTTPRoute")),
+    on("BackendPolicy", "on-service", build.target("s", "Service", group="")),
+    on("BackendPolicy", "on-port", build.target("s", "Service", "web", group="")),
+    on("EveryPolicy", "on-all", {"group": GATEWAY_API, "kind": "HTTPRoute", "selector": {"matchLabels": {"a": "b"}}}),
+)
+WORLD: Final = (
+    build.gateway_class(parametersRef={**PARAMETERS, "namespace": "infra"}),  # type: ignore[dict-item]  # JSON
+    build.gateway(
+        "g",
+        build.listener("http", allowedRoutes=SELECTED),
+        build.listener("tls", "HTTPS", 443, tls=TLS),
+        infrastructure={"parametersRef": PARAMETERS},
+        allowedListeners=SELECTED,
+    ),
+    build.listener_set("ls", build.listener("more", "HTTPS", 8443, tls=TLS)),
+    build.route("r", parents=[build.parent("g", "http"), build.parent("g")], labels={"a": "b"}, hostnames=["a.org"]),
+    build.route("of-set", parents=[build.parent("ls", kind="ListenerSet")], hostnames=["b.org"]),
+    build.service("s", ("web", 8080)),
+    build.namespace("default", {"team": "edge"}),
+    build.resource("Settings", "s", {"colours": {"enable": False}}, group="example.com", namespace="infra"),
+    build.resource("Settings", "s", {"colours": {"enable": True}}, group="example.com"),
+    build.resource("Secret", "key", group=""),
+    build.resource("Secret", "cert", group=""),
+    build.resource("Store", "store", {"key": {"name": "key"}}, group="example.com"),
+)
+# What is read, or is not, as a whole: the objects of one kind in one namespace.
+PARTS: Final = sorted({(found.ref.kind, found.ref.namespace) for found in WORLD})
+UNREAD: Final = [*(unread for size in range(4) for unread in combinations(PARTS, size)), tuple(PARTS)]
+
+
+def analysed(unread: tuple[tuple[str, str], ...], *, complete: bool) -> Analysis:
+    """The world without some of its parts; in a complete one it is known that they could not be read."""
+    read = [found for found in WORLD if (found.ref.kind, found.ref.namespace) not in unread]
+    gaps = [Gap(kind, namespace, "forbidden") for kind, namespace in unread] if complete else []
+    return analyze(build.snapshot(*read, *POLICIES, complete=complete, gaps=gaps), profiles=PROFILES)
+
+
+def claims(analysis: Analysis) -> Iterator[str]:
+    """Everything that is said to fail: attachments, and conditions that are False."""
+    for policy in analysis.policies:
+        for attachment in analysis.attachments[policy.ref]:
+            if attachment.state not in {"attached", "target unknown"}:
+                yield f"{policy.ref}: {attachment.message}"
+        for place in policy_status(analysis, policy.ref):
+            yield from (f"{policy.ref} at {place}" for found in place.conditions if found.status == "False")
+    for obj in (found.ref for found in WORLD):
+        yield from (f"{obj}: {message}" for message in _refusals(analysis, obj))
+
+
+def _refusals(analysis: Analysis, obj: ObjectRef) -> Iterator[str]:
+    topology = analysis.topology
+    conditions = [*gateway_conditions(topology, obj), *listener_set_conditions(topology, obj)]
+    conditions += [found for _, each in route_parent_conditions(topology, obj) for found in each]
+    yield from (found.message for found in conditions if found.status == "False")
+    yield from (found.message for found in topology.bindings(obj) if found.state == "refused")
+
+
+def test_nothing_fails_where_everything_was_read() -> None:
+    """So that whatever fails else fails for want of something."""
+    analysis = analysed((), complete=True)
+    assert list(claims(analysis)) == []
+    assert {found.state for each in analysis.attachments.values() for found in each} == {"attached"}
+
+
+@pytest.mark.parametrize("complete", [True, False], ids=["gaps", "open world"])
+def test_nothing_fails_for_what_was_not_read(*, complete: bool) -> None:
+    """Any three kinds, each in a namespace, or all of them."""
+    found = {unread: said for unread in UNREAD if (said := list(claims(analysed(unread, complete=complete))))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "ListenerSet", "Secret", "Settings", "Store"])
+def test_something_fails_for_what_does_not_exist(kind: str) -> None:
+    """Where the world is known to be complete, that is."""
+    read = [found for found in WORLD if found.ref.kind != kind]
+    assert list(claims(analyze(build.snapshot(*read, *POLICIES, complete=True), profiles=PROFILES)))
