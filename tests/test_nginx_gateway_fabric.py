@@ -363,9 +363,12 @@ def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
 
 
 def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> None:
-    """Articles hang on desk as well, where it is not enabled; that is said of the whole target."""
+    """Articles hang on desk as well, which is told not to; that is said of the whole target."""
     on_articles = edited(world(), "WAFPolicy newsroom/forms", targetRefs=[build.target("articles", "HTTPRoute")])
-    analysis = analyze(on_articles)
+    parameters: Json = {"parametersRef": {"group": GROUP, "kind": "NginxProxy", "name": "desk"}}
+    told = edited(on_articles, "Gateway platform/desk", infrastructure=parameters)
+    desk = build.resource("NginxProxy", "desk", {"waf": {"enable": False}}, group=GROUP, namespace="platform")
+    analysis = analyze(added(told, desk))
     kind = build.ref("WAFPolicy", "", group=GROUP).group_kind
     found = {
         node.object.name: plain(each.spec)
