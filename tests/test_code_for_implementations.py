@@ -54,11 +54,12 @@ def lines_of(name: str) -> int:
     """How many lines a function or a class has, named by its module and, after a dot, its name."""
     parts, module = name.split("."), PACKAGE
     while not module.with_suffix(".py").is_file():
+        assert len(parts) > 1, f"there is no {name}"
         module /= parts.pop(0)
     node: ast.AST = ast.parse(module.with_suffix(".py").read_text("utf-8"))
     for part in parts:
-        (node,) = (found for found in getattr(node, "body", ()) if getattr(found, "name", "") == part)
-    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+        node = next((found for found in getattr(node, "body", ()) if getattr(found, "name", "") == part), ast.Pass())
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef), f"there is no {name}"
     return (node.end_lineno or 0) - node.lineno + 1
 
 
