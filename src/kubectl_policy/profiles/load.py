@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.errors import ProfileError
@@ -18,8 +18,6 @@ from kubectl_policy.profiles.validate import flaws
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
-    from importlib.resources.abc import Traversable
-    from pathlib import Path
 
     from kubectl_policy.profiles.delegation import DelegationProfile
     from kubectl_policy.profiles.document import Document
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
 
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
 MAX_SIZE: Final = 4 * 2**20
+# importlib.resources would read a zip file as well, but takes as long to import as reading a profile does.
+_HERE: Final = Path(__file__).parent
 _HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
@@ -83,8 +83,8 @@ def built_in_groups() -> frozenset[str]:
     return frozenset(file.name.removesuffix(_SUFFIX) for file in _data().iterdir())
 
 
-def _data() -> Traversable:
-    return resources.files("kubectl_policy.profiles") / "data"
+def _data() -> Path:
+    return _HERE / "data"
 
 
 def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
@@ -119,7 +119,7 @@ def check(document: Document, wanted: Schema, hint: str) -> None:
 @cache
 def schema() -> Schema:
     """The JSON Schema of a profile file."""
-    text = (resources.files("kubectl_policy.profiles") / "schema.json").read_text("utf-8")
+    text = (_HERE / "schema.json").read_text("utf-8")
     return cast("dict[str, Any]", json.loads(text))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -149,5 +148,7 @@ def commands_section(commands: Sequence[Sequence[str]], view: View) -> tuple[Lin
     """At most two commands that lead on, with the options of the present one, ready to paste; at a terminal only."""
     if not view.terminal:
         return ()
+    import shlex  # noqa: PLC0415 (only a terminal needs it)
+
     texts = (shlex.join(visible(word) for word in (*command, *view.options)) for command in commands[:2])
     return section("Next", (Line((Span(f"{view.program} {text}", "command"),), 2) for text in texts))
