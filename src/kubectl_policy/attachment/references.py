@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
 
 
-@dataclass(frozen=True, slots=True)
-class TargetReference:
+class TargetReference(NamedTuple):
     """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
 
     `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the

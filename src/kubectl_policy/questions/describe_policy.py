@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.concerns import relevant_diagnostics
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@dataclass(frozen=True, slots=True)
-class FieldOutcome:
+class FieldOutcome(NamedTuple):
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.

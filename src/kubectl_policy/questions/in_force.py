@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.declared import named_fates, named_leaves
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
     `removed` is true if the source removes the field.
@@ -36,8 +34,7 @@ class Setting:
     beaten: tuple[Fate, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class InForce:
+class InForce(NamedTuple):
     """What one policy kind amounts to, the same on all of `paths` (positions in the description's paths).
 
     `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
@@ -64,8 +61,7 @@ class InForce:
     weights: Mapping[ObjectRef, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An effective policy on one of the paths."""
 
     path: int

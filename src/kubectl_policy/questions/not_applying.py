@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology import too_wide
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@dataclass(frozen=True, slots=True)
-class NotApplying:
+class NotApplying(NamedTuple):
     """A policy, or (`policy` None) everything beyond a place, that has no effect on the subject.
 
     `target` is where the policy is attached, or the place that the subject is not attached to. `message` says why in

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyCondition:
+class PolicyCondition(NamedTuple):
     """A condition as the kind's controller words it; `message` and `related` say what it is about, in our words.
 
     Related are the targets that override a policy, the policy that it is merged with, or the routes merged into it.
@@ -39,8 +37,7 @@ class PolicyCondition:
     related: tuple[NodeRef, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AncestorStatus:
+class AncestorStatus(NamedTuple):
     """The conditions in one place: an ancestor (`status.ancestors`) or, where it is None, the policy's own."""
 
     ancestor: NodeRef | None

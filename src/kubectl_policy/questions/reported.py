@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 PlaceSort: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedCondition:
+class ReportedCondition(NamedTuple):
     """One condition. `about` says what it is about where an object has several (a parent, an ancestor, a listener).
 
     `stale` is true where the controller has not seen the object's present generation; `seen` is the generation that it
@@ -34,8 +32,7 @@ class ReportedCondition:
     seen: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedPlace:
+class ReportedPlace(NamedTuple):
     """Conditions that stand together, with what they are about and who wrote them, as far as the status says so.
 
     `entry` is the element of the status' list, or the status itself; `reference` is its parentRef or ancestorRef.

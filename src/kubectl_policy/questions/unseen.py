@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.kinds import plural
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(NamedTuple):
     """Something that was not read: what it is, why, and the file or permission that would show it.
 
     `policies` are set of what was read and is not computed: of these policies it is not known whether they count.

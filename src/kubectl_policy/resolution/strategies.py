@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.traced import Source, patched
@@ -32,8 +32,7 @@ class Contribution:
     empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(NamedTuple):
     """Some neighbouring contributions of a path, merged.
 
     `specs` are those that take part, in the order in which each patches what stands before it. They are kept apart

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A condition as in `metav1.Condition`.
 
     The status is Unknown, with the reason Pending, where it depends on something that was not read; the message then
