@@ -74,6 +74,15 @@ def test_the_exit_code_says_that_the_answer_is_incomplete(command: Command, tmp_
     assert "broken.yaml" in said
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_exit_code_says_that_a_report_cannot_be_judged(command: Command, output: str) -> None:
+    """Where the targets were not read, nobody knows whether the reports are right: that is no clean bill of health."""
+    ask = ("status", "-A", "--exit-code", "--offline", REPORTED / "policies.yaml", "-o", output)
+    assert command(*ask).code == 4
+    assert command(*ask, "--allow-incomplete").code == 0
+    assert command(*ask, "--complete").code == 1
+
+
 @pytest.mark.parametrize("output", ["table", "wide", "name"])
 def test_rows_go_to_standard_output_and_the_first_sentence_beside_them(command: Command, output: str) -> None:
     """So that a pipe gets rows alone."""

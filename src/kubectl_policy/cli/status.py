@@ -43,7 +43,7 @@ def status(  # noqa: PLR0913 (every option of the command is a parameter)
         bool, typer.Option("--exit-code", help="Exit with 1 if something disagrees, with 4 if that is uncertain.")
     ] = False,
     allow_incomplete: Annotated[
-        bool, typer.Option("--allow-incomplete", help="With --exit-code, go by what could be read.")
+        bool, typer.Option("--allow-incomplete", help="With --exit-code, go by what is certain.")
     ] = False,
     profiles: Profiles = None,
     setting: ControllerSettings = None,
@@ -75,7 +75,7 @@ def status(  # noqa: PLR0913 (every option of the command is a parameter)
     terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
     _mention(report, output)
     mention_the_rest(analysis, unseen=report.unseen if output in {"tree", "yaml", "json"} else ())
-    if exit_code and report.unseen and not allow_incomplete:
+    if exit_code and report.uncertain and not allow_incomplete:
         return INCOMPLETE
     return FOUND if exit_code and report.disagrees else 0
 

@@ -47,6 +47,12 @@ class StatusReport:
         """Whether any report is known not to be as computed."""
         return any(one.disagrees for one in self.objects)
 
+    @property
+    def uncertain(self) -> bool:
+        """Whether more input might change what is known to disagree, or whether anything does."""
+        undecided = any(found.verdict == "undecided" for _, found in self.comparisons)
+        return bool(self.unseen) or (undecided and not self.disagrees)
+
 
 def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
     """The reports on the selected objects of a type; without a type, on all policies and on what they target.
