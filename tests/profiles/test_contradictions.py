@@ -39,18 +39,13 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
         ({"mergeParents": []}, "mergeParents", "means nothing without chooser: challenger"),
         *(({name: [], **LEVELLED, "nulls": "remove"}, name, "needs nulls: ignore") for name in BY_LEVELS),
         ({"portField": PORTS}, "portField", "needs a joint field of that name, by that key"),
-        (
-            {
-                "portField": PORTS,
-                **LEVELLED,
-                "jointFields": [
-                    {"field": "perPort"},
-                    {"field": "perPort", "by": "[n]"},
-                    {"field": "x", "by": "[port]"},
-                ],
-            },
-            "portField",
-            "needs a joint field of that name, by that key",
+        *(
+            (
+                {"portField": PORTS, **LEVELLED, "jointFields": [joint, {"field": "x", "by": "[port]"}]},
+                "portField",
+                "needs a joint field of that name, by that key",
+            )
+            for joint in ({"field": "perPort"}, {"field": "perPort", "by": "[n]"})
         ),
         ({"attachment": "none", "targetFields": []}, "targetFields", "means nothing with attachment: none"),
         ({"attachment": "none", "targetGroup": ""}, "targetGroup", "means nothing with attachment: none"),
@@ -72,6 +67,14 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
             {"declaredTargets": [{"group": "example.com/v1", "kind": "A"}]},
             "declaredTargets.0.group",
             "'example.com/v1' has a version; write the group alone, 'example.com'",
+        ),
+        (
+            {
+                "jointFields": [{"field": "a", "within": ["level"], "by": "*"}, {"field": "a", "within": ["scopes"]}],
+                **LEVELLED,
+            },
+            "jointFields",
+            "one field is put together by one thing alone, wherever it is",
         ),
         *(({name: [], **LEVELLED, "strategy": "All apply"}, name, LEVELS) for name in BY_LEVELS),
         *(({name: [], **LEVELLED, "stanzas": "plural"}, name, LEVELS) for name in BY_LEVELS),

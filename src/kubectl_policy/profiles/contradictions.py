@@ -64,6 +64,12 @@ def _ignores_nulls(fields: Fields) -> bool:
     return fields.get("nulls") == "ignore"
 
 
+def _joined_by_one_thing(fields: Fields) -> bool:
+    """Whether every joint field is taken apart in one way, which is done before policies meet anywhere."""
+    ways = {(joint["field"], joint.get("by", "")) for joint in fields["jointFields"]}
+    return len(ways) == len({field for field, _ in ways})
+
+
 def _port_field_is_joint(fields: Fields) -> bool:
     """Whether the entries for ports are told apart by the key that holds the port."""
     said = fields["portField"]
@@ -88,6 +94,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
     ),
     *((name, _ignores_nulls, "needs nulls: ignore") for name in BY_LEVELS),
+    ("jointFields", _joined_by_one_thing, "one field is put together by one thing alone, wherever it is"),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(
