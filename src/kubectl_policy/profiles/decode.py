@@ -19,8 +19,9 @@ from kubectl_policy.profiles.decode_status import status_of
 from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
 from kubectl_policy.profiles.gateways import GatewayProfile
 from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.profiles.profile import TARGET_FIELDS, Needed, PolicyKindProfile, Setting
+from kubectl_policy.profiles.profile import TARGET_FIELDS, Needed, PolicyKindProfile
 from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.settings import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

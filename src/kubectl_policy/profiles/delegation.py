@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from kubectl_policy.profiles.settings import filled_in
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -43,8 +45,5 @@ class DelegationProfile:
 
     def under(self, values: Mapping[str, str]) -> DelegationProfile:
         """The profile that holds under settings; one without a value has its default."""
-        controllers = self.controllers
-        for name, default in self.settings:
-            value = values.get(name, default)
-            controllers = frozenset(controller.replace(f"{{{name}}}", value) for controller in controllers)
-        return replace(self, controllers=controllers)
+        said = {name: values.get(name, default) for name, default in self.settings}
+        return replace(self, controllers=frozenset(filled_in(name, said) for name in self.controllers))

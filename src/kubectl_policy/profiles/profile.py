@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.profiles.settings import filled_in
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.gateways import GatewayProfile
     from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
     from kubectl_policy.profiles.requirements import Switch
+    from kubectl_policy.profiles.settings import Setting
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
@@ -62,13 +64,6 @@ class Needed(NamedTuple):
         """The need under settings, all of which are given."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
         return self._replace(grant_required=required, through=tuple(need.under(values) for need in self.through))
-
-
-class Setting(NamedTuple):
-    """A setting of a controller that no manifest states: what holds unless a person says otherwise, and what it is."""
-
-    default: str
-    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +219,9 @@ class PolicyKindProfile:
         said = {name: values.get(name, setting.default) for name, setting in self.settings.items()}
         return replace(
             self,
-            controllers=frozenset(_filled_in(controller, said) for controller in self.controllers),
-            global_namespace=_filled_in(self.global_namespace, said),
+            controllers=frozenset(filled_in(controller, said) for controller in self.controllers),
+            global_namespace=filled_in(self.global_namespace, said),
             joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(said)),
             needs=tuple(need.under(said) for need in self.needs),
             variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )
-
-
-def _filled_in(name: str, values: Mapping[str, str]) -> str:
-    for setting, value in values.items():
-        name = name.replace(f"{{{setting}}}", value)
-    return name
