@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import Attachment, attach
+from kubectl_policy.model.fields import every_mapping
 from kubectl_policy.model.index import Index
+from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.registry import short_names_in
@@ -23,6 +25,7 @@ from kubectl_policy.resolution import (
     takes_effect_below,
 )
 from kubectl_policy.topology import Path, Settings, Topology, passed_over
+from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,6 +77,22 @@ class Analysis:
     def attachments_to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
         """The attachments, of any state, whose target is an object or one of its sections; sorted by policy."""
         return self._by_target.get(obj, ())
+
+    def calling(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The policies attached to something that send requests to a backend themselves, by `backend_fields`."""
+        return self._by_called.get(backend, ())
+
+    @cached_property
+    def _by_called(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        found: dict[ObjectRef, dict[ObjectRef, None]] = {}
+        for profile in self.registry.policy_kinds:
+            for policy in self.index.of_kind(profile.group_kind) if profile.backend_fields else ():
+                attached = any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
+                for path in profile.backend_fields if attached else ():
+                    for reference in every_mapping(policy.raw, path.split(".")):
+                        backend = refer(self.index, reference, policy.ref.namespace, SERVICE)
+                        found.setdefault(backend, {})[policy.ref] = None
+        return {backend: tuple(policies) for backend, policies in found.items()}
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
         """The effective policies at a node, for each path that leads to it; of one policy kind, if given.

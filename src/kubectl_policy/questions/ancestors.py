@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import every_mapping
-from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.topology.conflicts import admits
 from kubectl_policy.topology.controllers import controller_of, managed
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs, refer
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
@@ -93,7 +91,7 @@ def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef)
     routes = analysis.topology.relations.routes_forwarding_to(target.object)
     using = (route for route in routes if _uses(analysis, profile, route, target))
     parents = (parent for route in using for parent in _parents(analysis, profile, route))
-    return dict.fromkeys([*parents, *_calling(analysis, target.object)])
+    return dict.fromkeys([*parents, *map(NodeRef, analysis.calling(target.object))])
 
 
 def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, target: NodeRef) -> bool:
@@ -102,19 +100,6 @@ def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, targ
     if target.section:
         return bool(nodes & {target, target._replace(section="")})
     return any(not node.section or not analysis.resolver.claimants(node, profile.group_kind) for node in nodes)
-
-
-def _calling(analysis: Analysis, backend: ObjectRef) -> Iterator[NodeRef]:
-    """The policies that are attached to something and send requests to a backend themselves."""
-    for profile in analysis.registry.policy_kinds:
-        for policy in analysis.index.of_kind(profile.group_kind) if profile.backend_fields else ():
-            named = (
-                refer(analysis.index, reference, policy.ref.namespace, SERVICE)
-                for path in profile.backend_fields
-                for reference in every_mapping(policy.raw, path.split("."))
-            )
-            if backend in named and any(found.state == "attached" for found in analysis.attachments[policy.ref]):
-                yield NodeRef(policy.ref)
 
 
 def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
