@@ -29,6 +29,7 @@ from kubectl_policy.topology.references import (
     port_names,
     rule_names,
 )
+from kubectl_policy.topology.requests import Requests, requests_of
 from kubectl_policy.topology.tiers import HIERARCHY, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.settings import Settings
 
 DelegationsOf: TypeAlias = "Callable[[Collection[GroupKind]], tuple[DelegationProfile, ...]]"
-_Key = TypeVar("_Key", NodeRef, ObjectRef, str)
+_Key = TypeVar("_Key", NodeRef, ObjectRef, Requests, str)
 
 
 class Relations:
@@ -209,6 +210,16 @@ class Relations:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
         return self._filters_by_object.get(obj, ())
 
+    def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
+        """Which requests a route takes, each once."""
+        resource = self.index.get(route)
+        found = requests_of(resource, self.bindings(route), self.listeners) if resource else ()
+        return tuple(dict.fromkeys(found))
+
+    def routes_taking(self, requests: Requests) -> tuple[ObjectRef, ...]:
+        """The routes that take the same requests; by kind, then sorted."""
+        return self._routes_by_requests.get(requests, ())
+
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
@@ -265,6 +276,10 @@ class Relations:
     @cached_property
     def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
         return filters_by_object(self.index)
+
+    @cached_property
+    def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
+        return _grouped((requests, route) for route, _ in self._routes() for requests in self.requests_of(route))
 
     def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
         allowed = permitted(self.index, route.group_kind, route.namespace, target)
