@@ -25,6 +25,7 @@ from kubectl_policy.resolution import (
     takes_effect_below,
 )
 from kubectl_policy.topology import Path, Settings, Topology, passed_over
+from kubectl_policy.topology.grouped import grouped
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
@@ -84,15 +85,14 @@ class Analysis:
 
     @cached_property
     def _by_called(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        found: dict[ObjectRef, dict[ObjectRef, None]] = {}
-        for profile in self.registry.policy_kinds:
-            for policy in self.index.of_kind(profile.group_kind) if profile.backend_fields else ():
-                attached = any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
-                for path in profile.backend_fields if attached else ():
-                    for reference in every_mapping(policy.raw, path.split(".")):
-                        backend = refer(self.index, reference, policy.ref.namespace, SERVICE)
-                        found.setdefault(backend, {})[policy.ref] = None
-        return {backend: tuple(policies) for backend, policies in found.items()}
+        return grouped(
+            (refer(self.index, reference, policy.ref.namespace, SERVICE), policy.ref)
+            for profile in self.registry.policy_kinds
+            for policy in (self.index.of_kind(profile.group_kind) if profile.backend_fields else ())
+            if any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
+            for path in profile.backend_fields
+            for reference in every_mapping(policy.raw, path.split("."))
+        )
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
         """The effective policies at a node, for each path that leads to it; of one policy kind, if given.

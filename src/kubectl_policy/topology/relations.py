@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at
@@ -15,6 +15,7 @@ from kubectl_policy.topology.delegating_refs import delegating_refs
 from kubectl_policy.topology.delegation import Delegations
 from kubectl_policy.topology.filters import filters_by_object
 from kubectl_policy.topology.grants import permitted, unseen
+from kubectl_policy.topology.grouped import grouped
 from kubectl_policy.topology.handshake import bind
 from kubectl_policy.topology.listeners import listeners_of
 from kubectl_policy.topology.reachable import reachable
@@ -33,7 +34,7 @@ from kubectl_policy.topology.requests import Requests, requests_of
 from kubectl_policy.topology.tiers import HIERARCHY, WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.settings import Settings
 
 DelegationsOf: TypeAlias = "Callable[[Collection[GroupKind]], tuple[DelegationProfile, ...]]"
-_Key = TypeVar("_Key", NodeRef, ObjectRef, Requests, str)
 
 
 class Relations:
@@ -123,7 +123,7 @@ class Relations:
         """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
         parent = node.object
         if parent not in self._attached:
-            self._attached[parent] = _grouped(
+            self._attached[parent] = grouped(
                 (binding.listener or NodeRef(parent), route)
                 for route in self.routes_naming(parent)
                 for binding in self.bindings(route)
@@ -143,7 +143,7 @@ class Relations:
     def _below_bound(self) -> frozenset[ObjectRef]:
         """The routes to which requests come from other routes, directly or through more of them."""
         found = self._routes_by_backend.items()
-        below = _grouped((above, route) for route, routes in found if route.group_kind in ROUTES for above in routes)
+        below = grouped((above, route) for route, routes in found if route.group_kind in ROUTES for above in routes)
         first = [child for route, children in below.items() if self._is_bound(route) for child in children]
         return frozenset(reachable(first, lambda route: below.get(route, ())))
 
@@ -246,7 +246,7 @@ class Relations:
     @cached_property
     def _routes_by_parent(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
         routes = self._routes()
-        return _grouped((one.object, route) for route, raw in routes for one in parent_refs(self.index, route, raw))
+        return grouped((one.object, route) for route, raw in routes for one in parent_refs(self.index, route, raw))
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
@@ -259,9 +259,9 @@ class Relations:
             and self._may_refer(route, backend.object)
         )
         if not delegating:
-            return _grouped(plain)
+            return grouped(plain)
         delegated = ((found.child, found.parent.object) for found in self.delegations.taken())
-        return _grouped(sorted([*plain, *delegated]))
+        return grouped(sorted([*plain, *delegated]))
 
     @cached_property
     def _forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
@@ -279,7 +279,7 @@ class Relations:
 
     @cached_property
     def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
-        return _grouped((requests, route) for route, _ in self._routes() for requests in self.requests_of(route))
+        return grouped((requests, route) for route, _ in self._routes() for requests in self.requests_of(route))
 
     def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
         allowed = permitted(self.index, route.group_kind, route.namespace, target)
@@ -288,19 +288,12 @@ class Relations:
     @cached_property
     def _gateways_by_class(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
         gateways = (gateway.ref for gateway in self.index.of_kind(GATEWAY))
-        return _grouped((found, gateway) for gateway in gateways if (found := self.class_of(gateway)))
+        return grouped((found, gateway) for gateway in gateways if (found := self.class_of(gateway)))
 
     @cached_property
     def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:
         objects = [resource.ref for kind in HIERARCHY for resource in self.index.of_kind(kind)]
-        return _grouped((obj.namespace, obj) for obj in (*objects, *self._routes_by_backend) if obj.namespace)
+        return grouped((obj.namespace, obj) for obj in (*objects, *self._routes_by_backend) if obj.namespace)
 
     def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
         return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
-
-
-def _grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
-    found: dict[_Key, dict[ObjectRef, None]] = {}
-    for key, obj in pairs:
-        found.setdefault(key, {})[obj] = None
-    return {key: tuple(objects) for key, objects in found.items()}
