@@ -82,6 +82,7 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
         ({"scopes": [], **LEVELLED, "chooser": "challenger"}, "scopes", LEVELS),
         ({"scopes": [], **LEVELLED, "strategyField": "spec.mode"}, "scopes", LEVELS),
         ({"sameLevel": "all-apply"}, "sameLevel", LEVELS.replace("needs", "can be all-apply only with")),
+        ({"securityFields": ["acl", "*"]}, "securityFields", "* means every field, so that it stands alone"),
         ({"targetGroup": "v1beta1"}, "targetGroup", "'v1beta1' has a version; write the group alone, ''"),
     ],
 )
@@ -113,6 +114,9 @@ def test_a_kind_has_a_name() -> None:
         {**LEVELLED, "portField": PORTS, "jointFields": [{"field": "perPort", "by": "[port]"}]},
         {"attachment": "none", "declaredTargets": [SERVICE]},
         {"targetGroup": "v1.example.com"},
+        {"securityFields": ["*"]},
+        {"securityFields": []},
+        {"securityFields": ["acl", "perPort.*"]},
         {"approximate": True, "notes": "Retries are not counted."},
         {"approximate": False},
         *({name: [], **LEVELLED} for name in BY_LEVELS),

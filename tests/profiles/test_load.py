@@ -96,6 +96,24 @@ WRONG: Final = [
         id="whole fields",
     ),
     pytest.param(
+        DIRECT + "    securityFields: jwt\n",
+        6,
+        f"{KIND}.securityFields: must be a list, not 'jwt'",
+        id="no list of security fields",
+    ),
+    pytest.param(
+        DIRECT + "    securityFields:\n      - jwt\n      - rules[name]\n",
+        8,
+        f"{KIND}.securityFields[1]: 'rules[name]' does not fit. Fields are written as jwt, perPort.*.tls",
+        id="security field",
+    ),
+    pytest.param(
+        DIRECT + "    securityFields: ['*', jwt]\n",
+        6,
+        f"{KIND}.securityFields: * means every field, so that it stands alone",
+        id="every field and another",
+    ),
+    pytest.param(
         DIRECT + "    unnamedRules: rule\n",
         6,
         f"{KIND}.unnamedRules: 'rule' does not fit. How a reference calls a rule without a name; {{n}} is its place",

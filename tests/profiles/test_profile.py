@@ -126,6 +126,50 @@ def test_which_kinds_keep_policies_apart(profile: PolicyKindProfile, *, apart: b
 
 
 @pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ("", "jwt"),
+        ("jwt", "cors"),
+        ("jwt", "jwtAuth"),
+        ("jwt", "auth jwt"),
+        ("jwt", ""),
+        ("*", ""),
+        ("tls.mode", "tls"),
+        ("tls.mode", "tls version"),
+        ("tls.mode cors", "tls version"),
+        ("ports.*.tls", "ports"),
+        ("ports.*.tls", "ports 443"),
+        ("ports.*.tls", "ports 443 buffer"),
+        ("ports.*.tls", "ports tls"),
+    ],
+)
+def test_fields_that_are_not_about_security(fields: str, field: str) -> None:
+    """Others, those with a name that begins alike, and what only holds such a field."""
+    profile = replace(PLAIN, security_fields=frozenset(fields.split()))
+    assert not profile.is_security(tuple(field.split()))
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ("jwt", "jwt"),
+        ("jwt", "jwt providers a.b/c"),
+        ("cors jwt", "jwt"),
+        ("tls.mode", "tls mode"),
+        ("ports.*.tls", "ports 443 tls"),
+        ("ports.*.tls", "ports 443 tls mode"),
+        ("limits.*", "limits gold"),
+        ("*", "anything"),
+        ("*", "any thing"),
+    ],
+)
+def test_fields_that_are_about_security(fields: str, field: str) -> None:
+    """A field that is named and everything below it; a `*` stands for one key, whatever that is."""
+    profile = replace(PLAIN, security_fields=frozenset(fields.split()))
+    assert profile.is_security(tuple(field.split()))
+
+
+@pytest.mark.parametrize(
     ("profile", "by_listener"),
     [
         (PLAIN, False),

@@ -203,6 +203,19 @@ class TestTargets:
         ]
         assert said(blank(policy_class="direct"), "takes effect") == ["at its target"]
 
+    @pytest.mark.parametrize(
+        ("fields", "words"),
+        [
+            ((), []),
+            (("jwt",), ["a protection is lost with jwt"]),
+            (("perPort.*.tls", "acl", "jwt"), ["a protection is lost with acl, jwt or perPort.*.tls"]),
+            (("*",), ["a protection is lost with any field"]),
+        ],
+    )
+    def test_fields_that_protect(self, fields: tuple[str, ...], words: list[str]) -> None:
+        """By their names; nothing is said of a kind without any."""
+        assert said(blank(security_fields=frozenset(fields)), "security") == words
+
     def test_a_kind_whose_attaching_is_not_computed(self) -> None:
         """Of it only what somebody has said: the defaults would claim something."""
         profile = blank(target_fields=(), declared_targets=frozenset({GroupKind("", "Pod")}))

@@ -79,6 +79,10 @@ def _port_field_is_joint(fields: Fields) -> bool:
     )
 
 
+def _every_field_or_some(fields: Fields) -> bool:
+    return "*" not in fields["securityFields"] or len(fields["securityFields"]) == 1
+
+
 def _merges_by_levels(fields: Fields) -> bool:
     """Whether policies are alike enough to be merged level by level."""
     alike = "strategyField" not in fields and fields.get("stanzas") == "none"
@@ -108,6 +112,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         lambda fields: fields["sameLevel"] != "all-apply" or _merges_by_levels(fields),
         f"can be all-apply only with {_LIKE}",
     ),
+    ("securityFields", _every_field_or_some, "* means every field, so that it stands alone"),
     ("filterRoutes", _without("none"), "means nothing with attachment: none"),
     ("backendFilters", _named_by_filters, "means nothing without filterRoutes"),
     (

@@ -120,6 +120,7 @@ def _profile(
         target_status=fields.get("targetStatus", ""),
         backend_fields=tuple(fields.get("backendFields", ())),
         sections=fields.get("sections"),
+        security_fields=frozenset(fields.get("securityFields", ())),
         strategy=strategy_of(fields.get("strategy")),
         strategy_field=fields.get("strategyField", ""),
         strategy_values=MappingProxyType(

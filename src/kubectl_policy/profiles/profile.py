@@ -11,7 +11,7 @@ from kubectl_policy.profiles.settings import filled_in
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.profiles.delegation import DelegationProfile
@@ -93,7 +93,8 @@ class PolicyKindProfile:
     Effect. `effective_targets` are the levels at which the kind changes behaviour (empty: the target itself for a
     direct kind, the end of each path for an inherited one). A policy on a section refines what the one on the whole
     object says, or replaces it (`sections`). For a kind that wants `hostnames` "inside", only paths count on which a
-    hostname of the route lies within the listener's; for Gateway API itself they need only overlap.
+    hostname of the route lies within the listener's; for Gateway API itself they need only overlap. `security_fields`
+    are fields of the spec proper whose loss takes a protection away; see `is_security`.
 
     Merging. `strategy` is None where each policy chooses by a stanza or by `strategy_field`, whose values mean
     `strategy_values`. `chooser` is the policy of two whose strategy decides, `merges_with` how much of what is above it
@@ -150,6 +151,7 @@ class PolicyKindProfile:
     target_status: str = ""
     backend_fields: tuple[str, ...] = ()
     sections: Sections | None = None
+    security_fields: frozenset[str] = frozenset()
     strategy: MergeStrategy | None = None
     strategy_field: str = ""
     strategy_values: Mapping[str, MergeStrategy] = field(default_factory=lambda: MappingProxyType({}))
@@ -208,6 +210,14 @@ class PolicyKindProfile:
         """Whether it is known how policies attach: by references of their own, or by filters of routes."""
         return bool(self.target_fields or self.filter_routes)
 
+    def is_security(self, field: Sequence[str]) -> bool:
+        """Whether a field, as its keys in the spec proper, is a security field or below one.
+
+        In `security_fields` a `*` stands for any one key, so that `*` alone is every field. Where policies are kept
+        `apart`, the field is given without the policy's name.
+        """
+        return any(_begins_with(field, name.split(".")) for name in self.security_fields)
+
     def at(self, target: GroupKind) -> PolicyKindProfile:
         """The profile that holds where the kind takes effect on objects of a kind."""
         return self.variants.get(target, self)
@@ -225,3 +235,7 @@ class PolicyKindProfile:
             needs=tuple(need.under(said) for need in self.needs),
             variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )
+
+
+def _begins_with(field: Sequence[str], keys: Sequence[str]) -> bool:
+    return len(field) >= len(keys) and all(key in {"*", own} for key, own in zip(keys, field, strict=False))

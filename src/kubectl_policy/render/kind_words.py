@@ -64,6 +64,7 @@ _EFFECT: Final = (
     Saying(EFFECT, "takes effect", ("effective_targets",), target_words.effect_words),
     Saying(EFFECT, "hostnames", ("hostnames",), target_words.hostnames_words),
     Saying(EFFECT, "on sections", ("sections",), target_words.sections_words),
+    Saying(EFFECT, "security", ("security_fields",), target_words.security_words),
     Saying(EFFECT, "on Gateways", ("controllers",), target_words.controllers_words),
     Saying(EFFECT, "set up as", ("settings",), target_words.settings_words),
 )

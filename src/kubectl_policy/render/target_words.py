@@ -205,6 +205,14 @@ def sections_words(profile: PolicyKindProfile) -> str:
     return f"a policy on a section {verb} the one on the whole object" if verb else ""
 
 
+def security_words(profile: PolicyKindProfile) -> str:
+    """Which fields protect."""
+    if "*" in profile.security_fields:
+        return "a protection is lost with any field"
+    fields = either(sorted(profile.security_fields))
+    return fields and f"a protection is lost with {fields}"
+
+
 def controllers_words(profile: PolicyKindProfile) -> str:
     """On whose Gateways."""
     if not profile.controllers:
