@@ -1,7 +1,8 @@
 """Read what affects Gateway API objects from the outside: topology, attachments and effective policies as values.
 
-The public API: `load_manifests` reads a snapshot, `analyze` makes an `Analysis` of it; everything that the command line
-shows can be asked there. Names are imported when they are first used, so that importing a part costs that part alone.
+The public API: `load_manifests` and `load_state` read a snapshot, `analyze` makes an `Analysis` of it; everything that
+the command line shows can be asked there. Names are imported when they are first used, so that importing a part costs
+that part alone.
 """
 
 from importlib import import_module
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
     from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Leaf, Source, leaves, plain
-    from kubectl_policy.sources import load_manifests
+    from kubectl_policy.sources import load_manifests, load_state
     from kubectl_policy.topology import Path, Settings, Topology
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ __all__ = [
     "leaves",
     "load_manifests",
     "load_profiles",
+    "load_state",
     "plain",
 ]
 
@@ -56,7 +58,7 @@ _HOMES: Final = {
     "model": ("Diagnostic", "Gap", "GroupKind", "NodeRef", "ObjectRef", "Origin", "Resource", "Snapshot"),
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),
     "resolution": ("EffectivePolicy", "Enforcement", "Fate", "Leaf", "Source", "leaves", "plain"),
-    "sources": ("load_manifests",),
+    "sources": ("load_manifests", "load_state"),
     "topology": ("Path", "Settings", "Topology"),
 }
 

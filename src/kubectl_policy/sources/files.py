@@ -21,7 +21,10 @@ STDIN: Final = "<stdin>"
 # What a person may name by mistake (an image, a dump) should not fill the memory; no estate comes near it.
 MAX_FILE_SIZE: Final = 2**30
 
-_SUFFIXES: Final = (".json", ".yaml", ".yml")
+SUFFIXES: Final = (".json", ".yaml", ".yml")
+
+# What `git lfs` leaves in the place of a file; read as YAML, it would be a document that is no Kubernetes object.
+_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -58,7 +61,7 @@ def read_text(path: str) -> str:
     Raises OSError, and DocumentError (too-large, not-text) for what is no text.
     """
     with Path(path).open("rb") as file:
-        return _decoded(_read(file))
+        return decoded(file.read(MAX_FILE_SIZE + 1))
 
 
 def read_stdin(stdin: TextIO | BinaryIO | None) -> str:
@@ -66,17 +69,16 @@ def read_stdin(stdin: TextIO | BinaryIO | None) -> str:
     stream = stdin or sys.stdin
     if stream is None:
         raise SourceError("standard input is closed", "name files or folders instead")
-    return _decoded(_read(getattr(stream, "buffer", stream)))
+    data: bytes | str = getattr(stream, "buffer", stream).read(MAX_FILE_SIZE + 1)
+    return decoded(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
 
 
-def _read(file: BinaryIO | TextIO) -> bytes:
-    data = file.read(MAX_FILE_SIZE + 1)
+def decoded(data: bytes) -> str:
+    """The text that bytes stand for, no more of them than `MAX_FILE_SIZE` and one; raises DocumentError if none."""
     if len(data) > MAX_FILE_SIZE:
         raise DocumentError("too-large", 1, f"a file of more than {MAX_FILE_SIZE >> 30} GiB: split it")
-    return data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
-
-
-def _decoded(data: bytes) -> str:
+    if data.startswith(_LFS_POINTER):
+        raise DocumentError("unreadable", 1, "a pointer to a file in Git LFS: `git lfs pull`, and name a folder")
     mark, encoding = next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
     try:
         text = data[len(mark) :].decode(encoding)
@@ -127,13 +129,13 @@ def _manifests_under(top: Path, seen: set[tuple[int, int]], *, named: bool) -> I
             if named and path == top:
                 raise _unreadable(str(path), error) from None
             # A link to nothing only matters if it looks like a manifest; whatever else is closed may hold some.
-            if path.suffix in _SUFFIXES or not isinstance(error, FileNotFoundError):
+            if path.suffix in SUFFIXES or not isinstance(error, FileNotFoundError):
                 yield Found(str(path), reason_of(error))
             continue
         if stat.S_ISDIR(about.st_mode) and (about.st_dev, about.st_ino) not in seen:
             seen.add((about.st_dev, about.st_ino))
             rest.extend(entry for entry in inside if not entry.name.startswith("."))
-        elif stat.S_ISREG(about.st_mode) and path.suffix in _SUFFIXES:
+        elif stat.S_ISREG(about.st_mode) and path.suffix in SUFFIXES:
             yield Found(str(path))
 
 

@@ -1,4 +1,4 @@
-"""The line of a field of an object, found when a message needs it by reading the file again."""
+"""The line of a field of an object, found when a message needs it by reading the file again, from git if need be."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
+from kubectl_policy.errors import SourceError
 from kubectl_policy.sources.document import DocumentError
 from kubectl_policy.sources.documents import parts_of
 from kubectl_policy.sources.files import STDIN, read_text
@@ -40,11 +41,23 @@ def locate(origin: Origin, path: str) -> int | None:
     if origin.source == STDIN or not origin.line:
         return None
     try:
-        part, first_line = next(_part_around(read_text(origin.source), origin.line), ("", 1))
+        part, first_line = next(_part_around(_text_at(origin.source), origin.line), ("", 1))
         steps = [int(index) if index else key for index, key in _STEP.findall(path)]
         return next(_lines(part, first_line, origin.line, steps), None)
-    except (OSError, ValueError, OverflowError, DocumentError, yaml.YAMLError):
+    except (OSError, ValueError, OverflowError, DocumentError, SourceError, yaml.YAMLError):
         return None
+
+
+def _text_at(source: str) -> str:
+    """The text of a file or, if there is none, of the one that `REV:PATH` names."""
+    try:
+        return read_text(source)
+    except OSError:
+        if ":" not in source:
+            raise
+        from kubectl_policy.sources.revisions import read_revision  # noqa: PLC0415 (most input is files)
+
+        return read_revision(source)
 
 
 def _part_around(text: str, line: int) -> Iterator[tuple[str, int]]:

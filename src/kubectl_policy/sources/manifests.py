@@ -9,14 +9,15 @@ from kubectl_policy.model import Diagnostic, Gap, ObjectRef, Origin, Resource, S
 from kubectl_policy.model.kinds import CRD, known_kinds
 from kubectl_policy.sources.document import DocumentError, Problem
 from kubectl_policy.sources.documents import DocumentReader
-from kubectl_policy.sources.files import STDIN, Found, find_files, read_stdin, read_text, reason_of
+from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
 from kubectl_policy.sources.objects import Named, Unnamed, contents_of, created_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from kubectl_policy.model import Severity
+    from kubectl_policy.sources.files import Found
 
 # A template is read by somebody else; everything else that cannot be read is a mistake.
 _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
@@ -35,10 +36,21 @@ def load_manifests(
     not exist. What cannot be read is a diagnostic and a gap. Raises SourceError where a path names nothing, cannot be
     read, or where there is no object in all of them.
     """
+
+    def text_of(path: str) -> str:
+        return read_stdin(stdin) if path == STDIN else read_text(path)
+
+    return snapshot_of(find_files(paths), text_of, namespace=namespace, complete=complete)
+
+
+def snapshot_of(files: Sequence[Found], text_of: Callable[[str], str], *, namespace: str, complete: bool) -> Snapshot:
+    """The objects in files, of which the texts are given by path: see `load_manifests`.
+
+    `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
+    """
     reading = _Reading()
-    files = find_files(paths)
     for file in files:
-        reading.read_file(file, stdin)
+        reading.read_file(file, text_of)
     if not reading.objects:
         raise _nothing_found(reading, files)
     resources = _resources(reading, namespace)
@@ -55,13 +67,13 @@ class _Reading:
         self.ignored = 0
         self._documents = DocumentReader()
 
-    def read_file(self, file: Found, stdin: TextIO | BinaryIO | None) -> None:
+    def read_file(self, file: Found, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted."""
         if file.problem:
             self._note(Problem("unreadable", 0, file.problem), file.path)
             return
         try:
-            text = read_stdin(stdin) if file.path == STDIN else read_text(file.path)
+            text = text_of(file.path)
         except DocumentError as error:
             self._note(error.problem, file.path)
         except (OSError, ValueError) as error:
@@ -123,7 +135,7 @@ def _duplicate(first: Resource, second: Resource) -> Diagnostic:
     return Diagnostic("duplicate-object", severity, message, first.ref, origin=second.origin)
 
 
-def _nothing_found(reading: _Reading, files: list[Found]) -> SourceError:
+def _nothing_found(reading: _Reading, files: Sequence[Found]) -> SourceError:
     if reading.diagnostics:
         first = reading.diagnostics[0]
         return SourceError(f"{first.origin}: {first.message}", "nothing else could be read either")

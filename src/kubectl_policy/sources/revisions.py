@@ -1,0 +1,285 @@
+"""A revision of a git repository, or its index, as folders and files: which manifests are meant, and their text."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.sources import files, git
+from kubectl_policy.sources.files import SUFFIXES, Found, reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+
+# Folders in git may contain themselves over and over, so that ten objects make up ten billion files.
+MAX_ENTRIES: Final = 1_000_000
+
+_FOLDER: Final = "040000"
+_LINK: Final = "120000"
+_SUBMODULE: Final = "160000"
+_UNMERGED: Final = "unmerged"
+# As many links, and as long a path in one, as Linux follows.
+_MAX_LINKS: Final = 40
+_MAX_LINK_SIZE: Final = 4096
+_MAX_FOLDER_SIZE: Final = 2**26
+_OUTSIDE: Final = "a link that leads out of the repository"
+
+
+class _Entry(NamedTuple):
+    """What is at a path; `key` is the id of its object, or, of a folder in the index, its path."""
+
+    mode: str
+    key: str
+
+
+class _ConflictError(OSError):
+    """A file has several contents."""
+
+
+def revision_and_path(word: str) -> tuple[str, str] | None:
+    """The two parts of `REV:PATH`, cut where git cuts, at the first colon outside of braces; None of anything else.
+
+    The index has the empty name (`:PATH`). `C:/PATH` is no revision.
+    """
+    depth = 0
+    for position, character in enumerate(word):
+        if character == ":" and not depth:
+            name, path = word[:position], word[position + 1 :]
+            is_drive = len(name) == 1 and path.startswith(("/", "\\"))
+            return None if is_drive else (name, path)
+        depth = max(depth + (character == "{") - (character == "}"), 0)
+    return None
+
+
+@contextmanager
+def open_revision(name: str) -> Generator[Revision]:
+    """A revision, or the index if the name is empty. Raises SourceError where git knows of none."""
+    tree = git.tree_of(name) if name else ""
+    if not tree:
+        _check_repository(name)
+    with git.Objects() as objects:
+        if tree:
+            yield Revision(name, objects, _Entry(_FOLDER, tree), lambda key: _committed(objects, key))
+        else:
+            yield Revision(name, objects, _Entry(_FOLDER, ""), _indexed().__getitem__)
+
+
+def read_revision(source: str) -> str:
+    """The text of the file that `REV:PATH` names; raises SourceError, and as `Revision.read_text`."""
+    parts = revision_and_path(source)
+    if parts is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    with open_revision(parts[0]) as revision:
+        return revision.read_text(source)
+
+
+class Revision:
+    """The files of one revision; open it with `open_revision`."""
+
+    def __init__(
+        self, name: str, objects: git.Objects, root: _Entry, inside: Callable[[str], Mapping[str, _Entry]]
+    ) -> None:
+        """`inside` gives the entries of a folder by its key."""
+        self._name, self._objects, self._root, self._inside = name, objects, root, inside
+        self._folders: dict[str, Mapping[str, _Entry]] = {}
+
+    def find(self, path: str) -> list[Found]:
+        """The manifests that are meant, as `find_files` has them: a named file, all manifests in a folder.
+
+        A path starts at the root of the repository or, with `./` or `../`, at the current directory. Raises SourceError
+        for one that names nothing or cannot be read.
+        """
+        place = self._from_root(path)
+        source = self._source(place)
+        try:
+            _, entry = self._resolve(place)
+        except FileNotFoundError:
+            raise self._not_there(place) from None
+        except OSError as error:
+            raise SourceError(f"{source}: {reason_of(error)}", "name other files, or a folder on disk") from None
+        found = list(self._manifests_under(place)) if entry.mode == _FOLDER else [Found(source)]
+        if not found:
+            raise SourceError(
+                f"{self._folder(place)}: there is no manifest in it", "manifests end in .yaml, .yml or .json"
+            )
+        return found
+
+    def read_text(self, source: str) -> str:
+        """The text of a file that `find` found; raises OSError and DocumentError."""
+        _, entry = self._resolve(source.removeprefix(f"{self._name}:"))
+        return files.decoded(self._objects.read(entry.key, files.MAX_FILE_SIZE))
+
+    def _source(self, path: str) -> str:
+        return f"{self._name}:{path}"
+
+    def _folder(self, path: str) -> str:
+        """A folder as messages call it: the root of a repository is called as the revision is."""
+        return self._source(path) if path else self._name or "the index"
+
+    def _from_root(self, path: str) -> str:
+        relative = path in {".", ".."} or path.startswith(("./", "../"))
+        whole = git.ask("rev-parse", "--show-prefix").out + path if relative else path.strip("/")
+        place = posixpath.normpath(whole or ".")
+        if place.partition("/")[0] == "..":
+            message = f"{self._source(path)}: there is nothing above the root of the repository"
+            raise SourceError(message, "a path starts at the root, or with ./ at the current directory")
+        return "" if place == "." else place
+
+    def _manifests_under(self, top: str) -> Iterator[Found]:
+        """The manifests in a folder, in the order in which they are read from a disk; each folder is searched once."""
+        rest, seen = [top], set[str]()
+        for _ in range(MAX_ENTRIES + 1):
+            if not rest:
+                return
+            path = rest.pop()
+            is_manifest = PurePosixPath(path).suffix in SUFFIXES
+            try:
+                place, entry = self._resolve(path)
+                inside = list(self._entries(entry)) if entry.mode == _FOLDER else []
+            except OSError as error:
+                # What is not a file only matters if it looks like a manifest; whatever else is closed may hold some.
+                if is_manifest or not isinstance(error, FileNotFoundError | _ConflictError):
+                    yield Found(self._source(path), reason_of(error))
+                continue
+            if entry.mode == _FOLDER and place not in seen:
+                seen.add(place)
+                names = sorted((name for name in inside if not name.startswith(".")), reverse=True)
+                rest.extend(posixpath.join(path, name) for name in names)
+            elif entry.mode != _FOLDER and is_manifest:
+                yield Found(self._source(path))
+        message = f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders"
+        raise SourceError(message, "name a folder in it")
+
+    def _resolve(self, path: str) -> tuple[str, _Entry]:
+        """The place to which a path leads, and what is there, following links as a file system does; raises OSError."""
+        rest = list(reversed(path.split("/")))
+        way = [("", self._root)]
+        links = 0
+        while rest:
+            name = rest.pop()
+            entry = self._entries(way[-1][1]).get(name)
+            if name in {"", "."}:
+                continue
+            if name == "..":
+                way.pop()
+                if not way:
+                    raise OSError(errno.EXDEV, _OUTSIDE)
+            elif entry is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            elif entry.mode == _LINK:
+                links += 1
+                if links > _MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                rest.extend(reversed(self._target(entry).split("/")))
+            else:
+                way.append((posixpath.join(way[-1][0], name), entry))
+        place, entry = way[-1]
+        self._check(entry)
+        return place, entry
+
+    def _target(self, link: _Entry) -> str:
+        """Where a link leads from the folder that it is in; raises OSError if that is from the root of a disk."""
+        data = self._objects.read(link.key, _MAX_LINK_SIZE)
+        if len(data) > _MAX_LINK_SIZE:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        target = data.decode("utf-8", "surrogateescape")
+        if target.startswith("/"):
+            raise OSError(errno.EXDEV, _OUTSIDE)
+        return target
+
+    def _entries(self, folder: _Entry) -> Mapping[str, _Entry]:
+        """What is in a folder; raises OSError if it is none, or cannot be read."""
+        self._check(folder)
+        if folder.mode != _FOLDER:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if folder.key not in self._folders:
+            self._folders[folder.key] = self._inside(folder.key)
+        return self._folders[folder.key]
+
+    @staticmethod
+    def _check(entry: _Entry) -> None:
+        if entry.mode == _UNMERGED:
+            raise _ConflictError(errno.EBUSY, "in conflict: resolve it, and `git add` it")
+        if entry.mode == _SUBMODULE:
+            raise OSError(errno.EXDEV, "a submodule, and its files are in another repository")
+
+    def _not_there(self, path: str) -> SourceError:
+        where = self._name or "the index"
+        prefix, top = git.ask("rev-parse", "--show-prefix").out, git.ask("rev-parse", "--show-toplevel").out
+        hint = "a path starts at the root of the repository, or with ./ at the current directory"
+        if prefix and self._exists(prefix + path):
+            hint = f"write {self._source('./' + path)}: a path starts at the root of the repository"
+        elif top and os.path.lexists(posixpath.join(top, path)):
+            hint = f"it is on disk, but not in {where}: name the file or folder itself, or add it to git"
+        return SourceError(f"{self._source(path)}: there is no such file or folder in {where}", hint)
+
+    def _exists(self, path: str) -> bool:
+        try:
+            self._resolve(path)
+        except OSError:
+            return False
+        return True
+
+
+def _committed(objects: git.Objects, key: str) -> dict[str, _Entry]:
+    """The entries of a tree: for each its mode, a space, its name, a NUL, and the bytes of its id."""
+    data = objects.read(key, _MAX_FOLDER_SIZE)
+    if len(data) > _MAX_FOLDER_SIZE:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    found: dict[str, _Entry] = {}
+    at = 0
+    while at < len(data):
+        space = data.find(b" ", at)
+        end = data.find(b"\0", space)
+        if not at < space < end:
+            raise OSError(errno.EIO, "a damaged folder: see `git fsck`")
+        name = data[space + 1 : end].decode("utf-8", "surrogateescape")
+        mode, at = data[at:space].decode("ascii", "replace").zfill(6), end + 1 + len(key) // 2
+        found[name] = _Entry(mode, data[end + 1 : at].hex())
+    return found
+
+
+def _indexed() -> dict[str, dict[str, _Entry]]:
+    """The entries of each folder that the index has files in, and of the root."""
+    folders: dict[str, dict[str, _Entry]] = {"": {}}
+    for mode, key, stage, path in git.staged():
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder, {})[name] = _Entry(mode if stage == "0" else _UNMERGED, key)
+    for path in list(folders):
+        below = path
+        while below:
+            folder, _, name = below.rpartition("/")
+            folders.setdefault(folder, {})[name] = _Entry(_FOLDER, below)
+            below = folder
+    return folders
+
+
+def _check_repository(name: str) -> None:
+    """Raise SourceError if there is no repository, or no such revision in it."""
+    complaint = git.ask("rev-parse", "--git-dir").complaint
+    if "not a git repository" in complaint:
+        wanted = f'the revision "{name}"' if name else "the index"
+        message = f"there is no git repository here to find {wanted} in"
+        raise SourceError(message, "name a file or a folder that exists, or ask from inside of the repository")
+    if complaint:
+        raise SourceError(f"git cannot be asked for revisions: {complaint}", "see what `git status` says")
+    if name:
+        raise SourceError(f"{name}: there is no such revision in this git repository", _nearest(name))
+
+
+def _nearest(name: str) -> str:
+    """A hint at the revision that is meant."""
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    known = git.ask("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags").out.split()
+    near = [ref for ref in known if ref.endswith(f"/{name}")] or difflib.get_close_matches(name, known)
+    if near:
+        return f"did you mean {', '.join(near)}?"
+    if git.ask("rev-parse", "--is-shallow-repository").out == "true":
+        return "this is a shallow clone, without the older revisions: `git fetch --unshallow` gets them"
+    return "it may be a branch, a tag or a commit: `git branch --all`, `git tag` and `git log` show them"

@@ -1,0 +1,64 @@
+"""One word for a state of the world to a snapshot: a file, a folder, a pattern, `-`, or files in a git revision."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from kubectl_policy.errors import SourceError, UsageError
+from kubectl_policy.sources.manifests import load_manifests, snapshot_of
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Snapshot
+
+
+def load_state(
+    operand: str,
+    *,
+    namespace: str = "default",
+    complete: bool = False,
+    stdin: TextIO | BinaryIO | None = None,
+) -> Snapshot:
+    """The objects in what `load_manifests` takes as a path or, if there is no such file, in `REV:PATH` of git.
+
+    REV is whatever git takes for a commit or a tree, or empty for the index. PATH is a file or a folder; it starts at
+    the root of the repository, which is PATH itself if it is empty, or with `./` at the current directory. Everything
+    else is as for `load_manifests`. Nothing is checked out, written or fetched. Raises SourceError also where git has
+    no such revision or path, and UsageError for the word `live`.
+    """
+    if operand == "-" or _on_disk(operand):
+        return load_manifests([operand], namespace=namespace, complete=complete, stdin=stdin)
+    if operand == "live":
+        raise UsageError("live clusters are not supported yet", "name a file, a folder or REV:PATH in git instead")
+    # Most input is files, and what only git needs takes time to import.
+    from kubectl_policy.sources.revisions import open_revision, revision_and_path  # noqa: PLC0415 (see above)
+
+    parts = revision_and_path(operand)
+    if parts is None:
+        _check_no_revision(operand)
+        return load_manifests([operand], namespace=namespace, complete=complete)
+    name, path = parts
+    with open_revision(name) as revision:
+        return snapshot_of(revision.find(path), revision.read_text, namespace=namespace, complete=complete)
+
+
+def _on_disk(path: str) -> bool:
+    try:
+        os.stat(path)  # noqa: PTH116 (what is a path is not known yet)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _check_no_revision(word: str) -> None:
+    """Raise SourceError for a revision without a path; `load_manifests` says what is wrong with anything else."""
+    from kubectl_policy.sources.git import tree_of  # noqa: PLC0415 (see load_state)
+
+    try:
+        is_revision = not glob.has_magic(word) and bool(tree_of(word))
+    except SourceError:
+        return
+    if is_revision:
+        message = f"{word}: there is no such file or folder"
+        raise SourceError(message, f"write {word}:PATH for the files in a git revision")

@@ -1,0 +1,104 @@
+"""What a word for a state of the world means."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.errors import SourceError, UsageError
+from kubectl_policy.sources import load_manifests, load_state
+from tests.repository import CM, Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """One with `a.yaml`, which is where the test is."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    made = Repository(tmp_path / "repository")
+    made.write("a.yaml", CM % "a")
+    made.commit()
+    monkeypatch.chdir(made.folder)
+    return made
+
+
+def test_a_live_cluster(repository: Repository) -> None:
+    """There is none yet; a file of that name is a file."""
+    with pytest.raises(UsageError, match="live clusters are not supported yet") as caught:
+        load_state("live")
+    assert caught.value.hint == "name a file, a folder or REV:PATH in git instead"
+    repository.write("live", CM % "live")
+    assert load_state("live").resources[0].ref.name == "live"
+
+
+@pytest.mark.parametrize("word", ["main", "HEAD", "@", "HEAD^{tree}", "HEAD^{/x}"])
+@pytest.mark.usefixtures("repository")
+def test_a_revision_without_a_path(word: str) -> None:
+    """The hint shows how to write one."""
+    with pytest.raises(SourceError) as caught:
+        load_state(word)
+    assert caught.value.message == f"{word}: there is no such file or folder"
+    assert caught.value.hint == f"write {word}:PATH for the files in a git revision"
+
+
+@pytest.mark.parametrize("word", ["gone", "gone/a.yaml", "--help", "", "gone*.yaml", "nul\0", "x" * 300, "\ud800"])
+@pytest.mark.usefixtures("repository")
+def test_neither_a_file_nor_a_revision(word: str) -> None:
+    """It is told in the words of files."""
+    with pytest.raises(SourceError) as caught:
+        load_state(word)
+    assert "revision" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize("word", ["C:/gone", "C:\\gone"])
+@pytest.mark.usefixtures("repository")
+def test_a_drive_is_no_revision(word: str) -> None:
+    """It is told in the words of files."""
+    with pytest.raises(SourceError, match="there is no such file or folder") as caught:
+        load_state(word)
+    assert "revision" not in caught.value.hint
+
+
+def test_a_file_counts_before_a_revision(repository: Repository) -> None:
+    """Whoever has such files knows."""
+    repository.write("main:a.yaml", CM % "file")
+    assert load_state("main:a.yaml").resources[0].ref.name == "file"
+    repository.write("main", CM % "main")
+    assert load_state("main").resources[0].ref.name == "main"
+
+
+@pytest.mark.usefixtures("repository")
+def test_files() -> None:
+    """A file, a folder, a pattern and standard input are what they are to `load_manifests`."""
+    for word in ("a.yaml", ".", "*.yaml"):
+        assert load_state(word) == load_manifests([word]) or [
+            (found.ref, found.origin) for found in load_state(word).resources
+        ] == [(found.ref, found.origin) for found in load_manifests([word]).resources]
+    assert load_state("-", stdin=io.StringIO(CM % "b")).resources[0].origin.source == "<stdin>"
+
+
+@pytest.mark.parametrize("word", ["a.yaml", "main:a.yaml", "-", "*.yaml"])
+@pytest.mark.usefixtures("repository")
+def test_options_hold_for_every_state(word: str) -> None:
+    """The namespace of what names none, and whether the world is closed."""
+    snapshot = load_state(word, namespace="apps", complete=True, stdin=io.StringIO(CM % "a"))
+    assert (snapshot.complete, snapshot.resources[0].ref.namespace) == (True, "apps")
+    assert not load_state(word, stdin=io.StringIO(CM % "a")).complete
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "apiVersion: v1\nkind: List\nitems: []\n"])
+def test_an_empty_change(repository: Repository, text: str) -> None:
+    """It is no change, and a mistake, wherever it is read from."""
+    repository.write("empty.yaml", text)
+    repository.commit()
+    for word in ("empty.yaml", "main:empty.yaml"):
+        with pytest.raises(SourceError, match="no Kubernetes object in 1 file") as caught:
+            load_state(word)
+        assert caught.value.hint
