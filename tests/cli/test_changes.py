@@ -1,0 +1,258 @@
+"""Changes to the input, as the command line tells of them."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.cli.changes import deletions, retargeted
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles import PolicyKindProfile
+from tests.build import (
+    backend,
+    crd,
+    gateway,
+    gateway_class,
+    index,
+    listener,
+    names,
+    policy,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, Resource
+    from kubectl_policy.model import Json
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+WORLD: Final = (
+    gateway_class("public"),
+    gateway("g", listener("http"), listener("https", "HTTPS", 443)),
+    gateway("far", namespace="other"),
+    route("r", rules=[rule(backend(), name="named"), rule(backend())]),
+    service("s"),
+)
+FIELDS: Final[list[tuple[Json, Json]]] = [
+    ({"targetRef": target("x")}, {"targetRef": target("g")}),
+    ({"targetRef": [target("x")]}, {"targetRef": [target("g")]}),
+    ({"targetRefs": target("x")}, {"targetRefs": target("g")}),
+    ({"targetRef": None, "targetRefs": [target("x")]}, {"targetRefs": [target("g")]}),
+    ({"targetRef": target("x"), "targetRefs": [target("y")], "a": 1}, {"targetRef": target("g"), "a": 1}),
+    ({"targetRefs": [target("x")], "targetSelectors": [{"kind": "Gateway"}]}, {"targetRefs": [target("g")]}),
+    ({"targetSelectors": [{"kind": "Gateway", "matchLabels": {}}]}, {"targetRefs": [target("g")]}),
+]
+
+
+def _world(*policies: Resource, profile: PolicyKindProfile | None = None) -> Analysis:
+    return analyze(snapshot(*policies, *WORLD), profiles=[profile] if profile else [])
+
+
+def _policy(spec: Json) -> Resource:
+    return resource("ColorPolicy", "p", spec, group="example.com")
+
+
+def _spec(word: str, *policies: Resource, profile: PolicyKindProfile | None = None) -> Json:
+    return retargeted(_world(*policies, profile=profile), word, "default").raw["spec"]
+
+
+class TestDeletions:
+    """`--delete TYPE/NAME`."""
+
+    @pytest.mark.parametrize("word", ["", "gateway", "gateway/", "/g", "gateway/default/g", "gateway/g/", "//"])
+    def test_what_names_no_object(self, word: str) -> None:
+        """Is wrong usage."""
+        with pytest.raises(UsageError, match="--delete takes TYPE/NAME, not") as caught:
+            deletions(index(*WORLD), ["gateway/g", word], "default")
+        assert caught.value.hint == "for example: --delete retrypolicy/own"
+
+    def test_what_is_not_there(self) -> None:
+        """With the namespace in which it would be."""
+        with pytest.raises(NotFoundError, match='gateway "far" not found in namespace default') as caught:
+            deletions(index(*WORLD), ["gateway/far"], "default")
+        assert caught.value.hint == "it exists in namespace other: add -n other"
+        with pytest.raises(UsageError, match='there is no resource type "teapot"'):
+            deletions(index(*WORLD), ["teapot/a"], "default")
+
+    def test_each_object_once(self) -> None:
+        """By any name of its kind, in the order in which they are named."""
+        words = ["svc/s", "gatewayclass/public", "services/s", "gateway.gateway.networking.k8s.io/g"]
+        found = deletions(index(*WORLD), words, "default")
+        assert [str(one) for one in found] == ["Service default/s", "GatewayClass public", "Gateway default/g"]
+        assert deletions(index(*WORLD), [], "default") == ()
+
+
+class TestRetargeted:
+    """`--retarget POLICY=TARGET`."""
+
+    @pytest.mark.parametrize(
+        "word",
+        ["", "colorpolicy/p", "=", "colorpolicy/p=", "=gateway/g", "p=g", "colorpolicy/p=gateway/g#", "a/b=c/d/e"],
+    )
+    def test_what_is_no_pair(self, word: str) -> None:
+        """Is wrong usage."""
+        with pytest.raises(UsageError, match="--retarget takes POLICY=TARGET, not") as caught:
+            _spec(word, policy("p", target("g")))
+        assert caught.value.hint == "for example: --retarget retrypolicy/own=gateway/edge#https"
+
+    @pytest.mark.parametrize(
+        ("word", "message"),
+        [
+            ("colorpolicy/q=gateway/g", 'colorpolicy "q" not found in namespace default'),
+            ("colorpolicy/p=gateway/q", 'gateway "q" not found in namespace default'),
+            ("colorpolicy/p=gateway/far", 'gateway "far" not found in namespace default'),
+        ],
+    )
+    def test_what_is_not_there(self, word: str, message: str) -> None:
+        """Neither of them may be missing in the namespace."""
+        with pytest.raises(NotFoundError, match=message):
+            _spec(word, policy("p", target("g")))
+
+    def test_what_is_no_policy(self) -> None:
+        """Or not known to be one."""
+        with pytest.raises(UsageError, match="Service default/s is not known to be a policy") as caught:
+            _spec("svc/s=gateway/g")
+        assert "--profiles" in caught.value.hint
+
+    def test_what_names_no_targets(self) -> None:
+        """The hint says what could be done instead."""
+        unknown = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=())
+        with pytest.raises(UsageError, match="it is not known how its kind attaches") as caught:
+            _spec("colorpolicy/p=gateway/g", policy("p"), profile=unknown)
+        assert "--profiles" in caught.value.hint
+        routes = frozenset({GroupKind(GATEWAY_API, "HTTPRoute")})
+        by_filters = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=(), filter_routes=routes)
+        with pytest.raises(UsageError, match="filters of routes name it") as caught:
+            _spec("colorpolicy/p=gateway/g", policy("p"), profile=by_filters)
+        assert caught.value.hint == "change the routes instead"
+        known = PolicyKindProfile(COLOR, "inherited", "profile")
+        for without in (policy("p"), policy("p", targetRefs=[7]), policy("p", targetRefs="x")):
+            with pytest.raises(UsageError, match="ColorPolicy default/p has no target reference") as caught:
+                _spec("colorpolicy/p=gateway/g", without, profile=known)
+            assert caught.value.hint
+        selecting = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=("spec.targetSelectors",))
+        with pytest.raises(UsageError, match="selects its targets by labels, and cannot name one"):
+            _spec("colorpolicy/p=gateway/g", policy("p", targetSelectors=[{"kind": "Gateway"}]), profile=selecting)
+
+    @pytest.mark.parametrize(
+        ("word", "message", "hint"),
+        [
+            ("gateway/g#ftp", "Gateway default/g has no section ftp", "it has http, https"),
+            ("httproute/r#x", "HTTPRoute default/r has no section x", "it has named"),
+            ("gatewayclass/public#x", "GatewayClass public has no section x", "it has no sections"),
+            ("httproute/r#rule[1]", "ColorPolicy cannot target a rule without a name", "give the rule a name first"),
+        ],
+    )
+    def test_sections_that_are_not_there(self, word: str, message: str, hint: str) -> None:
+        """With those that are."""
+        with pytest.raises(UsageError) as caught:
+            _spec(f"colorpolicy/p={word}", policy("p", target("g")))
+        assert caught.value.message.startswith(message)
+        assert caught.value.hint == hint
+
+    @pytest.mark.parametrize(
+        ("word", "section"),
+        [
+            ("gateway/g#https", "https"),
+            ("httproute/r#named", "named"),
+            ("httproute/r#rule-2", "rule-2"),
+            ("httproute/r#rule[1]", "rule-2"),
+            ("svc/s#8080", "8080"),
+        ],
+    )
+    def test_sections(self, word: str, section: str) -> None:
+        """As the kind calls them, also where the user goes by what answers show."""
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", unnamed_rules="rule-{n}")
+        analysis = _world(policy("p", target("g")), profile=profile)
+        changed = retargeted(analysis, f"colorpolicy/p={word}", "default")
+        (attached,) = _world(changed, profile=profile).attachments[changed.ref]
+        assert (attached.state, attached.declared.section) == ("attached", section)
+
+    def test_nothing_else_changes(self) -> None:
+        """Nor does the policy that was read; all references but one are gone, and one stands where they stood."""
+        before = policy("p", target("r", "HTTPRoute"), target("g"), age=3, color="red")
+        shared = before.raw["spec"]
+        alias = resource("Service", "alias", shared, group="")
+        kept = copy.deepcopy(before.raw)
+        after = retargeted(_world(before, alias), "colorpolicy/p=gateway/g#http", "default")
+        assert before.raw == kept
+        assert alias.raw["spec"] == kept["spec"]
+        assert (after.ref, after.origin, after.created) == (before.ref, before.origin, before.created)
+        assert after.raw == {**kept, "spec": {"targetRefs": [target("g", section="http")], "color": "red"}}
+        assert list(after.raw["spec"] if isinstance(after.raw["spec"], dict) else ()) == ["targetRefs", "color"]
+
+    @pytest.mark.parametrize(("spec", "expected"), FIELDS)
+    def test_the_field_that_is_used(self, spec: Json, expected: Json) -> None:
+        """A list stays one; a policy that selects by labels names its target instead."""
+        profile = PolicyKindProfile(COLOR, "inherited", "profile")
+        assert _spec("colorpolicy/p=gateway/g", _policy(spec), profile=profile) == expected
+
+    def test_fields_in_other_places(self) -> None:
+        """As a profile says."""
+        fields = ("spec.to.targetRef", "spec.at.targetSelectors")
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=fields)
+        spec: Json = {"at": {"targetSelectors": [{"kind": "Gateway"}], "a": 1}}
+        found = _spec("colorpolicy/p=gateway/g", _policy(spec), profile=profile)
+        assert found == {"at": {"a": 1}, "to": {"targetRef": target("g")}}
+        named: Json = {"to": {"targetRef": target("x")}}
+        found = _spec("colorpolicy/p=gateway/g", _policy(named), profile=profile)
+        assert found == {"to": {"targetRef": target("g")}}
+
+    def test_a_group_that_is_left_out(self) -> None:
+        """By kinds that take another one for it, as long as it is that one."""
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", target_group=GATEWAY_API)
+        bare: dict[str, Json] = {"kind": "Gateway", "name": "x"}
+        found = [
+            _spec(f"colorpolicy/p={word}", policy("p", targetRef=bare), profile=profile)
+            for word in ("gateway/g", "svc/s")
+        ]
+        assert found[0] == {"targetRef": {"kind": "Gateway", "name": "g"}}
+        assert found[1] == {"targetRef": {"group": "", "kind": "Service", "name": "s"}}
+
+    def test_namespaces(self) -> None:
+        """Of a target that has one, if the policy's references say it or the policy has another one or none."""
+        near = policy("p", target("g", namespace="default"))
+        assert _spec("colorpolicy/p=svc/s", near) == {
+            "targetRefs": [{"group": "", "kind": "Service", "name": "s", "namespace": "default"}]
+        }
+        assert _spec("colorpolicy/p=gatewayclass/public", near) == {"targetRefs": [target("public", "GatewayClass")]}
+        far = policy("c", target("x"), kind="ClusterColorPolicy", namespace="")
+        definition = crd("ClusterColorPolicy", cluster_scoped=True)
+        assert _spec("clustercolorpolicy/c=gateway/g", far, definition) == {
+            "targetRefs": [{**target("g"), "namespace": "default"}]
+        }
+
+    def test_sections_by_a_list(self) -> None:
+        """If the policy's own references have one, or the definition of the kind."""
+        expected: Json = {"targetRef": {**target("g"), "sectionNames": ["http"]}}
+        word = "colorpolicy/p=gateway/g#http"
+        assert _spec(word, policy("p", targetRef={**target("x"), "sectionNames": ["a", "b"]})) == expected
+        reference: Json = {"type": "object", "properties": {"kind": {}, "sectionNames": {"type": "array"}}}
+        schema: Json = {"properties": {"spec": {"type": "object", "properties": {"targetRef": reference}}}}
+        assert _spec(word, policy("p", targetRef=target("x")), crd("ColorPolicy", schema=schema)) == expected
+
+    def test_what_filters_name_as_well(self) -> None:
+        """A policy of such a kind that has references of its own gets another one; the filters stay."""
+        routes = frozenset({GroupKind(GATEWAY_API, "HTTPRoute")})
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=routes)
+        filtered = route("f", rules=[rule(backend(), filters=[names("p")])])
+        found = _spec("colorpolicy/p=gateway/g", policy("p", target("x")), filtered, profile=profile)
+        assert found == {"targetRefs": [target("g")]}
+
+
+def test_a_target_is_looked_for_where_the_policy_is() -> None:
+    """In the namespace of `-n`."""
+    world = _world(policy("p", target("x"), namespace="other"))
+    changed = retargeted(world, "colorpolicy/p=gateway/far", "other")
+    assert changed.ref == ref("ColorPolicy", "p", "other", "example.com")
+    assert changed.raw["spec"] == {"targetRefs": [target("far")]}
