@@ -60,6 +60,8 @@ def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Jso
 
 
 def _filled(value: Json, schema: Mapping[str, Json]) -> Json:
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return _filled_mapping(value, schema)
     if isinstance(value, list):
@@ -73,14 +75,22 @@ def _filled_mapping(value: Mapping[str, Json], schema: Mapping[str, Json]) -> Ma
     others = mapping_at(schema, "additionalProperties")
     changed: dict[str, Json] = {}
     for key, about in properties.items():
-        if key not in value and isinstance(about, Mapping) and about.get("default") is not None:
+        if not isinstance(about, Mapping):
+            continue
+        if key in value:
+            _note(changed, key, value[key], about)
+        elif about.get("default") is not None:
             changed[key] = _filled(about["default"], about)
-    for key, old in value.items():
-        about = properties.get(key, others)
-        new = _filled_present(old, about) if isinstance(about, Mapping) else old
-        if new is not old:
-            changed[key] = new
+    for key, old in value.items() if others else ():
+        if key not in properties:
+            _note(changed, key, old, others)
     return {**value, **changed} if changed else value
+
+
+def _note(changed: dict[str, Json], key: str, old: Json, schema: Mapping[str, Json]) -> None:
+    new = _filled_present(old, schema)
+    if new is not old:
+        changed[key] = new
 
 
 def _filled_list(value: list[Json], schema: Mapping[str, Json]) -> list[Json]:

@@ -10,7 +10,7 @@ from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.topology.relations import Relations
 
@@ -32,19 +32,30 @@ def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
     in circles that nothing else leads to, a way starts at the node.
     """
     found = False
-    for chain in _climb(relations, node, ()):
+    for chain in _ways_to(relations, node, ()):
         found = True
         yield chain
     if not found:
         yield _extended((), node)
 
 
-def _climb(relations: Relations, node: NodeRef, below: Path) -> Iterator[Path]:
-    entered = False
-    for parent in _feeding(relations, node) if len(below) < _MOST_NODES else ():
-        entered = True
+def _ways_to(relations: Relations, node: NodeRef, below: Path) -> Iterable[Path]:
+    """The ways down to a node, looked up once unless a circle of routes above it makes them depend on what is below."""
+    known = relations.heads.get(node)
+    if known is not None:
+        return known
+    parents = tuple(_feeding(relations, node)) if len(below) < _MOST_NODES else ()
+    found = tuple(_climb(relations, node, parents, below))
+    if len(below) < _MOST_NODES and all(parent in relations.heads for parent in parents):
+        relations.heads[node] = found
+    return found
+
+
+def _climb(relations: Relations, node: NodeRef, parents: Sequence[NodeRef], below: Path) -> Iterator[Path]:
+    entered = bool(parents)
+    for parent in parents:
         # A circle is no way down: those that lead to it come by another parent.
-        for chain in _climb(relations, parent, (*below, node)) if parent not in below else ():
+        for chain in _ways_to(relations, parent, (*below, node)) if parent not in below else ():
             if _goes_on(relations, chain, node):
                 yield _extended(chain, node)
     for link in _FRONTENDS:

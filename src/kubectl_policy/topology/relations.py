@@ -79,6 +79,7 @@ class Relations:
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[NodeRef, Mapping[NodeRef, None]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
+        self.heads: dict[NodeRef, tuple[tuple[NodeRef, ...], ...]] = {}  # see `paths`
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The sections of an object in their order; see `NodeRef`."""
@@ -160,10 +161,10 @@ class Relations:
     @cached_property
     def delegations(self) -> Delegations:
         """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
-        kinds = {backend.object.group_kind for _, backend in self._forwards} - {*WITH_PORTS}
+        kinds = {backend.object.group_kind for _, backend in self.forwards} - {*WITH_PORTS}
         possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.of_kind(kind)]
         profiles = self._delegation_of(possible) if possible else ()
-        return Delegations(self.index, delegating_refs(self.index, self._forwards, profiles) if profiles else {})
+        return Delegations(self.index, delegating_refs(self.index, self.forwards, profiles) if profiles else {})
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """What a route's backendRefs resolve to."""
@@ -253,7 +254,7 @@ class Relations:
         delegating = {(route, ref.ref.field) for route, refs in self.delegations.refs.items() for ref in refs}
         plain = (
             (backend.object, route)
-            for route, backend in self._forwards
+            for route, backend in self.forwards
             if (route, backend.field) not in delegating
             and backend.object.name
             and self._may_refer(route, backend.object)
@@ -264,7 +265,7 @@ class Relations:
         return grouped(sorted([*plain, *delegated]))
 
     @cached_property
-    def _forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
+    def forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
         """Every route with every reference by which it sends requests on, the routes sorted by kind and name."""
         return [
             (route, backend)
