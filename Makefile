@@ -9,7 +9,7 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 	--no-annotate --no-header --quiet
 
 # The packages that decide what an answer is: every branch of them is tested.
-CORE = src/kubectl_policy/model/*,src/kubectl_policy/validation/*,src/kubectl_policy/profiles/*,src/kubectl_policy/topology/*,src/kubectl_policy/attachment/*,src/kubectl_policy/resolution/*,src/kubectl_policy/problems.py,src/kubectl_policy/analysis.py,src/kubectl_policy/questions/*
+CORE = src/kubectl_policy/model/*,src/kubectl_policy/validation/*,src/kubectl_policy/profiles/*,src/kubectl_policy/topology/*,src/kubectl_policy/attachment/*,src/kubectl_policy/resolution/*,src/kubectl_policy/problems.py,src/kubectl_policy/analysis.py,src/kubectl_policy/comparison.py,src/kubectl_policy/questions/*
 
 .PHONY: help demo test lint format bench lock upgrade clean
 

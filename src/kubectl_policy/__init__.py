@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis, analyze
     from kubectl_policy.attachment import Attachment
+    from kubectl_policy.comparison import Comparison, compare, what_if
     from kubectl_policy.errors import PolicyError
     from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Analysis",
     "Attachment",
+    "Comparison",
     "Diagnostic",
     "EffectivePolicy",
     "Enforcement",
@@ -44,16 +46,19 @@ __all__ = [
     "TargetLevel",
     "Topology",
     "analyze",
+    "compare",
     "leaves",
     "load_manifests",
     "load_profiles",
     "load_state",
     "plain",
+    "what_if",
 ]
 
 _HOMES: Final = {
     "analysis": ("Analysis", "analyze"),
     "attachment": ("Attachment",),
+    "comparison": ("Comparison", "compare", "what_if"),
     "errors": ("PolicyError",),
     "model": ("Diagnostic", "Gap", "GroupKind", "NodeRef", "ObjectRef", "Origin", "Resource", "Snapshot"),
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),

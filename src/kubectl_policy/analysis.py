@@ -58,7 +58,18 @@ class Analysis:
         self.registry = Registry(index, profiles, settings.values)
         informed = replace(settings, gateways_of=self.registry.gateways_of)
         self.topology = Topology(index, informed, self.registry.delegations, passed_over)
+        self._profiles = profiles
+        self._settings = settings
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
+        self._enforcements: dict[ObjectRef, Enforcement] = {}
+
+    def of_state(self, snapshot: Snapshot) -> Analysis:
+        """The analysis of another state of the world, with the same profiles and settings."""
+        return analyze(snapshot, profiles=self._profiles, settings=self._settings)
+
+    def share_topology(self, topology: Topology) -> None:
+        """Take over a topology that another state has, before anything was asked of this one's own."""
+        self.topology = topology.of_state(self.index)
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:
@@ -151,8 +162,11 @@ class Analysis:
         return tuple(contention for contention in self._contentions[kind] if contention.policy == policy)
 
     def _enforcement_alone(self, policy: ObjectRef) -> Enforcement:
-        profile = self.registry.known(policy.group_kind)
-        return enforce(policy, profile, self.attachments[policy], self.topology, self.resolver)
+        if policy not in self._enforcements:
+            profile = self.registry.known(policy.group_kind)
+            found = enforce(policy, profile, self.attachments[policy], self.topology, self.resolver)
+            self._enforcements[policy] = found
+        return self._enforcements[policy]
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -170,6 +184,11 @@ class Analysis:
         """The problems and doubts whose subject is one object; the rest of the snapshot is not looked at."""
         resource = self.index.get(obj)
         return (*self._read_problems.get(obj, ()), *(self._problems.of(resource) if resource else ()))
+
+    def problems_with_others(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+        """`problems_of` without those that the object has whatever else there is, and those from reading it."""
+        resource = self.index.get(obj)
+        return tuple(self._problems.with_others(resource)) if resource else ()
 
     @cached_property
     def _problems(self) -> Problems:

@@ -67,6 +67,10 @@ class Problems:
         """Wrong shapes, broken or circular references and, of a policy, what keeps it from having its effect."""
         yield from shape_problems_of(resource)
         yield from self._validation.problems_of(resource)
+        yield from self.with_others(resource)
+
+    def with_others(self, resource: Resource) -> Iterator[Diagnostic]:
+        """The problems that an object has by way of others: all but what is wrong with its own shape."""
         yield from self._topology.missing_from(resource.ref)
         yield from self._circles(resource)
         yield from self._named_in_vain(resource)

@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds, n
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.resource import Resource
@@ -47,11 +47,16 @@ class Index:
 
     @cached_property
     def _loaded(self) -> frozenset[tuple[GroupKind, str]]:
-        return frozenset((ref.group_kind, ref.namespace) for ref in self._objects)
+        return frozenset((ref.group_kind, ref.namespace) for ref in self._seen())
 
     @cached_property
     def _inhabited(self) -> frozenset[str]:
-        return frozenset(ref.namespace for ref in self._objects if ref.namespace)
+        return frozenset(ref.namespace for ref in self._seen() if ref.namespace)
+
+    def _seen(self) -> Iterator[ObjectRef]:
+        """The names of what was read, in this state of the world or in one beside it."""
+        yield from self._objects
+        yield from (resource.ref for resource in self.snapshot.beside)
 
     @cached_property
     def kinds(self) -> dict[GroupKind, KindNames]:
@@ -82,6 +87,11 @@ class Index:
     def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
         """Every object of a kind, sorted by namespace and name."""
         return self._by_kind.get(group_kind, ())
+
+    def in_any_state(self, group_kind: GroupKind) -> tuple[Resource, ...]:
+        """Every object of a kind, with those that a state beside this one has, or has otherwise."""
+        beside = (resource for resource in self.snapshot.beside if resource.ref.group_kind == group_kind)
+        return (*self.of_kind(group_kind), *beside)
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
@@ -115,9 +125,11 @@ class Index:
         *unknown*. A complete snapshot knows everything but what its gaps name. A Namespace exists if anything that was
         read lives in it.
         """
+        if ref in self.snapshot.gone:
+            return "missing"
         if ref in self._objects or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
             return "present"
-        if any(gap.kind in {"", ref.kind} and gap.namespace in {"", ref.namespace} for gap in self.snapshot.gaps):
+        if any(gap.covers(ref) for gap in self.snapshot.gaps):
             return "unknown"
         if self.snapshot.complete or (ref.group_kind, ref.namespace) in self._loaded:
             return "missing"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kubectl_policy.model.diagnostic import Diagnostic
     from kubectl_policy.model.origin import Origin
+    from kubectl_policy.model.refs import ObjectRef
     from kubectl_policy.model.resource import Resource
 
 
@@ -23,13 +24,19 @@ class Gap:
     reason: str
     origin: Origin | None = None
 
+    def covers(self, ref: ObjectRef) -> bool:
+        """Whether an object may be among what could not be read."""
+        return self.kind in {"", ref.kind} and self.namespace in {"", ref.namespace}
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The state of a cluster as far as it could be read.
 
     `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so.
-    `ignored` counts documents that are not Kubernetes objects.
+    `ignored` counts documents that are not Kubernetes objects. Of one of two states of a world, `beside` are the
+    objects of the other state that this one has not, or has otherwise: where they are, their kinds were read. `gone`
+    are those of them that are known not to exist in this one.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -37,3 +44,5 @@ class Snapshot:
     diagnostics: tuple[Diagnostic, ...] = ()
     complete: bool = False
     ignored: int = 0
+    beside: tuple[Resource, ...] = ()
+    gone: frozenset[ObjectRef] = frozenset()

@@ -137,5 +137,5 @@ class Registry:
             return built_in
         schema = self._index.defaults.schema_of(group_kind)
         return by_label(group_kind, self._index.definitions.get(group_kind), schema) or by_shape(
-            group_kind, self._index.of_kind(group_kind), schema
+            group_kind, self._index.in_any_state(group_kind), schema
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.in_force import effective_entries
@@ -11,7 +11,7 @@ from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.topology.tiers import depth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
@@ -60,21 +60,46 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where nobody has said which these are, what the policy
     targets and every object below that on such a path.
     """
-    nodes = {node for outcome in enforcement.outcomes for node in _on(enforcement.policy, profile, outcome)}
-    return tuple(sorted(nodes, key=_from_the_root))
+    nodes = {node for found, in_force in parts_of(enforcement) if in_force for node in found.nodes(profile)}
+    return tuple(sorted(nodes, key=from_the_root))
 
 
-def _on(policy: ObjectRef, profile: PolicyKindProfile, effective: EffectivePolicy) -> Iterable[NodeRef]:
-    if policy not in effective.policies_in_force():
-        return ()
+class Part(NamedTuple):
+    """An outcome that a policy has a part in, by way of some of its targets."""
+
+    effective: EffectivePolicy
+    targets: frozenset[NodeRef]
+
+    def nodes(self, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
+        """Where on its path the policy has its effects, if it has any."""
+        return affected_on(self.effective.path, profile, self.targets)
+
+
+def parts_of(enforcement: Enforcement) -> Iterator[tuple[Part, bool]]:
+    """Every outcome that a policy takes part in, and whether it has an effective field there."""
+    policy = enforcement.policy
+    # Paths on which the same policies meet share their contributions, and with them what is in force.
+    known: dict[int, tuple[frozenset[NodeRef], bool]] = {}
+    for effective in enforcement.outcomes:
+        key = id(effective.contributions)
+        if key not in known:
+            sources = (part.source for part in effective.contributions)
+            targets = frozenset(source.target for source in sources if source.object == policy)
+            known[key] = (targets, policy in effective.policies_in_force())
+        targets, in_force = known[key]
+        yield Part(effective, targets), in_force
+
+
+def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
+    """Where on a path the policies of a kind on some targets have their effects, from the root downward."""
     if profile.policy_class == "direct" or profile.effective_targets:
-        return (effective.target,)
-    targets = {part.source.target for part in effective.contributions if part.source.object == policy}
-    start = min(effective.path.index(target) for target in targets)
-    target, *below = effective.path[start:]
+        return path[-1:]
+    start = min((path.index(target) for target in targets if target in path), default=len(path) - 1)
+    target, *below = path[start:]
     nodes = (target, *(node for node in below if not node.section))
-    return (node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
+    return tuple(node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
 
 
-def _from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
+def from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
+    """What sorts nodes from the root downward, then by kind and name."""
     return depth_of(node.object.group_kind), node

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
     """The object of a type (`httproute`, `httproutes`, a short name, `type.group`, `type.version.group`) and name.
 
-    Of two kinds with one name the one that has such an object is meant. Raises `UsageError` for an unknown or ambiguous
+    Of two kinds with one name the one that has such an object is meant. A Namespace is there if anything is that lives
+    in it. Raises `UsageError` for an unknown or ambiguous
     type and `NotFoundError`, with the nearest names as a hint, where there is no such object.
     """
     kinds = kinds_meant(index, type_name)
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
-    found = [ref for ref in refs if index.get(ref)]
+    found = [ref for ref in refs if index.presence(ref) == "present"]
     if len(found) > 1:
         options = ", ".join(f"{ref.group_kind.kind.lower()}.{ref.group_kind.group}/{name}" for ref in found)
         raise UsageError(f'"{type_name}" names several kinds', f"say which one: {options}")

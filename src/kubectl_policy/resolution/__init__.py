@@ -7,6 +7,7 @@ from kubectl_policy.resolution.enforcement import (
     Enforcement,
     enforce,
     fates_of,
+    paths_by_way_of,
     reach,
     takes_effect_below,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "in_order",
     "leaves",
     "order_unknown",
+    "paths_by_way_of",
     "plain",
     "reach",
     "same_level_of",

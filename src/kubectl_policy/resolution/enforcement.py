@@ -10,7 +10,7 @@ from kubectl_policy.model.refs import GroupKind, NodeRef
 from kubectl_policy.topology.tiers import HIERARCHY, tier_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
@@ -65,9 +65,8 @@ def enforce(
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     if not targets:
         return Enforcement(policy, _unattached(attachments, profile), (), ())
-    paths = dict.fromkeys(path for target in targets for path in _paths(target, profile, topology))
-    carrying = (path for path in paths if topology.carries_traffic(path))
-    found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
+    paths = (path for path in paths_by_way_of(targets, profile, topology) if topology.carries_traffic(path))
+    found = (resolver.effective_of(profile.group_kind, path) for path in paths)
     outcomes = tuple(effective for effective in found if effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), ())
@@ -139,6 +138,14 @@ def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile)
     if "not permitted" in states:
         return "NotPermitted"
     return "NoEffect" if "not managed" in states else "Invalid"
+
+
+def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topology: Topology) -> tuple[Path, ...]:
+    """The paths at whose ends policies of a kind take effect by way of some targets, each once.
+
+    Also those on which no traffic runs.
+    """
+    return tuple(dict.fromkeys(path for target in targets for path in _paths(target, profile, topology)))
 
 
 def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:

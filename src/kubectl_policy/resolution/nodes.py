@@ -12,7 +12,7 @@ from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.resolution.traced import Source, field_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
@@ -36,6 +36,7 @@ class Nodes:
         """Index the attachments that hold by the node that they attach to."""
         self._index = index
         self._attached: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
+        self._with_kind: dict[GroupKind, set[NodeRef]] = {}
         self._claims: dict[NodeRef, dict[GroupKind, set[Resource]]] = {}
         self._filters: dict[NodeRef, dict[ObjectRef, int]] = {}
         for attachment in attachments:
@@ -45,10 +46,30 @@ class Nodes:
             if policy and attachment.target and attachment.state == "attached":
                 kinds = self._attached.setdefault(attachment.target, {})
                 kinds.setdefault(policy.ref.group_kind, set()).add(policy)
+                self._with_kind.setdefault(policy.ref.group_kind, set()).add(attachment.target)
                 if attachment.declared.place:
                     self._filters.setdefault(attachment.target, {}).setdefault(policy.ref, attachment.declared.place)
         self._on_node: dict[tuple[NodeRef, int], OnNode] = {}
         self._refused: dict[tuple[NodeRef | None, int], Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
+
+    def with_kind(self, kind: GroupKind) -> Collection[NodeRef]:
+        """The nodes to which policies of a kind are attached."""
+        return self._with_kind.get(kind, ())
+
+    def of_kind(self, kind: GroupKind) -> list[NodeRef]:
+        """The nodes to which policies of a kind are attached, or which they keep others out of; sorted."""
+        on = (self._attached, self._claims)
+        return sorted({node for held in on for node, kinds in held.items() if kind in kinds})
+
+    def standing(self, node: NodeRef, profile: PolicyKindProfile) -> list[tuple[Resource, int, Refusal | None]]:
+        """All that decides what the policies of a kind bring to a node.
+
+        These are the policies in their order of precedence, each with the place of the filter that names it (0: none)
+        and with why it is refused.
+        """
+        refusals, filters = self._refusals(node, profile), self._filters.get(node, {})
+        found = self.claimants(node, profile)
+        return [(policy, filters.get(policy.ref, 0), refusals.get((policy.ref, node))) for policy in found]
 
     def kinds_at(self, node: NodeRef) -> Iterable[GroupKind]:
         """The policy kinds attached to a node."""
@@ -85,9 +106,7 @@ class Nodes:
         kind = profile.group_kind
         key = (None if profile.refusal == "everywhere" else node, id(profile))
         if key not in self._refused:
-            claimed = {**self._claims, **self._attached}
-            everywhere = [node for node in claimed if kind in self._claims.get(node, ()) or kind in self.kinds_at(node)]
-            self._refused[key] = self._refused_on([node] if key[0] else everywhere, profile)
+            self._refused[key] = self._refused_on([node] if key[0] else self.of_kind(kind), profile)
         return self._refused[key]
 
     def _refused_on(

@@ -50,6 +50,15 @@ class Resolver:
         profile = self._registry.profile_of(kind)
         return tuple(self._nodes.claimants(node, profile)) if profile else ()
 
+    def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
+        """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
+        return self._nodes.of_kind(kind)
+
+    def standing(self, node: NodeRef, kind: GroupKind) -> list[tuple[Resource, int, Refusal | None]]:
+        """All that decides what a kind's policies bring to a node; where it is the same, so is what they bring."""
+        profile = self._registry.profile_of(kind)
+        return self._nodes.standing(node, profile) if profile else []
+
     def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
         """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
 
@@ -69,7 +78,8 @@ class Resolver:
         if profile is None or not self._counts(path, profile):
             return None
         profile = profile.at(path[-1].object.group_kind)
-        found = [self._nodes.on(node, profile) for node in self._contributing(path, profile)]
+        contributing = (node for node in self._contributing(path, profile) if self._has(node, profile))
+        found = [self._nodes.on(node, profile) for node in contributing]
         contributions = tuple(filters_above([part for on_node in found for part in on_node.contributions]))
         if not contributions:
             return None
@@ -113,7 +123,7 @@ class Resolver:
             yield node if self._has(node, profile) else whole
 
     def _has(self, node: NodeRef, profile: PolicyKindProfile) -> bool:
-        return profile.group_kind in self._nodes.kinds_at(node)
+        return node in self._nodes.with_kind(profile.group_kind)
 
     def _resolved(
         self,

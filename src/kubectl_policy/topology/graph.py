@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -72,6 +73,13 @@ class Topology:
         self.settings = settings
         self.relations = Relations(index, settings, delegation_of, lambda node: passed_over_of(self, node))
         self._paths: dict[NodeRef, tuple[Path, ...]] = {}
+        self._ends: dict[NodeRef, tuple[Path, ...]] = {}
+
+    def of_state(self, index: Index) -> Topology:
+        """This topology over another state of the world, in which nothing differs that the hierarchy is made of."""
+        shared = copy(self)
+        shared.index = index
+        return shared
 
     @cached_property
     def nodes(self) -> tuple[NodeRef, ...]:
@@ -131,13 +139,26 @@ class Topology:
 
         For a Namespace, the full paths through any object in it that may exist; its own path if there is none.
         """
+        if node not in self._ends:
+            self._ends[node] = self._full_paths(node)
+        return self._ends[node]
+
+    def _full_paths(self, node: NodeRef) -> tuple[Path, ...]:
         nodes = [node]
         if node.object.group_kind == NAMESPACE:
             known = self.relations.in_namespace(node.object.name)
-            nodes = [NodeRef(obj) for obj in known if self.index.presence(obj) != "missing"]
-        starts = {chain for each in nodes for chain in chains_to(self.relations, each)}
-        chains = {chain for start in starts for chain in descend(self.relations, start)}
+            there = (obj for obj in known if self.index.presence(obj) != "missing")
+            nodes = [NodeRef(obj) for obj in there if not self._is_led_to_from_beside(obj)]
+        starts = (chain for each in nodes for chain in chains_to(self.relations, each))
+        chains = (chain for start in starts for chain in descend(self.relations, start))
         return tuple(sorted({with_namespaces(chain) for chain in chains})) or self.paths(node)
+
+    def _is_led_to_from_beside(self, backend: ObjectRef) -> bool:
+        """Whether every path through an object is one of some route in its own namespace."""
+        relations = self.relations
+        routes = relations.routes_forwarding_to(backend)
+        alone = any(route.namespace != backend.namespace for route in routes) or relations.routes_naming(backend)
+        return not alone and any(not relations.is_unattached(route) for route in routes)
 
     def carries_traffic(self, path: Path) -> bool:
         """Whether traffic runs down a path, as far as is known.

@@ -1,0 +1,207 @@
+"""Two states of one world as two analyses that share what did not change, and what can differ between them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.analysis import Analysis, analyze
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.states import changed, paired, same
+from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource, Snapshot
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import EffectivePolicy
+    from kubectl_policy.topology import Path, Settings
+
+
+def compare(
+    before: Snapshot,
+    after: Snapshot,
+    *,
+    profiles: Iterable[PolicyKindProfile] = (),
+    settings: Settings | None = None,
+) -> Comparison:
+    """The comparison of two states that were read apart; for the arguments see `analyze`."""
+    one, other = paired(before, after)
+    first = analyze(one, profiles=profiles, settings=settings)
+    return Comparison(first, first.of_state(other))
+
+
+def what_if(
+    analysis: Analysis,
+    *,
+    applied: Iterable[Resource] = (),
+    deleted: Collection[ObjectRef] = (),
+    unread: Snapshot | None = None,
+) -> Comparison:
+    """The comparison of a state with what becomes of it when objects are deleted and then others applied.
+
+    Only these objects are deleted; for what goes with them see `cascade`. What could not be read of that which is to be
+    applied is `unread`.
+    """
+    before, after = changed(analysis.snapshot, applied, deleted, unread)
+    return Comparison(analysis.of_state(before) if before.beside else analysis, analysis.of_state(after))
+
+
+class Pair(NamedTuple):
+    """What the policies of one kind amount to at the end of a path, in both states.
+
+    A state is None if no policy of the kind counts there, `in_before` and `in_after` say whether the path exists there
+    and carries traffic, as far as is known.
+    """
+
+    kind: GroupKind
+    path: Path
+    before: EffectivePolicy | None
+    after: EffectivePolicy | None
+    in_before: bool
+    in_after: bool
+
+
+class Comparison:
+    """Two analyses. Make one with `compare` or `what_if`."""
+
+    def __init__(self, before: Analysis, after: Analysis) -> None:
+        """Let the later analysis have the topology of the earlier one, if nothing differs that it is made of."""
+        self.before = before
+        self.after = after
+        self._differing: dict[GroupKind, frozenset[NodeRef]] = {}
+        self.shares_topology = self._differs_in_policies_alone()
+        if self.shares_topology:
+            after.share_topology(before.topology)
+
+    @cached_property
+    def created(self) -> frozenset[ObjectRef]:
+        """The objects that only the later state has."""
+        beside = (resource.ref for resource in self.before.snapshot.beside)
+        return frozenset(ref for ref in beside if not self.before.index.get(ref))
+
+    @cached_property
+    def deleted(self) -> frozenset[ObjectRef]:
+        """The objects that only the earlier state has."""
+        beside = (resource.ref for resource in self.after.snapshot.beside)
+        return frozenset(ref for ref in beside if not self.after.index.get(ref))
+
+    @cached_property
+    def updated(self) -> frozenset[ObjectRef]:
+        """The objects that both states have, and not alike."""
+        return frozenset(resource.ref for resource in self.after.snapshot.beside) - self.deleted
+
+    @cached_property
+    def changed(self) -> frozenset[ObjectRef]:
+        """The objects that are not alike in both states."""
+        return self.created | self.deleted | self.updated
+
+    @cached_property
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """The policy kinds of which either state has a policy; sorted."""
+        both = (self.before, self.after)
+        return tuple(sorted({policy.group_kind for one in both for policy in one.registry.policy_kinds}))
+
+    def pairs(self) -> Iterator[Pair]:
+        """Both outcomes on every path, and of every kind, that the change can reach; by kind, in the paths' order.
+
+        Where a state has no traffic, nothing takes effect.
+        """
+        for kind in self.kinds:
+            yield from self._pairs_of(kind)
+
+    def _pairs_of(self, kind: GroupKind) -> Iterator[Pair]:
+        nodes = sorted(self.differing(kind)) if self.shares_topology else self._nodes_with(kind)
+        old = self._paths(self.before, kind, nodes)
+        both = self.shares_topology
+        matched = ((path, path, path) for path in old) if both else _matched(old, self._paths(self.after, kind, nodes))
+        for path, earlier, later in matched:
+            before = self.before.resolver.effective_of(kind, earlier) if earlier else None
+            after = self.after.resolver.effective_of(kind, later) if later else None
+            if before or after:
+                yield Pair(kind, path, before, after, bool(earlier), bool(later))
+
+    def differing(self, kind: GroupKind) -> frozenset[NodeRef]:
+        """The nodes on which the policies of a kind do not stand alike in both states."""
+        if kind not in self._differing:
+            one, other = self.before.resolver, self.after.resolver
+            self._differing[kind] = frozenset(
+                node
+                for node in self._nodes_with(kind)
+                if not _stands_alike(one.standing(node, kind), other.standing(node, kind))
+            )
+        return self._differing[kind]
+
+    def _nodes_with(self, kind: GroupKind) -> list[NodeRef]:
+        both = (self.before.resolver, self.after.resolver)
+        return sorted({node for resolver in both for node in resolver.nodes_with(kind)})
+
+    def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
+        profile = analysis.registry.profile_of(kind)
+        paths = paths_by_way_of(nodes, profile, analysis.topology) if profile else ()
+        return tuple(path for path in paths if analysis.topology.carries_traffic(path))
+
+    def _differs_in_policies_alone(self) -> bool:
+        """Whether the objects that differ are policies, of kinds that nothing in the hierarchy refers to.
+
+        Kinds of Gateway API itself and what routes and Gateways refer to may be what the hierarchy is made of.
+        """
+        kinds = {ref.group_kind for ref in self.changed}
+        if not kinds:
+            return True
+        standard = {GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""}
+        policies = all(
+            kind.group not in standard and one.registry.profile_of(kind)
+            for kind in kinds
+            for one in (self.before, self.after)
+        )
+        if not policies or any(self.before.topology.relations.filters_naming(ref) for ref in self.changed):
+            return False
+        return not kinds & {*_referred_to(self.before)}
+
+
+def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Path, Path, Path]]:
+    """Every path with what it is in the earlier and in the later state; empty where it is not there; sorted.
+
+    What leads to a rule is the same path if the backend below it has no ports there, or if there is none.
+    """
+    old, new = {*before}, {*after}
+    taken: set[Path] = set()
+    for path in sorted(old | new, key=lambda path: (-len(path), path)):
+        if path in taken:
+            continue
+        ends = (path, *_without_backend(path))
+        earlier, later = (next((end for end in ends if end in state), ()) for state in (old, new))
+        taken |= {earlier, later}
+        yield path, earlier, later
+
+
+def _without_backend(path: Path) -> Iterator[Path]:
+    """What remains of a path that ends below a rule: without the port of its backend, then without the backend."""
+    rule = next((place for place, node in enumerate(reversed(path)) if node.object.group_kind in ROUTES), 0)
+    if rule:
+        if path[-1].section:
+            yield path[:-1]
+        yield path[:-rule]
+
+
+def _stands_alike(one: Sequence[tuple[Resource, int, object]], other: Sequence[tuple[Resource, int, object]]) -> bool:
+    return len(one) == len(other) and all(
+        mine[0].ref == theirs[0].ref and same(mine[0], theirs[0]) and mine[1:] == theirs[1:]
+        for mine, theirs in zip(one, other, strict=True)
+    )
+
+
+def _referred_to(analysis: Analysis) -> Iterator[GroupKind]:
+    """The kinds of what routes send requests to, and of what Gateways and their classes have for parameters."""
+    yield from (backend.object.group_kind for _, backend in analysis.topology.relations.forwards)
+    index = analysis.index
+    for kind in (GATEWAY, GATEWAY_CLASS):
+        for resource in index.of_kind(kind):
+            for field in ("spec.parametersRef", "spec.infrastructure.parametersRef"):
+                named = mapping_at(resource.raw, field)
+                yield GroupKind(text_at(named, "group"), text_at(named, "kind"))

@@ -1,0 +1,82 @@
+"""Two states of one world, each of which knows what the other one has read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import alike, mapping_at
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.resource import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from kubectl_policy.model import Json, ObjectRef, Snapshot
+
+# What `kubectl apply` leaves as it is in the cluster, because no manifest states it.
+_KEPT_METADATA = ("creationTimestamp", "uid")
+
+
+def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
+    """Two states that were read apart, side by side: what only one of them has is known not to be in the other.
+
+    It is not known of what the gaps of that other one cover.
+    """
+    old, new = _by_name(before), _by_name(after)
+    return _beside(before, old, new), _beside(after, new, old)
+
+
+def changed(
+    snapshot: Snapshot,
+    applied: Iterable[Resource] = (),
+    deleted: Collection[ObjectRef] = (),
+    unread: Snapshot | None = None,
+) -> tuple[Snapshot, Snapshot]:
+    """A state and what becomes of it, side by side, when some objects are deleted and then others applied.
+
+    An applied object takes the place of the one of its name, and keeps what a manifest does not state: its status, and
+    when it was created. The gaps and diagnostics of what is `unread` are those of the later state as well.
+    """
+    old = _by_name(snapshot)
+    new = {ref: resource for ref, resource in old.items() if ref not in deleted}
+    for resource in applied:
+        known = old.get(resource.ref)
+        new[resource.ref] = _applied_to(known, resource) if known else resource
+    after = replace(snapshot, resources=tuple(new.values()))
+    if unread:
+        diagnostics = (*snapshot.diagnostics, *unread.diagnostics)
+        after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
+    gone = {ref for ref in deleted if ref not in new}
+    later = _beside(after, new, old)
+    return _beside(snapshot, old, new), replace(later, gone=later.gone | gone)
+
+
+def same(one: Resource, other: Resource) -> bool:
+    """Whether two objects of one name are the same in two states."""
+    return one is other or (one.created == other.created and alike(one.raw, other.raw))
+
+
+def _by_name(snapshot: Snapshot) -> dict[ObjectRef, Resource]:
+    return {resource.ref: resource for resource in snapshot.resources}
+
+
+def _beside(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[ObjectRef, Resource]) -> Snapshot:
+    beside = tuple(resource for ref, resource in other.items() if ref not in own or not same(own[ref], resource))
+    inhabited = {ref.namespace for ref in own}
+    gone = frozenset(
+        resource.ref
+        for resource in beside
+        if resource.ref not in own
+        and not any(gap.covers(resource.ref) for gap in snapshot.gaps)
+        and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in inhabited)
+    )
+    return replace(snapshot, beside=beside, gone=gone)
+
+
+def _applied_to(known: Resource, resource: Resource) -> Resource:
+    kept = {key: value for key, value in mapping_at(known.raw, "metadata").items() if key in _KEPT_METADATA}
+    raw: dict[str, Json] = {**resource.raw, "metadata": {**kept, **mapping_at(resource.raw, "metadata")}}
+    if "status" in known.raw:
+        raw.setdefault("status", known.raw["status"])
+    return Resource(resource.ref, resource.origin, raw, resource.created or known.created)

@@ -1,0 +1,124 @@
+"""Two states of the world compared by their effective policies, not by their text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.effect_changes import EffectChange, effect_changes
+from kubectl_policy.questions.effects import paths_through
+from kubectl_policy.questions.problem_changes import ProblemChanges, problem_changes
+from kubectl_policy.questions.relation_changes import (
+    AttachmentChange,
+    EnforcementChange,
+    ParentChange,
+    attachment_changes,
+    cut_off,
+    enforcement_changes,
+    parent_changes,
+)
+from kubectl_policy.questions.unseen import Unseen, gaps, unseen_for, unseen_for_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.comparison import Comparison, Pair
+    from kubectl_policy.model import ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class StateDiff:
+    """What differs between two states: the objects, and what follows from that.
+
+    `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be
+    concerned. `cut_off` are routes to which requests come no more.
+    """
+
+    created: tuple[ObjectRef, ...]
+    deleted: tuple[ObjectRef, ...]
+    updated: tuple[ObjectRef, ...]
+    effects: tuple[EffectChange, ...]
+    attachments: tuple[AttachmentChange, ...]
+    parents: tuple[ParentChange, ...]
+    enforcement: tuple[EnforcementChange, ...]
+    problems: ProblemChanges
+    unseen: tuple[Unseen, ...]
+    cut_off: tuple[ObjectRef, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything follows from what differs."""
+        found = (self.effects, self.attachments, self.parents, self.enforcement)
+        return any(found) or bool(self.problems.introduced or self.problems.fixed)
+
+
+def diff(comparison: Comparison) -> StateDiff:
+    """What differs between the states of a comparison."""
+    meeting: set[ObjectRef] = set()
+    effects = effect_changes(comparison, _watched(comparison, meeting))
+    attachments = attachment_changes(comparison)
+    concerned = _concerned_policies(comparison, {change.policy for change in attachments} | meeting)
+    parents = parent_changes(comparison)
+    return StateDiff(
+        tuple(sorted(comparison.created)),
+        tuple(sorted(comparison.deleted)),
+        tuple(sorted(comparison.updated)),
+        effects,
+        attachments,
+        parents,
+        enforcement_changes(comparison, concerned),
+        problem_changes(comparison, concerned),
+        tuple(dict.fromkeys(_unseen(comparison, concerned))),
+        cut_off(comparison, parents),
+    )
+
+
+def _watched(comparison: Comparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
+    """The pairs of a comparison; the policies that have a part in one of them are added to those `meeting`."""
+    for pair in comparison.pairs():
+        for effective in (pair.before, pair.after):
+            meeting.update(part.source.object for part in (effective.contributions if effective else ()))
+        yield pair
+
+
+def _concerned_policies(comparison: Comparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
+    """The policies of which something may have become otherwise than before.
+
+    Where the hierarchy is the same, these are those that are changed, or whose targets are, or that meet such a one on
+    a path (`otherwise`); else all of them.
+    """
+    both = (comparison.before, comparison.after)
+    if not comparison.shares_topology:
+        return frozenset(policy for state in both for policy in state.attachments)
+    found = {*otherwise, *comparison.changed}
+    exclusive = {
+        profile.group_kind for state in both for profile in state.registry.policy_kinds if profile.exclusive_field
+    }
+    kinds = exclusive & {ref.group_kind for ref in found}
+    found |= {policy for state in both for policy in state.attachments if policy.group_kind in kinds}
+    return frozenset(policy for policy in found if any(policy in state.attachments for state in both))
+
+
+def _unseen(comparison: Comparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
+    for state in (comparison.before, comparison.after):
+        yield from gaps(state)
+        for ref in sorted(comparison.changed):
+            yield from _unseen_about(state, ref)
+        for policy in sorted(concerned) if comparison.shares_topology else ():
+            if policy in state.attachments:
+                yield from unseen_for_policy(state, state.enforcement(policy))
+
+
+def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
+    if ref in analysis.attachments:
+        enforcement = analysis.enforcement(ref)
+        unseen = unseen_for_policy(analysis, enforcement)
+        yield from unseen
+        if enforcement.state == "Unknown" and not unseen:
+            reason = "how it attaches, and with that what it affects, is not computed"
+            yield Unseen(str(ref), reason, f"read what explain {ref.kind.lower()} says", policies=(ref,))
+    elif analysis.index.get(ref):
+        node = NodeRef(ref)
+        yield from unseen_for(analysis, node, paths_through(analysis, node))
