@@ -13,7 +13,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bench.worlds import documents, reported
+from bench.worlds import documents, reported, under_one_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -104,6 +104,7 @@ def _write_profiles(folder: Path, count: int) -> str:
 def _comparisons(folder: Path) -> tuple[Comparison, ...]:
     small, large = _write_world(folder, 30), _write_world(folder, 10_000)
     seen = _write_world(folder, 10_000, reported)
+    together = _write_world(folder, 10_000, under_one_policy)
     bare = (PYTHON, "-c", "pass")
     describe = (COMMAND, "describe", "httproute/route-0", "-n", "team-0", "--offline")
     return (
@@ -134,6 +135,14 @@ def _comparisons(folder: Path) -> tuple[Comparison, ...]:
             "CSafeLoader",
             (PYTHON, "-c", LOAD_EVERYTHING, large),
             1.2,
+            3,
+        ),
+        Comparison(
+            "blast-radius, 10,000",
+            (COMMAND, "blast-radius", "retrypolicy/everywhere", "-n", "team", "--offline", together),
+            "CSafeLoader",
+            (PYTHON, "-c", LOAD_EVERYTHING, together),
+            2,
             3,
         ),
     )

@@ -191,6 +191,75 @@ status:
 }
 
 
+_ONE_POLICY: Final = (
+    *_SHARED,
+    """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata:
+  name: edge
+  namespace: infra
+spec:
+  gatewayClassName: public
+  listeners:
+    - name: http
+      port: 80
+      protocol: HTTP
+      allowedRoutes:
+        namespaces:
+          from: All
+""",
+    """\
+apiVersion: example.io/v1
+kind: RetryPolicy
+metadata:
+  name: everywhere
+  namespace: team
+spec:
+  targetRefs:
+    - group: ""
+      kind: Namespace
+      name: team
+  attempts: 5
+  perTryTimeout: 10s
+""",
+)
+
+_ROUTE_UNDER_ONE_POLICY: Final = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  name: route-{route}
+  namespace: team
+  labels:
+    app.kubernetes.io/name: route-{route}
+spec:
+  parentRefs:
+    - name: edge
+      namespace: infra
+  hostnames:
+    - route-{route}.example.com
+  rules:
+    - matches:
+        - path:
+            type: PathPrefix
+            value: /api
+      backendRefs:
+        - name: service-{service}
+          port: 8080
+"""
+
+
+def under_one_policy(size: int) -> Iterator[str]:
+    """So many routes in one Namespace, on which there is one policy; a hundred Services are behind them."""
+    yield from _ONE_POLICY
+    for route in range(size):
+        yield _ROUTE_UNDER_ONE_POLICY.format(route=route, service=route % 100)
+    for service in range(min(size, 100)):
+        ports = "{ports: [{port: 8080}]}"
+        yield f"apiVersion: v1\nkind: Service\nmetadata: {{name: service-{service}, namespace: team}}\nspec: {ports}\n"
+
+
 def reported(size: int) -> Iterator[str]:
     """The same objects as `documents`, with what controllers reported on them."""
     for document in documents(size):

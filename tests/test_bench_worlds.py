@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from bench.worlds import documents, reported
+from bench.worlds import documents, reported, under_one_policy
 from kubectl_policy import analyze, load_manifests
+from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.find import find
 from kubectl_policy.questions.listing import Selection
 from kubectl_policy.questions.status import status
 
@@ -35,6 +37,17 @@ def test_a_small_world_has_the_route_that_is_described() -> None:
 def test_the_same_size_gives_the_same_world() -> None:
     """Measurements of two days are of the same thing."""
     assert list(documents(200)) == list(documents(200))
+
+
+def test_one_policy_affects_every_route(tmp_path: Path) -> None:
+    """And every Service behind them: what deleting it would change is as much as there is."""
+    path = tmp_path / "world.yaml"
+    path.write_text("---\n".join(under_one_policy(200)), "utf-8")
+    analysis = analyze(load_manifests([path]))
+    policy = find(analysis.index, "retrypolicy", "everywhere", "team")
+    answer = blast_radius(analysis, policy)
+    assert answer.spread.total == 300
+    assert [change.sort for change in answer.difference.effects] == ["lost"]
 
 
 def test_reports_are_those_of_a_controller_that_agrees(tmp_path: Path) -> None:

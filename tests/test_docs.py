@@ -188,8 +188,8 @@ def test_every_command_and_option_is_documented() -> None:
     """A command has a heading with a table of its options."""
     page = ROOT / "docs" / "commands.md"
     overview, _ = run("kubectl policy --help")
-    commands = re.findall(r"^  (\w+) ", overview.partition("\nCommands:\n")[2], re.MULTILINE)
-    assert commands == re.findall(r"^## (\w+)$", text_of(page), re.MULTILINE)
+    commands = re.findall(r"^  ([\w-]+) ", overview.partition("\nCommands:\n")[2], re.MULTILINE)
+    assert commands == re.findall(r"^## ([\w-]+)$", text_of(page), re.MULTILINE)
     assert [option for option in options_of(overview) if f"`{option}`" not in text_of(page)] == []
     for command in commands:
         rows = re.findall(r"^\| (`-.*`) \|", section(page, command), re.MULTILINE)

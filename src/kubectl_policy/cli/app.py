@@ -1,35 +1,23 @@
-"""The commands and what they have in common; importing this is all that `--help` needs."""
+"""The commands and what they have in common; only those are built that a call can mean."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer.exceptions import TyperException
 
 from kubectl_policy import __version__
-from kubectl_policy.cli.describe import describe
-from kubectl_policy.cli.explain import explain
-from kubectl_policy.cli.get import get
-from kubectl_policy.cli.status import status
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-# Rich help would double the time to start; completion follows kubectl's protocol, not typer's.
-app = typer.Typer(
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-_COMMANDS = (describe, explain, get, status)
-for _command in _COMMANDS:
-    app.command()(_command)
+# Each is a function of the same name, with `_` for `-`, in a module of the same name.
+COMMANDS: Final = ("blast-radius", "describe", "diff", "explain", "get", "status")
 
 
-@app.callback(invoke_without_command=True)
 def kubectl_policy(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,  # noqa: FBT002 (typer makes a flag of it)
@@ -47,11 +35,28 @@ def kubectl_policy(
 
 def invoke(arguments: Sequence[str], program: str) -> int:
     """Run a command and return its exit code. Raises `UsageError` for arguments that no command takes."""
-    command = typer.main.get_command(app)
+    named = [word for word in arguments[:1] if word in COMMANDS]
+    command = typer.main.get_command(_app(named or COMMANDS))
     try:
         code = command.main(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
         message = error.format_message().rstrip(".")
-        named = "".join(f" {word}" for word in arguments[:1] if word in [command.__name__ for command in _COMMANDS])
-        raise UsageError(message[:1].lower() + message[1:], f"{program}{named} --help lists what there is") from error
+        hint = f"{' '.join([program, *named])} --help lists what there is"
+        raise UsageError(message[:1].lower() + message[1:], hint) from error
     return code if isinstance(code, int) else 0
+
+
+def _app(commands: Iterable[str]) -> typer.Typer:
+    """An application with some of the commands: to build one takes as long as a small question."""
+    # Rich help would double the time to start; completion follows kubectl's protocol, not typer's.
+    app = typer.Typer(
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(kubectl_policy)
+    for name in commands:
+        function = name.replace("-", "_")
+        app.command(name)(getattr(import_module(f"kubectl_policy.cli.{function}"), function))
+    return app

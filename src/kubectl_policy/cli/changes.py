@@ -71,6 +71,15 @@ def retargeted(analysis: "Analysis", word: str, namespace: str) -> "Resource":
     return replace(policy, raw=_with_reference(policy.raw, profile, field, reference))
 
 
+def in_scope(resource: "Resource", index: "Index") -> "Resource":
+    """An object that was read apart from the definition of its kind, without a namespace if its kind has none."""
+    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
+
+    if index.namespaced(resource.ref.group_kind) or not resource.ref.namespace:
+        return resource
+    return replace(resource, ref=resource.ref._replace(namespace=""))
+
+
 def _type_and_name(word: str, malformed: str, example: str) -> tuple[str, str]:
     type_name, _, name = word.partition("/")
     if not type_name or not name or "/" in name:

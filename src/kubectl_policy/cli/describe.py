@@ -15,11 +15,10 @@ from kubectl_policy.cli.inputs import (
     read,
     repeated,
 )
+from kubectl_policy.cli.selecting import split_object
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, Origin
     from kubectl_policy.render.document import Document
@@ -56,24 +55,13 @@ def describe(  # noqa: PLR0913 (every option of the command is a parameter)
       kubectl policy describe gateway edge -n infra --section https --offline manifests/
       kubectl policy describe retrypolicy/resilience -n baker -o yaml --offline - < all.yaml
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
-    type_name, name = split_names(objects or [])
+    type_name, name = split_object("describe", objects or [])
     analysis = read(offline, profiles, setting, namespace, complete=complete)
     answer = _with_lines(_answer(analysis, (type_name, name, namespace), section))
     options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
     _show(answer, output, color, (context.find_root().info_name or "", *options))
     whole = output in {"tree", "yaml", "json"}
     mention_the_rest(analysis, answer.diagnostics if whole else (), answer.unseen if whole else ())
-
-
-def split_names(words: "Sequence[str]") -> tuple[str, str]:
-    """The type and the name in `TYPE/NAME` or `TYPE NAME`. Raises `UsageError` for anything else."""
-    parts = words[0].split("/") if len(words) == 1 else list(words)
-    example = "for example: describe httproute/baker"
-    if len(words) == 1 and len(parts) == 1:
-        raise UsageError(f"which {words[0]} is not said", example)
-    if len(parts) != 2 or not all(parts) or any("/" in part for part in parts if len(words) > 1):  # noqa: PLR2004 (a pair)
-        raise UsageError("describe takes one object, as TYPE/NAME or TYPE NAME", example)
-    return parts[0], parts[1]
 
 
 def _answer(analysis: "Analysis", wanted: tuple[str, str, str], section: str) -> "Answer":

@@ -39,6 +39,9 @@ Complete: TypeAlias = Annotated[
     bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
 ]
 
+AllowIncomplete: TypeAlias = Annotated[
+    bool, typer.Option("--allow-incomplete", help="Go by what could be seen, even if that is not all that matters.")
+]
 Color: TypeAlias = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour the tree.")]
 
 

@@ -1,4 +1,4 @@
-"""How commands about many objects are told which: a type with names, a namespace or all, labels."""
+"""How commands are told which objects: one by type and name, or many by type, names, namespace and labels."""
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -17,6 +17,17 @@ AllNamespaces: TypeAlias = Annotated[
 Selector: TypeAlias = Annotated[
     str, typer.Option("--selector", "-l", metavar="QUERY", help="List what has these labels, as for kubectl.")
 ]
+
+
+def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
+    """The type and the name in `TYPE/NAME` or `TYPE NAME`. Raises `UsageError` for anything else."""
+    parts = words[0].split("/") if len(words) == 1 else list(words)
+    example = f"for example: {command} httproute/baker"
+    if len(words) == 1 and len(parts) == 1:
+        raise UsageError(f"which {words[0]} is not said", example)
+    if len(parts) != 2 or not all(parts) or any("/" in part for part in parts if len(words) > 1):  # noqa: PLR2004 (a pair)
+        raise UsageError(f"{command} takes one object, as TYPE/NAME or TYPE NAME", example)
+    return parts[0], parts[1]
 
 
 def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str, tuple[str, ...]]:

@@ -124,11 +124,12 @@ def _unseen(thing: Unseen) -> Line:
 def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()) -> tuple[Line, ...]:
     """The problems that concern the answer, but for those whose message the answer gives elsewhere."""
     elsewhere = tuple(message for message in said if message)
-    lines = (_problem(found) for found in diagnostics if not (elsewhere and found.message.endswith(elsewhere)))
+    lines = (problem_line(found) for found in diagnostics if not (elsewhere and found.message.endswith(elsewhere)))
     return section("Problems", lines)
 
 
-def _problem(diagnostic: Diagnostic) -> Line:
+def problem_line(diagnostic: Diagnostic) -> Line:
+    """A problem: how bad it is, where, and what is wrong."""
     word, style = _WORDS[diagnostic.severity]
     where = f" {diagnostic.origin}" if diagnostic.origin else ""
     message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
