@@ -16,6 +16,7 @@ from kubectl_policy.render.data_parts import (
     object_data,
     objects_data,
     origin_data,
+    problem_data,
     source_data,
     target_data,
     unseen_data,
@@ -26,7 +27,7 @@ from kubectl_policy.render.scope import scope_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_policy.model import Diagnostic, Json
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.describe import ObjectDescription
     from kubectl_policy.questions.describe_policy import FieldOutcome
     from kubectl_policy.questions.in_force import InForce, Setting
@@ -63,7 +64,7 @@ def _object(answer: ObjectDescription) -> dict[str, Json]:
         "reported": [condition_data(condition) for condition in answer.reported],
         "events": [event_data(event) for event in answer.events],
         "unseen": [unseen_data(thing) for thing in answer.unseen],
-        "problems": [_problem(diagnostic) for diagnostic in answer.diagnostics],
+        "problems": [problem_data(diagnostic) for diagnostic in answer.diagnostics],
     }
 
 
@@ -89,7 +90,7 @@ def _policy(answer: PolicyDescription) -> dict[str, Json]:
         "reported": [condition_data(condition) for condition in answer.reported],
         "events": [event_data(event) for event in answer.events],
         "unseen": [unseen_data(thing) for thing in answer.unseen],
-        "problems": [_problem(diagnostic) for diagnostic in answer.diagnostics],
+        "problems": [problem_data(diagnostic) for diagnostic in answer.diagnostics],
     }
 
 
@@ -174,19 +175,6 @@ def _not_applying(found: NotApplying) -> dict[str, Json]:
         "target": node_data(found.target) if found.target else None,
         "message": found.message,
         "reason": found.reason,
-    }
-
-
-def _problem(diagnostic: Diagnostic) -> dict[str, Json]:
-    return {
-        "rule": diagnostic.rule,
-        "severity": diagnostic.severity,
-        "message": diagnostic.message,
-        "reason": diagnostic.reason,
-        "subject": object_data(diagnostic.subject) if diagnostic.subject else None,
-        "field": diagnostic.field,
-        "origin": origin_data(diagnostic.origin),
-        "related": objects_data(diagnostic.related),
     }
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.questions.events import ReportedEvent
     from kubectl_policy.questions.reported import ReportedCondition
     from kubectl_policy.questions.unseen import Unseen
@@ -92,4 +92,18 @@ def event_data(event: ReportedEvent) -> dict[str, Json]:
         "message": event.message,
         "count": event.count,
         "last": event.last,
+    }
+
+
+def problem_data(diagnostic: Diagnostic) -> dict[str, Json]:
+    """What is wrong or uncertain, and where."""
+    return {
+        "rule": diagnostic.rule,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "reason": diagnostic.reason,
+        "subject": object_data(diagnostic.subject) if diagnostic.subject else None,
+        "field": diagnostic.field,
+        "origin": origin_data(diagnostic.origin),
+        "related": objects_data(diagnostic.related),
     }
