@@ -145,9 +145,18 @@ def _changed(changed: ChangedObject) -> dict[str, Json]:
     return {
         "object": node_data(changed.node),
         "paths": [position + 1 for position in changed.paths],
-        "scope": scope_of(changed.chosen, changed.through).words if changed.through else "",
+        "scope": _scope(changed),
         "ofPaths": len(changed.through) or None,
     }
+
+
+def _scope(changed: ChangedObject) -> str:
+    """Which of its paths a change is on, in words; empty if on all of them, as far as is known."""
+    if not changed.through:
+        return ""
+    scope = scope_of(changed.chosen, changed.through)
+    # The numbers of a scope would be those of paths that the document does not have.
+    return f"{len(changed.chosen)} of {len(changed.through)} paths" if scope.numbered else scope.words
 
 
 def _attachment(change: AttachmentChange) -> dict[str, Json]:

@@ -130,7 +130,8 @@ def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
     found: dict[ObjectRef, ChangeSort] = {}
     for change in changes:
         for ref in objects_of(change):
-            found[ref] = min(found.get(ref, change.sort), change.sort, key=SORTS.index)
+            known = found.get(ref, change.sort)
+            found[ref] = known if SORTS.index(known) <= SORTS.index(change.sort) else change.sort
     return found
 
 

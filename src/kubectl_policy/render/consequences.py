@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.words import count
 
@@ -19,11 +20,11 @@ _PLURAL: Final = {
     "gets": "get",
     "gains": "gain",
     "comes": "come",
-    "keeps": "keep",
 }
 
 
-class _Consequence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Consequence:
     """What happens to some objects, as a sentence about them, and after the name of what does it to them."""
 
     of: Callable[[Tally], Collection[ObjectRef]]
@@ -32,13 +33,13 @@ class _Consequence(NamedTuple):
     active: str
 
 
-_ATTACHMENT: Final = (
+_ATTACHMENT: Final[tuple[_Consequence, ...]] = (
     _Consequence(lambda found: found.detached, "route", "{who} {is} detached from a parent", "detaches {who}"),
     _Consequence(
         lambda found: found.attached,
         "route",
-        "{who} {is} attached to another parent",
-        "attaches {who} to another parent",
+        "{who} {is} newly attached to a parent",
+        "attaches {who} to a parent",
     ),
     _Consequence(
         lambda found: found.without_target,
@@ -55,15 +56,15 @@ _ATTACHMENT: Final = (
         "leaves it unknown what {who} {is} attached to",
     ),
 )
-_FORCE: Final = (
+_FORCE: Final[tuple[_Consequence, ...]] = (
     _Consequence(lambda found: found.into_force, "policy", "{who} {comes} into force", "brings {who} into force"),
     _Consequence(
         lambda found: found.out_of_force, "policy", "{who} {is} left without effect", "leaves {who} without effect"
     ),
     _Consequence(
         lambda found: found.new_without_effect,
-        "new policy",
-        "{who} {has} no effect",
+        "policy",
+        "{who} {is} new and {has} no effect",
         "leaves {who} without effect",
     ),
 )
