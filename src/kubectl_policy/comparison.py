@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
-from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
+from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.states import changed, paired, same
 from kubectl_policy.resolution import paths_by_way_of
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource, Snapshot
+    from kubectl_policy.model import NodeRef, Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.topology import Path, Settings
@@ -120,6 +120,8 @@ class Comparison:
         both = self.shares_topology
         matched = ((path, path, path) for path in old) if both else _matched(old, self._paths(self.after, kind, nodes))
         for path, earlier, later in matched:
+            if not (earlier and later) and self._lasts_alone(path):
+                continue
             before = self.before.resolver.effective_of(kind, earlier) if earlier else None
             after = self.after.resolver.effective_of(kind, later) if later else None
             if before or after:
@@ -139,6 +141,15 @@ class Comparison:
     def _nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         both = (self.before.resolver, self.after.resolver)
         return sorted({node for resolver in both for node in resolver.nodes_with(kind)})
+
+    def _lasts_alone(self, path: Path) -> bool:
+        """Whether a path is that of a lasting backend to which nothing leads in one of the states.
+
+        There it has a path of its own, on which traffic neither ends nor begins.
+        """
+        obj = path[-1].object
+        alone = all(node.object in {obj, ObjectRef(NAMESPACE, "", obj.namespace)} for node in path)
+        return alone and obj.group_kind in WITH_PORTS and obj not in self.created | self.deleted
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = analysis.registry.profile_of(kind)

@@ -73,7 +73,7 @@ def effect_changes(comparison: Comparison, pairs: Iterable[Pair]) -> tuple[Effec
     """All that differs in some pairs of outcomes, worst first.
 
     Worst is what is relevant to security and lost, then changed; then what else is lost, changed, gained, and only set
-    by somebody else. What is lost with its path, because no traffic runs there any more, comes after all that, then
+    by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there any more, comes after all that, then
     what is new with its path.
     """
     differences = FieldChanges(comparison)
@@ -93,6 +93,7 @@ def _worst_first(change: EffectChange) -> tuple[object, ...]:
         _WHERE.index(change.where),
         not change.security,
         SORTS.index(change.sort),
+        not change.to_nothing,
         -len(change.objects),
         change.kind,
         [field.field for field in change.fields],

@@ -85,7 +85,8 @@ def _becomes(field: FieldChange, change: EffectChange, subject: ObjectRef | None
     yield Span(_value(field.after), "value" if field.sort != "lost" else "warning")
     if field.after:
         yield from source_spans(field.after.source, ", by ")
-    if field.before and field.before.source.object != subject:
+    same = field.before and field.after and field.before.source == field.after.source
+    if field.before and field.before.source.object != subject and not same:
         yield from source_spans(field.before.source, " (was by ")
         yield Span(")")
     if change.security and field.security and not all(one.security for one in change.fields):
