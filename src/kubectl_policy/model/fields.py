@@ -16,7 +16,7 @@ def value_at(value: Json, path: str) -> Json:
     """The value at a dotted path of mapping keys (`spec.targetRef`); None where anything on the way is absent."""
     for key in path.split("."):
         # Nearly all of them are dicts, and to ask whether something is any other mapping takes several times as long.
-        if type(value) is not dict and not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             return None
         value = value.get(key)
     return value
@@ -25,7 +25,7 @@ def value_at(value: Json, path: str) -> Json:
 def mapping_at(value: Json, path: str) -> Mapping[str, Json]:
     """The mapping at a dotted path; an empty one where it is absent or is something else."""
     found = value_at(value, path)
-    return found if type(found) is dict or isinstance(found, Mapping) else _NO_MAPPING
+    return found if isinstance(found, (dict, Mapping)) else _NO_MAPPING
 
 
 def items_at(value: Json, path: str) -> Sequence[Json]:

@@ -73,8 +73,8 @@ def effect_changes(comparison: Comparison, pairs: Iterable[Pair]) -> tuple[Effec
     """All that differs in some pairs of outcomes, worst first.
 
     Worst is what is relevant to security and lost, then changed; then what else is lost, changed, gained, and only set
-    by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there any more, comes after all that, then
-    what is new with its path.
+    by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there
+    any more, comes after all that, then what is new with its path.
     """
     differences = FieldChanges(comparison)
     groups: dict[tuple[object, ...], _Group] = {}

@@ -62,8 +62,8 @@ def _effect(change: EffectChange, view: View, subject: ObjectRef | None) -> Iter
 
 
 def _heading(change: EffectChange) -> Line:
-    sorts = [sort for sort in _SORTS if any(field.sort == sort for field in change.fields)]
-    words = listed([_SORTS[sort] for sort in sorts])
+    sorts = {field.sort for field in change.fields}
+    words = listed([word for sort, word in _SORTS.items() if sort in sorts])
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     alone = change.to_nothing and not change.from_nothing
     left = f", no {change.kind.kind} is left" if alone else ""
