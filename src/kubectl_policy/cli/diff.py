@@ -85,7 +85,10 @@ def diff(  # noqa: PLR0913 (every option of the command is a parameter)
     shown = _rendered(difference, output, view)
     terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
     _mention(difference, output)
-    mention_the_rest(comparison.after, difference.problems.introduced, difference.unseen)
+    whole = output in {"tree", "yaml", "json"}
+    told = (*difference.problems.introduced, *difference.problems.fixed) if whole else ()
+    for state in (comparison.before, comparison.after)[0 if states else 1 :]:
+        mention_the_rest(state, told, difference.unseen if whole else ())
     if difference.unseen and not allow_incomplete:
         return INCOMPLETE
     return FOUND if difference.changes else 0

@@ -68,7 +68,8 @@ def _heading(change: EffectChange) -> Line:
     alone = change.to_nothing and not change.from_nothing
     left = f", no {change.kind.kind} is left" if alone else ""
     danger = Span(" · relevant to security", "error") if change.security else Span("")
-    objects = count(len({found.node.object for found in change.objects}), "object")
+    number = len({found.node.object for found in change.objects})
+    objects = f"{number:,} object{'s' if number > 1 else ''}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
     return Line((lead, danger, Span(f" · {change.kind} · {objects}", prose=True)), 0, 2)
 

@@ -1,0 +1,138 @@
+"""`blast-radius`: arguments, formats, streams and exit codes, also for input that means harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+import pytest
+import yaml
+
+from kubectl_policy.cli.blast_radius import BlastOutput
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Command
+
+BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
+OUTPUTS: Final = get_args(BlastOutput)
+RETRIES: Final = ("blast-radius", "retrypolicy/resilience", "-n", "baker", "--offline", BAKERY)
+IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
+        (["retrypolicy"], "which retrypolicy is not said"),
+        (["a/b", "c/d"], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
+        (["retrypolicy/x"], "live clusters are not supported yet"),
+    ],
+)
+def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str) -> None:
+    """With exit code 2, and a hint."""
+    code, out, err = command("blast-radius", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {message}\nhint: ")
+
+
+def test_an_object_that_is_not_there_has_no_answer(command: Command) -> None:
+    """What cannot be found cannot be deleted."""
+    code, out, err = command("blast-radius", "retrypolicy/nowhere", "-n", "baker", "--offline", BAKERY)
+    assert (code, out) == (3, "")
+    assert 'retrypolicy "nowhere" not found in namespace baker' in err
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_exit_code_says_that_something_changes(command: Command, output: str) -> None:
+    """In every format, and only if it is asked for."""
+    assert command(*RETRIES, "-o", output).code == 0
+    assert command(*RETRIES, "-o", output, "--exit-code").code == 1
+    assert command(*IDLE, "-o", output, "--exit-code").code == 1  # A problem is fixed: its target does not exist.
+    assert command(*RETRIES[:1], "cm/unused", "-n", "app", "--exit-code", "--offline", "-").code == 3
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_an_answer_that_is_not_complete_fails_closed(command: Command, tmp_path: Path, output: str) -> None:
+    """A file that could not be read might hold what else would change, unless a person says not to mind."""
+    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    ask = (*RETRIES, "--offline", tmp_path, "-o", output)
+    result = command(*ask)
+    assert result.code == 4
+    assert command(*ask, "--exit-code").code == 4
+    assert command(*ask, "--allow-incomplete").code == 0
+    assert command(*ask, "--allow-incomplete", "--exit-code").code == 1
+    assert "broken.yaml" in "".join(result.out + result.err).replace("&#46;", ".")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_policy_of_which_nothing_is_computed_fails_closed(command: Command, tmp_path: Path, output: str) -> None:
+    """How its kind attaches is not known: that it affects nothing cannot be said."""
+    plugin = "apiVersion: configuration.konghq.com/v1\nkind: KongUpstreamPolicy\nmetadata: {name: p, namespace: app}\n"
+    (tmp_path / "plugin.yaml").write_text(plugin, "utf-8")
+    ask = ("blast-radius", "kongupstreampolicy/p", "-n", "app", "--offline", tmp_path, "-o", output)
+    assert command(*ask).code == 4
+    assert command(*ask, "--allow-incomplete").code == 0
+
+
+def test_documents_are_the_same_as_json_and_as_yaml(command: Command) -> None:
+    """With the names of what is in the text, and nothing cut."""
+    document = json.loads(command(*RETRIES, "-o", "json").out)
+    assert yaml.safe_load(command(*RETRIES, "-o", "yaml").out) == document
+    assert (document["kind"], document["complete"]) == ("BlastRadius", True)
+
+
+def test_owners_are_counted(command: Command) -> None:
+    """By a label of the Namespace, where the objects have none of their own."""
+    out = command(*RETRIES, "--owner", "team").out
+    assert "  team         baker 7, pastry 1\n" in out
+    assert "  absent       (not said) 8\n" in command(*RETRIES, "--owner", "absent").out
+
+
+def test_a_namespace_without_a_manifest_can_be_asked_about(command: Command, manifests: Path) -> None:
+    """It is there, for things live in it; with it goes everything."""
+    code, out, _ = command("blast-radius", "namespace/app", "--offline", manifests, "--complete")
+    assert code == 0
+    assert "Deleted with it\n  Service app/s, ColorPolicy app/red, Gateway app/g, HTTPRoute app/r\n" in out
+
+
+def test_names_cannot_control_the_terminal(command: Command, manifests: Path) -> None:
+    """Nor can values, in any format."""
+    hostile = "\x1b[31mred\x07\u202e[bold]x[/bold]</details><script>|`\n::error::x"
+    policy = {
+        "apiVersion": "example.com/v1",
+        "kind": "ColorPolicy",
+        "metadata": {"name": "bad", "namespace": "app"},
+        "spec": {
+            "targetRef": {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"},
+            "shade": hostile,
+        },
+    }
+    (manifests / "bad.yaml").write_text(json.dumps(policy), "utf-8")
+    for output in OUTPUTS:
+        color = ("--color", "always") if output == "tree" else ()
+        result = command("blast-radius", "colorpolicy/bad", "-n", "app", "--offline", manifests, "-o", output, *color)
+        assert result.code == 0
+        assert not {"\x1b[31mred", "\x07", "\u202e"} & {
+            mark for mark in ("\x1b[31mred", "\x07", "\u202e") if mark in result.out
+        }
+        assert "\n::error" not in result.out + result.err
+
+
+def test_the_lists_of_a_large_answer_are_cut(command: Command, tmp_path: Path) -> None:
+    """What is left out is counted, and the line says what shows it; a document has all of it."""
+    heads = "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n---\n"
+    policy = "apiVersion: e.com/v1\nkind: APolicy\nmetadata: {name: p, namespace: app}\n"
+    policy += "spec: {targetRef: {group: '', kind: Namespace, name: app}, a: 1}\n"
+    services = "".join(
+        "---\napiVersion: v1\nkind: Service\nspec: {ports: [{port: 80}]}\n"
+        f"metadata: {{name: s{n:02}, namespace: app}}\n"
+        for n in range(30)
+    )
+    (tmp_path / "all.yaml").write_text(heads + policy + services, "utf-8")
+    ask = ("blast-radius", "apolicy/p", "-n", "app", "--offline", tmp_path)
+    out = command(*ask).out
+    assert "Service app/s11 and 18 more: -o json\n" in out
+    assert "s12" not in out
+    (effect,) = json.loads(command(*ask, "-o", "json").out)["difference"]["effects"]
+    assert len({found["name"] for found in (one.get("object", one) for one in effect["objects"])}) == 30

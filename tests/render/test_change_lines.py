@@ -1,0 +1,184 @@
+"""What differs between two states, as text for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.effect_changes import ChangedObject, EffectChange
+from kubectl_policy.questions.field_changes import FieldChange, Valued
+from kubectl_policy.render.change_lines import effect_sections, first_lines, object_line, traffic_section
+from kubectl_policy.render.diff_tree import diff_tree
+from kubectl_policy.render.document import Line, Span, to_text
+from kubectl_policy.render.view import View
+from kubectl_policy.resolution import Source
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.questions.field_changes import ChangeSort
+
+ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
+OTHER = NodeRef(build.ref("HTTPRoute", "q"))
+POLICY = build.ref("ColorPolicy", "p", group="example.com")
+SOURCE = Source(POLICY, ROUTE)
+ABOVE = Source(build.ref("ColorPolicy", "above", group="example.com"), NodeRef(build.ref("Gateway", "g")))
+
+
+def field(sort: ChangeSort, *, security: bool = False, name: str = "color") -> FieldChange:
+    """A field that is lost, changed, gained or moved."""
+    red, blue = Valued("red", SOURCE, removed=False), Valued("blue", ABOVE, removed=False)
+    before, after = {
+        "lost": (red, None),
+        "changed": (red, blue),
+        "gained": (None, blue),
+        "moved": (red, red._replace(source=ABOVE)),
+    }[sort]
+    return FieldChange(name, before, after, security)
+
+
+def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool = True) -> EffectChange:
+    """A change on one path for each node."""
+    paths = tuple((node,) for node in nodes)
+    objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
+    return EffectChange(
+        POLICY.group_kind,
+        fields,
+        "kept",
+        from_nothing=False,
+        to_nothing=not left,
+        paths=paths,
+        objects=objects,
+        doubts=(),
+    )
+
+
+def shown(*changes: EffectChange, subject: bool = False) -> str:
+    """The lines of some changes."""
+    return to_text(effect_sections(changes, View(), POLICY if subject else None), 100)
+
+
+def test_a_field_says_who_set_it_unless_the_question_is_about_that() -> None:
+    """Whoever asks about a policy knows that it is this one."""
+    assert shown(change(field("lost")), subject=True) == (
+        "\nLost · ColorPolicy.example.com · 1 object\n  color   red   → nothing\n    HTTPRoute default/r\n"
+    )
+    assert "→ nothing (was by ColorPolicy default/p → HTTPRoute default/r)" in shown(change(field("lost")))
+
+
+def test_what_takes_over_is_named() -> None:
+    """With its target."""
+    assert "  color   red   → blue, by ColorPolicy default/above → Gateway default/g\n" in shown(
+        change(field("changed")), subject=True
+    )
+    assert "  color   nothing   → blue, by ColorPolicy default/above" in shown(change(field("gained")))
+    text = shown(change(field("moved")))
+    assert text.startswith("\nSame value, set by another policy · ")
+    assert "(was by ColorPolicy default/p → HTTPRoute default/r)" in " ".join(text.split())
+
+
+def test_that_the_same_policy_says_something_else_is_not_said_twice() -> None:
+    """Before and after, it is the same one."""
+    same = FieldChange(
+        "color", Valued("red", SOURCE, removed=False), Valued("blue", SOURCE, removed=False), security=False
+    )
+    assert "(was by" not in shown(change(same))
+
+
+def test_a_field_that_a_policy_removes_is_told_from_one_that_nobody_sets() -> None:
+    """A tombstone is a decision."""
+    gone = FieldChange("color", Valued("red", SOURCE, removed=False), Valued(None, ABOVE, removed=True), security=False)
+    assert "red   → removed, by ColorPolicy default/above" in shown(change(gone))
+
+
+def test_a_policy_without_fields_has_a_line() -> None:
+    """That it takes part is all that there is to say."""
+    part = FieldChange("", Valued({}, SOURCE, removed=False), None, security=False)
+    assert "  sets no field   {}   → nothing" in shown(change(part))
+
+
+def test_what_protects_is_said() -> None:
+    """In the heading and, where only some of the fields do, at each of them."""
+    assert "Lost · relevant to security · ColorPolicy.example.com" in shown(change(field("lost", security=True)))
+    assert "(protects)" not in shown(change(field("lost", security=True)))
+    some = shown(change(field("lost", security=True), field("lost", name="shade")), subject=True)
+    assert "  color   red   → nothing (protects)\n  shade   red   → nothing\n" in some
+    assert "relevant to security" not in shown(change(field("gained", security=True)))
+
+
+def test_that_nothing_of_a_kind_is_left_is_said() -> None:
+    """A default of the implementation is what holds then."""
+    assert "Lost, no ColorPolicy is left · " in shown(change(field("lost"), left=False))
+
+
+def test_sections_stand_with_their_object() -> None:
+    """And the paths on which a change is not."""
+    rules = [ROUTE._replace(section="a"), ROUTE._replace(section="b")]
+    assert "    HTTPRoute default/r (rule a, rule b)\n" in shown(change(field("lost"), nodes=rules))
+    gateway = NodeRef(build.ref("Gateway", "g"))
+    through = tuple((gateway, gateway._replace(section=name), ROUTE) for name in ("http", "https"))
+    partly = ChangedObject(ROUTE, (0,), through, (1,))
+    text = shown(change(field("lost"))._replace(objects=(partly,)))
+    assert "    HTTPRoute default/r (listener https only)\n" in text
+
+
+def test_what_holds_on_new_paths_is_told() -> None:
+    """Nothing was there before that could have had a value."""
+    assert "Gained on new paths · " in shown(change(field("gained"))._replace(where="new"))
+    assert "Lost with the traffic that ends · " in shown(change(field("lost"))._replace(where="gone"))
+
+
+def test_doubts_are_told() -> None:
+    """An answer that rests on a guess says so."""
+    assert "creationTimestamp is missing" in shown(change(field("lost"))._replace(doubts=("age unknown",)))
+
+
+def test_long_lists_are_cut() -> None:
+    """With the number of what is left out, and what shows it."""
+    nodes = [NodeRef(build.ref("HTTPRoute", f"r{place}")) for place in range(10_000)]
+    assert " and 9,988 more: -o json" in " ".join(shown(change(field("lost"), nodes=nodes)).split())
+    assert "  and 1 more change: -o json\n" in shown(*[change(field("lost"))] * 13)
+    assert "more" not in shown(*[change(field("lost"))] * 12)
+    assert to_text([object_line([f"o{place}" for place in range(12)])], 100).endswith("o10, o11\n")
+    lines = first_lines(range(14), lambda number: Line((Span(str(number)),)), "route")
+    assert to_text(lines, 100).endswith("11\n  and 2 more routes: -o json\n")
+
+
+def test_traffic_ends_for_what_is_left() -> None:
+    """Objects that are gone themselves need no traffic."""
+    ended = change(field("lost"), nodes=[ROUTE, OTHER])._replace(where="gone")
+    text = to_text(traffic_section("Traffic ends", [ended], {ROUTE.object}), 100)
+    assert text == (
+        "\nTraffic ends\n  HTTPRoute default/q\n  1 policy kind had settings there: ColorPolicy.example.com\n"
+    )
+    assert traffic_section("Traffic ends", [ended], {ROUTE.object, OTHER.object}) == ()
+
+
+def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
+    """Routes, policies and problems, each under its heading."""
+    world = [
+        build.gateway("old"),
+        build.route("r", parents=[build.parent("old"), build.parent("new")], rules=[build.rule(build.backend("s"))]),
+        build.service("s"),
+        build.policy("p", build.target("old")),
+        build.policy("q", build.target("new")),
+        build.policy("lost", build.target("nowhere")),
+    ]
+    analysis = analyze(build.snapshot(*world, complete=True))
+    moved = what_if(analysis, applied=[build.gateway("new")], deleted=[build.ref("Gateway", "old")])
+    text = to_text(diff_tree(diff(moved), View()), 100)
+    for wanted in (
+        "Routes that lose parents\n  HTTPRoute default/r: Gateway default/old (listener http)\n",
+        "Routes that get parents\n  HTTPRoute default/r: Gateway default/new (listener http)\n",
+        "Policies that lose a target\n  ColorPolicy default/p → Gateway default/old: attached → target missing: ",
+        "Policies that get a target\n  ColorPolicy default/q → Gateway default/new: target missing → attached\n",
+        "  ColorPolicy default/p: Enforced → TargetNotFound\n",
+        "Problems introduced\n  error",
+        "Problems fixed\n  error",
+        "  created   Gateway default/new\n  deleted   Gateway default/old\n",
+    ):
+        assert wanted in text
