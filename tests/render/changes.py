@@ -1,0 +1,127 @@
+"""Differences between states: those of the bakery, small ones made by hand, and one that is hostile throughout."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_policy import analyze
+from kubectl_policy.model import Diagnostic, NodeRef
+from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
+from kubectl_policy.questions.diff import StateDiff
+from kubectl_policy.questions.effect_changes import ChangedObject, EffectChange
+from kubectl_policy.questions.field_changes import FieldChange, Valued
+from kubectl_policy.questions.problem_changes import ProblemChanges
+from kubectl_policy.questions.relation_changes import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.questions.unseen import Unseen
+from kubectl_policy.resolution import Source
+from kubectl_policy.sources.manifests import load_manifests
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.questions.effect_changes import Where
+
+BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
+POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
+OTHER: Final = build.ref("ColorPolicy", "q", group="example.com")
+ROUTE: Final = build.node("HTTPRoute", "r")
+NOTHING: Final = ProblemChanges((), (), ())
+GAP: Final = Unseen("file bad.yaml", "broken", "mend it")
+LOOKED_AT: Final = {
+    *("Gateway", "GatewayClass", "HTTPRoute", "GRPCRoute", "Service", "Namespace", "ReferenceGrant"),
+    "CustomResourceDefinition",
+}
+
+
+@cache
+def bakery() -> Analysis:
+    """The bakery, read once."""
+    return analyze(load_manifests([BAKERY]))
+
+
+@cache
+def without(words: str) -> BlastRadius:
+    """What deleting an object of the bakery would change, by its kind and name as texts have them."""
+    (ref,) = (resource.ref for resource in bakery().snapshot.resources if str(resource.ref) == words)
+    return blast_radius(bakery(), ref, "team")
+
+
+def everything() -> list[str]:
+    """Every object of the bakery that somebody might ask about."""
+    found = {resource.ref for resource in bakery().snapshot.resources if resource.ref.kind in LOOKED_AT}
+    return [str(ref) for ref in sorted({*found, *bakery().attachments})]
+
+
+def difference(**parts: Any) -> StateDiff:  # noqa: ANN401 (the parts of a difference, by their names)
+    """A difference with nothing but the given parts."""
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("created", "deleted", "updated", "effects", "attachments", "parents", "enforcement", "unseen"), ()
+    )
+    every: dict[str, Any] = {**nothing, "problems": NOTHING, **parts}
+    return StateDiff(**every)
+
+
+def valued(value: Any, policy: ObjectRef = POLICY, target: NodeRef = ROUTE) -> Valued:  # noqa: ANN401 (any value)
+    """A value that a policy sets."""
+    return Valued(value, Source(policy, target), removed=False)
+
+
+def field(before: Any, after: Any, name: str = "color", *, security: bool = False) -> FieldChange:  # noqa: ANN401
+    """A field of which the value differs; None where nothing sets it, a string otherwise."""
+    values = [None if value is None else valued(value) for value in (before, after)]
+    return FieldChange(name, values[0], values[1], security)
+
+
+def change(
+    *fields: FieldChange,
+    nodes: Sequence[NodeRef] = (ROUTE,),
+    where: Where = "kept",
+    to_nothing: bool = False,
+    from_nothing: bool = False,
+) -> EffectChange:
+    """A change of some fields, on a path of its own for each node."""
+    paths = tuple((node,) for node in nodes)
+    objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
+    return EffectChange(POLICY.group_kind, fields, where, from_nothing, to_nothing, paths, objects, ())
+
+
+def routes(number: int, namespace: str = "default") -> list[NodeRef]:
+    """Some routes."""
+    return [build.node("HTTPRoute", f"r{place}", namespace=namespace) for place in range(number)]
+
+
+def hostile(text: str) -> StateDiff:
+    """A difference in which every text that comes from the input is the given one."""
+    kind = GroupKind(text, text)
+    ref = ObjectRef(kind, text, text)
+    node = NodeRef(ref, text)
+    values = Valued({text: [text]}, Source(ref, node), removed=False), Valued(text, Source(ref, node), removed=False)
+    return StateDiff(
+        (ref,),
+        (),
+        (),
+        (
+            EffectChange(
+                kind,
+                (FieldChange(text, *values, security=True),),
+                "kept",
+                False,  # noqa: FBT003 (fields of a tuple)
+                True,  # noqa: FBT003
+                ((node,),),
+                (ChangedObject(node, (0,)),),
+                (),
+            ),
+        ),
+        (AttachmentChange(ref, node, "attached", "target missing", text),),
+        (ParentChange(ref, node, "attached", "refused", text),),
+        (EnforcementChange(ref, "Enforced", "Conflicted", (ref,)),),
+        ProblemChanges(
+            (Diagnostic("rule", "error", text, ref, text),), (Diagnostic("rule", "error", text, None, text),), ()
+        ),
+        (Unseen(text, text, text),),
+    )

@@ -1,0 +1,149 @@
+"""Differences and blast radii as documents: values, under the names of the other documents, as the schema says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import resources
+from typing import TYPE_CHECKING, Any, get_args
+
+import jsonschema
+import pytest
+
+from kubectl_policy.questions.effect_changes import ChangedObject, Where
+from kubectl_policy.questions.field_changes import SORTS, Valued
+from kubectl_policy.render.change_data import blast_radius_document, diff_document
+from kubectl_policy.render.serial import as_json, as_yaml
+from kubectl_policy.topology import BindingState
+from tests import build
+from tests.render.changes import (
+    GAP,
+    OTHER,
+    POLICY,
+    ROUTE,
+    change,
+    difference,
+    everything,
+    field,
+    hostile,
+    valued,
+    without,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.diff import StateDiff
+
+SCHEMA: Any = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
+VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
+    """The document after it was written and read."""
+    return json.loads(as_json(document))
+
+
+@pytest.mark.parametrize("words", everything())
+def test_every_document_is_as_the_schema_says(words: str) -> None:
+    """Of any object, and of the difference that deleting it makes."""
+    answer = without(words)
+    VALIDATOR.validate(loaded(blast_radius_document(answer, "x")))
+    VALIDATOR.validate(loaded(diff_document(answer.difference, "x")))
+
+
+@pytest.mark.parametrize("found", [difference(), difference(unseen=(GAP,)), hostile("\x1b[31m\u202e\n`|")])
+def test_the_parts_of_a_difference_are_as_the_schema_says(found: StateDiff) -> None:
+    """Of one that is empty as of one that is full; written out, nothing in it can control a terminal."""
+    document = diff_document(found, "x")
+    VALIDATOR.validate(loaded(document))
+    assert document["complete"] is not bool(found.unseen)
+    assert document["changes"] is found.changes
+    assert as_json(document).isascii()
+    assert all(map(str.isprintable, as_yaml(document, unicode=True).split("\n")))
+
+
+def test_the_schema_refuses_what_it_does_not_know() -> None:
+    """At the top and below it."""
+    document = loaded(diff_document(hostile("x"), "x"))
+    assert VALIDATOR.is_valid(document)
+    assert not VALIDATOR.is_valid({**document, "more": 1})
+    for part in ("effects", "attachments", "parents", "enforcement"):
+        assert not VALIDATOR.is_valid({**document, part: [{**document[part][0], "more": 1}]})
+        assert not VALIDATOR.is_valid({key: value for key, value in document.items() if key != part})
+
+
+def test_a_change_says_before_and_after() -> None:
+    """Null where nothing sets a field, which is not the same as a removed field or a null."""
+    removed = Valued(None, valued(1, OTHER).source, removed=True)
+    fields = [field("red", None, security=True), field(1, 2, "n"), field(None, None, "gone")._replace(after=removed)]
+    (effect,) = loaded(diff_document(difference(effects=(change(*fields, to_nothing=True),)), "x"))["effects"]
+    assert (effect["sort"], effect["security"], effect["where"], effect["toNothing"]) == ("lost", True, "kept", True)
+    assert [(one["field"], one["sort"], one["security"]) for one in effect["fields"]] == [
+        ("color", "lost", True),
+        ("n", "changed", False),
+        ("gone", "moved", False),
+    ]
+    assert effect["fields"][0]["after"] is None
+    assert (effect["fields"][1]["before"]["value"], effect["fields"][1]["after"]["value"]) == (1, 2)
+    assert effect["fields"][2]["after"]["removed"] is True
+    assert effect["fields"][2]["after"]["source"]["object"]["name"] == OTHER.name
+
+
+def test_objects_refer_to_paths_by_number() -> None:
+    """And say which of all their paths these are, if they have others."""
+    gateway = [build.node("Gateway", "g", name) for name in ("http", "https", "admin")]
+    through = tuple((listener, ROUTE) for listener in gateway)
+    (one,) = change(field(1, 2)).objects
+    some = change(field(1, 2))._replace(objects=(one, one._replace(through=through, chosen=(1,))))
+    objects = loaded(diff_document(difference(effects=(some,)), "x"))["effects"][0]["objects"]
+    assert [(found["paths"], found["scope"], found["ofPaths"]) for found in objects] == [
+        ([1], "", None),
+        ([1], "listener https only", 3),
+    ]
+    alike = ((ROUTE, ROUTE, ROUTE, ROUTE), (ROUTE, ROUTE), (ROUTE, ROUTE, ROUTE))
+    odd = some._replace(objects=(ChangedObject(ROUTE, (0,), alike, (0, 2)),))
+    (found,) = loaded(diff_document(difference(effects=(odd,)), "x"))["effects"][0]["objects"]
+    assert found["scope"] == "2 of 3 paths"
+
+
+def test_a_policy_has_what_it_touches() -> None:
+    """What it affects, who beats it, what it cannot reach, and how much of what that is."""
+    document = loaded(blast_radius_document(without("RetryPolicy baker/resilience"), "x"))
+    assert document["policy"] is True
+    assert document["enforcement"]["state"] == "PartiallyEnforced"
+    assert [found["objects"][0]["name"] for found in document["beaten"]] == ["events"]
+    assert [(found["object"]["name"], found["reason"]) for found in document["idle"]] == [("old", "NoMatchingParent")]
+    assert document["counts"]["total"] == len({(one["kind"], one["name"]) for one in document["affected"]}) == 8
+    assert document["counts"]["ownerKey"] == "team"
+    assert sum(one["count"] for one in document["counts"]["owners"]) == 8
+    assert document["difference"]["deleted"] == [document["subject"]]
+
+
+def test_anything_else_has_the_same_names_with_nothing_in_them() -> None:
+    """So that a script need not ask first."""
+    document = loaded(blast_radius_document(without("Namespace baker"), "x"))
+    assert (document["policy"], document["enforcement"], document["affected"]) == (False, None, [])
+    assert len(document["withIt"]) == 16
+    assert {key: type(value) for key, value in document.items() if key not in {"policy", "enforcement"}} == {
+        key: type(value)
+        for key, value in loaded(blast_radius_document(without("RetryPolicy baker/own"), "x")).items()
+        if key not in {"policy", "enforcement"}
+    }
+
+
+def test_an_incomplete_answer_says_so() -> None:
+    """In both documents."""
+    answer = without("RetryPolicy baker/own")
+    unseen = replace(answer, difference=replace(answer.difference, unseen=(GAP,)))
+    document = blast_radius_document(unseen, "x")
+    assert document["complete"] is False
+    assert document["unseen"] == [{"what": GAP.what, "reason": GAP.reason, "remedy": GAP.remedy, "origin": None}]
+
+
+def test_the_schema_knows_every_word_of_the_code() -> None:
+    """A word added to the code is missing here at once."""
+    known = SCHEMA["$defs"]
+    assert known["changeSort"]["enum"] == list(SORTS)
+    assert known["effectChange"]["properties"]["where"]["enum"] == list(get_args(Where))
+    assert known["parentState"]["enum"] == [None, *get_args(BindingState)]
+    assert POLICY.group_kind.group == "example.com"

@@ -1,0 +1,82 @@
+"""Differences as rows and as names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.render.change_table import diff_names, diff_table
+from kubectl_policy.render.document import to_text
+from tests import build
+from tests.render.changes import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.questions.diff import StateDiff
+
+
+def lines(found: StateDiff, *, wide: bool = False) -> list[list[str]]:
+    """The cells of the rows, without the header."""
+    text = to_text(diff_table(found, wide=wide), 10_000).splitlines()
+    return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in text[1:]]
+
+
+def test_rows_of_the_bakery(snapshot: SnapshotAssertion) -> None:
+    """Settings, targets, parents, policies and problems, in both widths."""
+    found = without("Gateway infra/internal").difference
+    assert to_text(diff_table(found), 10_000) == snapshot
+    assert to_text(diff_table(found, wide=True), 10_000) == snapshot
+
+
+def test_nothing_is_no_table() -> None:
+    """Not even a header."""
+    assert diff_table(difference()) == diff_table(difference(), wide=True) == diff_names(difference()) == ()
+
+
+def test_a_row_for_each_field() -> None:
+    """With one word to search for, and who sets what is after, or else what was before."""
+    other = field("a", None)._replace(after=valued("b", build.ref("ColorPolicy", "q", group="example.com")))
+    fields = [field("red", None, security=True), other, field(None, [1], "list", security=True)]
+    found = difference(effects=(change(*fields, nodes=routes(3), where="kept"),))
+    rows = lines(found)
+    assert [row[0] for row in rows] == ["lost!", "changed", "gained"]
+    assert [row[3:5] for row in rows] == [["red", "<none>"], ["a", "b"], ["<none>", "[1]"]]
+    assert [row[5].partition(" → ")[0] for row in rows] == [str(POLICY), "ColorPolicy default/q", str(POLICY)]
+    assert {(row[6], row[7]) for row in rows} == {("3", "3 kept")}
+    assert lines(found, wide=True)[0][8] == ", ".join(str(node) for node in routes(3))
+
+
+def test_a_removed_field_is_not_an_empty_one() -> None:
+    """It has a value that says so."""
+    gone = field("red", None)._replace(after=valued(None)._replace(removed=True))
+    assert lines(difference(effects=(change(gone),)))[0][4] == "<removed>"
+
+
+def test_one_word_for_each_relation() -> None:
+    """So that `grep detached` finds it."""
+    words = [row[0] for row in lines(without("Gateway infra/internal").difference)]
+    assert {*words} == {"lost", "gained", "detached", "enforcement", "problem"}
+    assert [row[0] for row in lines(without("RetryPolicy baker/wedding").difference)] == [
+        "reference",
+        "enforcement",
+        "fixed",
+    ]
+
+
+def test_a_hostile_name_stays_in_its_row() -> None:
+    """Whatever it holds."""
+    found = hostile("a\nb\x1b[31m\u202e")
+    for wide in (False, True):
+        text = to_text(diff_table(found, wide=wide), 10_000)
+        assert len(text.splitlines()) == 7
+        assert all(map(str.isprintable, text.splitlines()))
+    assert all(map(str.isprintable, to_text(diff_names(found), 10_000).splitlines()))
+
+
+def test_names_are_there_once() -> None:
+    """As `kubectl get` takes them."""
+    found = difference(effects=(change(field(1, 2)), change(field(1, None), nodes=[ROUTE, *routes(1)])))
+    assert to_text(diff_names(found), 100).splitlines() == [
+        "httproute.gateway.networking.k8s.io/r",
+        "httproute.gateway.networking.k8s.io/r0",
+    ]

@@ -1,0 +1,238 @@
+"""What a change comes to in one sentence: the line that everybody reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.model import Diagnostic, Gap, Origin
+from kubectl_policy.questions.blast_radius import blast_radius
+from kubectl_policy.questions.effect_changes import ChangedObject
+from kubectl_policy.questions.problem_changes import ProblemChanges
+from kubectl_policy.questions.relation_changes import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.render.change_words import blast_headline, diff_headline
+from tests import build
+from tests.render.changes import (
+    GAP,
+    OTHER,
+    POLICY,
+    ROUTE,
+    change,
+    difference,
+    everything,
+    field,
+    hostile,
+    routes,
+    valued,
+    without,
+)
+from tests.render.worlds import DIRECT, world
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.questions.effect_changes import EffectChange
+
+LOST, CHANGED, GAINED = field("red", None), field("red", "blue"), field(None, "blue")
+MOVED = field("red", None)._replace(after=valued("red", OTHER))
+
+
+def test_every_sentence_about_the_bakery(snapshot: SnapshotAssertion) -> None:
+    """Read these aloud."""
+    assert [blast_headline(without(words)) for words in everything()] == snapshot
+    assert [diff_headline(without(words).difference) for words in everything()] == snapshot
+
+
+def test_nothing_changes() -> None:
+    """How many objects differ is an aside; that something was not seen is not."""
+    assert diff_headline(difference()) == "Nothing changes in what policies amount to."
+    some = difference(created=(POLICY,), updated=(OTHER, ROUTE.object))
+    assert diff_headline(some) == (
+        "Nothing changes in what policies amount to (3 objects differ: 1 created and 2 updated)."
+    )
+    assert diff_headline(replace(some, updated=())).endswith(" (1 object created).")
+    assert diff_headline(difference(unseen=(GAP,))) == (
+        "Nothing changes in what policies amount to, as far as could be read: 1 object could not be."
+    )
+
+
+@pytest.mark.parametrize(
+    ("effects", "sentence"),
+    [
+        ([change(LOST)], "HTTPRoute default/r loses settings."),
+        ([change(LOST._replace(security=True))], "HTTPRoute default/r loses settings, relevant to security."),
+        ([change(GAINED._replace(security=True))], "HTTPRoute default/r gains settings."),
+        ([change(CHANGED, nodes=routes(2))], "2 objects in namespace default get other values."),
+        ([change(MOVED)], "HTTPRoute default/r gets the same values from elsewhere."),
+        # An object is counted once, with the worst that happens to it, wherever that is.
+        ([change(CHANGED), change(LOST)], "HTTPRoute default/r loses settings."),
+        (
+            [change(MOVED), change(GAINED, nodes=[build.node("HTTPRoute", "r", "rule[0]")])],
+            "HTTPRoute default/r gains settings.",
+        ),
+        (
+            [
+                change(LOST._replace(security=True), nodes=routes(2)),
+                change(LOST, nodes=routes(4)),
+                change(CHANGED, nodes=routes(3, "far")),
+                change(GAINED, nodes=routes(1, "other")),
+                change(MOVED, nodes=routes(2, "moved")),
+            ],
+            (
+                "8 objects change in 3 namespaces, for 2 of them in settings relevant to security: 4 lose settings, "
+                "3 get other values and 1 gains settings; 2 objects get the same values from elsewhere."
+            ),
+        ),
+    ],
+)
+def test_settings(effects: list[EffectChange], sentence: str) -> None:
+    """What is lost, changed and gained, in numbers."""
+    assert diff_headline(difference(effects=tuple(effects))) == sentence
+
+
+def _partly(found: EffectChange) -> EffectChange:
+    """A change that is on one of two paths of each of its objects."""
+    both = ((ROUTE,), (ROUTE, ROUTE))
+    objects = tuple(ChangedObject(one.node, one.paths, both, (0,)) for one in found.objects)
+    return found._replace(objects=objects)
+
+
+def test_traffic_is_told_apart_from_settings() -> None:
+    """What ends with its path, what begins with it, and what takes another one."""
+    gone = change(LOST, nodes=routes(2), where="gone")
+    some = _partly(change(LOST, nodes=routes(3, "far"), where="gone"))
+    new = change(GAINED, nodes=routes(1, "new"), where="new")
+    assert diff_headline(difference(effects=(gone, some, new))) == (
+        "Traffic ends for 2 objects and on at least one path of 3 more; traffic begins for HTTPRoute new/r0."
+    )
+    assert diff_headline(difference(effects=(some,))) == "Traffic ends on at least one path of 3 objects."
+    again = change(GAINED, nodes=routes(2), where="new")
+    assert diff_headline(difference(effects=(gone, again))) == "Traffic takes other paths to 2 objects."
+    settled = diff_headline(difference(effects=(change(CHANGED), gone)))
+    assert settled == "HTTPRoute default/r gets other values; traffic ends for 2 objects."
+
+
+def test_two_numbers_are_two_facts() -> None:
+    """Of many objects it is not known whether they have other paths, so nothing is said of all of their paths."""
+    many = change(LOST, nodes=routes(30), where="gone")
+    assert diff_headline(difference(effects=(many,))) == "Traffic ends on at least one path of 30 objects."
+    deleted = difference(effects=(many,), deleted=tuple(node.object for node in routes(30)))
+    assert diff_headline(deleted) == "Traffic ends for 30 objects (30 objects deleted)."
+
+
+def test_a_backend_without_routes_has_no_other_way() -> None:
+    """A path of its own is none for the traffic that came by the route, nor was it one before."""
+    service = build.node("Service", "s", group="")
+    gone = change(LOST, nodes=[service], where="gone")._replace(paths=((ROUTE, service),))
+    alone = change(GAINED, nodes=[service], where="new")
+    assert diff_headline(difference(effects=(gone, alone))) == "Traffic ends for Service default/s."
+    routed = alone._replace(paths=((ROUTE, service),))
+    only = change(LOST, nodes=[service], where="gone")
+    assert diff_headline(difference(effects=(only, routed))) == "Traffic begins for Service default/s."
+
+
+def test_relations() -> None:
+    """Routes and policies; those that are gone or new say so by that."""
+    gateway = build.node("Gateway", "g", "http")
+    passing = build.ref("ColorPolicy", "new", group="example.com")
+    found = difference(
+        created=(passing,),
+        attachments=(
+            AttachmentChange(POLICY, ROUTE, "attached", "target missing", ""),
+            AttachmentChange(OTHER, ROUTE, "attached", None, ""),
+            AttachmentChange(OTHER, gateway, None, "attached", ""),
+            AttachmentChange(passing, gateway, None, "target missing", ""),
+        ),
+        parents=(ParentChange(ROUTE.object, gateway, "attached", "unknown", ""),),
+        enforcement=(
+            EnforcementChange(POLICY, "Enforced", "TargetNotFound", ()),
+            EnforcementChange(OTHER, "Conflicted", "PartiallyEnforced", ()),
+            EnforcementChange(passing, None, "TargetNotFound", ()),
+        ),
+        problems=ProblemChanges((Diagnostic("a", "error", "m"),), (Diagnostic("b", "info", "m"),) * 2, ()),
+    )
+    assert diff_headline(found) == (
+        "No setting changes; ColorPolicy default/p is left without a target; ColorPolicy default/q loses a target; "
+        "ColorPolicy default/q gains a target; what HTTPRoute default/r is attached to is no longer known; "
+        "ColorPolicy default/q comes into force; ColorPolicy default/new is new and has no effect; "
+        "1 problem is introduced; 2 problems are fixed (1 object created)."
+    )
+
+
+def test_routes_and_policies_in_numbers() -> None:
+    """With verbs that agree."""
+    gateway = build.node("Gateway", "g")
+    parents = [ParentChange(node.object, gateway, "attached", None, "") for node in routes(2)]
+    parents += [ParentChange(node.object, gateway, "refused", "attached", "") for node in routes(3, "far")]
+    policies = [build.ref("ColorPolicy", name, group="example.com") for name in "abc"]
+    force = [EnforcementChange(policy, "Enforced", "NoEffect", ()) for policy in policies]
+    assert diff_headline(difference(parents=tuple(parents), enforcement=tuple(force))) == (
+        "No setting changes; 2 routes are detached from a parent; 3 routes are newly attached to a parent; "
+        "3 policies are left without effect."
+    )
+
+
+def test_what_is_left_elsewhere_is_not_said_to_be_lost() -> None:
+    """A policy that is overridden on one path leaves something there; one that was alone leaves nothing."""
+    assert blast_headline(without("TimeoutPolicy baker/slow")).endswith(
+        "both, which lose every setting of TimeoutPolicy on the paths that it affects."
+    )
+    assert blast_headline(without("BackendTLSPolicy pastry/cream")).endswith(
+        "that object, which loses every setting of BackendTLSPolicy."
+    )
+
+
+def test_security_is_part_of_the_sentence_about_a_policy() -> None:
+    """And of that about anything else."""
+    answer = without("SecurityPolicy infra/jwt")
+    (effect,) = answer.difference.effects
+    secure = effect._replace(fields=tuple(one._replace(security=True) for one in effect.fields))
+    found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
+    assert "changes all 3, in settings relevant to security, which lose" in blast_headline(found)
+    other = replace(found, touched=None, subject=build.ref("Gateway", "x"))
+    assert blast_headline(other) == ("Deleting Gateway default/x takes settings from 3 objects, relevant to security.")
+
+
+def test_a_policy_without_effect() -> None:
+    """Why, and that deleting it changes nothing, or not even that is known."""
+    analysis = world(
+        build.policy("idle", build.target("far", "Namespace", group=""), defaults={"color": 1}),
+        build.policy("many", kind="LimitPolicy", limit=1),
+        build.policy("dup", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, limit=1),
+        build.policy("dup2", build.target("s", "Service", group=""), kind="LimitPolicy", age=2, limit=2),
+        build.namespace("far"),
+        complete=True,
+    )
+
+    def said(name: str, kind: str = "ColorPolicy") -> str:
+        return blast_headline(blast_radius(analysis, build.ref(kind, name, group="example.com")))
+
+    assert said("idle") == (
+        "ColorPolicy default/idle → Namespace far has no effect: nothing that it could affect is attached below its "
+        "target. Deleting it changes nothing."
+    )
+    assert "has no effect: " in said("many", "LimitPolicy")
+    assert said("dup2", "LimitPolicy").endswith("in favour of LimitPolicy default/dup. Deleting it changes nothing.")
+    assert said("dup", "LimitPolicy").endswith(
+        "affects 1 object: Service default/s, port 8080. Deleting it changes that object; "
+        "LimitPolicy default/dup2 comes into force."
+    )
+
+
+def test_what_is_not_known_is_said() -> None:
+    """In the sentence that would be wrong otherwise."""
+    base = (build.crd("LimitPolicy", labels=DIRECT), build.policy("p", build.target("x"), kind="LimitPolicy", limit=1))
+    gaps = [Gap("Gateway", "", "forbidden"), Gap("", "", "broken", Origin("bad.yaml", 1))]
+    answer = blast_radius(analyze(build.snapshot(*base, gaps=gaps)), base[1].ref)
+    sentence = blast_headline(answer)
+    assert sentence.startswith("Whether LimitPolicy default/p has an effect is unknown: ")
+    assert ". What deleting it would change is unknown too, as far as could be read: 1 file" in sentence
+
+
+@pytest.mark.parametrize("text", ["{0}", "{who}", "{is}", "%s", "\\", "\x1b[31m"])
+def test_names_are_no_templates(text: str) -> None:
+    """A name is said as it is, whatever it looks like."""
+    assert diff_headline(hostile(text)).startswith(f"{text} {text}/{text} gets other values, relevant to security; ")
