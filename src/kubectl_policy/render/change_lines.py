@@ -175,7 +175,7 @@ def attachments_section(title: str, changes: Iterable[AttachmentChange]) -> tupl
 
 def _attachment(change: AttachmentChange) -> Line:
     states = f"{change.before or 'no such reference'} → {change.after or 'no such reference'}"
-    why = f": {change.message}" if change.message else ""
+    why = f": {change.message}" if change.message and change.after != "attached" else ""
     target = Span(f" → {node_words(change.target)}: ")
     return Line((Span(str(change.policy), "subject"), target, Span(f"{states}{why}", prose=True)), INDENT, 2 * INDENT)
 
