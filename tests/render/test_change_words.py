@@ -29,7 +29,7 @@ from tests.render.changes import (
     valued,
     without,
 )
-from tests.render.worlds import DIRECT, world
+from tests.render.worlds import DIRECT, INHERITED, world
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -219,6 +219,44 @@ def test_a_policy_without_effect() -> None:
     assert said("dup", "LimitPolicy").endswith(
         "affects 1 object: Service default/s, port 8080. Deleting it changes that object; "
         "LimitPolicy default/dup2 comes into force."
+    )
+
+
+def test_what_a_policy_changes_elsewhere() -> None:
+    """Less than it affects, more than that, and only who sets a value."""
+    answer = without("RetryPolicy baker/own")
+    kind = answer.subject.group_kind
+
+    def said(*effects: EffectChange, affected: bool = True) -> str:
+        touched = answer.touched
+        assert touched
+        some = touched if affected else replace(touched, affected=())
+        found = difference(deleted=(answer.subject,), effects=tuple(one._replace(kind=kind) for one in effects))
+        return blast_headline(replace(answer, touched=some, difference=found)).partition(". ")[2]
+
+    own = [node for node in (answer.touched.affected if answer.touched else ()) if node.kind == "HTTPRoute"]
+    assert said() == "Deleting it changes none of them."
+    assert said(change(CHANGED, nodes=own)) == "Deleting it changes 1 of them."
+    assert said(change(CHANGED, nodes=[*own, *routes(2)])) == "Deleting it changes 1 of them and 2 other objects."
+    assert said(change(MOVED, nodes=own)) == (
+        "Deleting it changes none of them; 1 gets the same values from elsewhere."
+    )
+    assert said(change(CHANGED), affected=False) == "Deleting it changes HTTPRoute default/r."
+    assert said(change(LOST, where="gone"), affected=False) == (
+        "Deleting it changes no setting; traffic ends for HTTPRoute default/r."
+    )
+
+
+def test_nothing_below_a_target_that_was_read() -> None:
+    """It may be that not all was read, and then nothing is said of what was not."""
+    policy = build.policy("idle", build.target("default", "Namespace", group=""), kind="ColorPolicy", color=1)
+    base = (build.namespace("default"), build.crd("ColorPolicy", labels=INHERITED), policy)
+    answer = blast_radius(
+        analyze(build.snapshot(*base, gaps=[Gap("", "", "broken", Origin("bad.yaml", 1))])), policy.ref
+    )
+    assert blast_headline(answer) == (
+        "ColorPolicy default/idle → Namespace default affects nothing that was read, but not all below its target may "
+        "have been. Deleting it changes nothing, as far as could be read: 1 file and 1 object could not be."
     )
 
 
