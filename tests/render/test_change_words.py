@@ -181,7 +181,7 @@ def test_what_is_left_elsewhere_is_not_said_to_be_lost() -> None:
         "both, which lose every setting of TimeoutPolicy on the paths that it affects."
     )
     assert blast_headline(without("BackendTLSPolicy pastry/cream")).endswith(
-        "that object, which loses every setting of BackendTLSPolicy."
+        "that object (in settings relevant to security), which loses every setting of BackendTLSPolicy."
     )
 
 
@@ -191,7 +191,7 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     (effect,) = answer.difference.effects
     secure = effect._replace(fields=tuple(one._replace(security=True) for one in effect.fields))
     found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
-    assert "changes all 3, in settings relevant to security, which lose" in blast_headline(found)
+    assert "changes all 3 (in settings relevant to security), which lose" in blast_headline(found)
     other = replace(found, touched=None, subject=build.ref("Gateway", "x"))
     assert blast_headline(other) == ("Deleting Gateway default/x takes settings from 3 objects, relevant to security.")
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.field_changes import ChangeSort, Difference, FieldChange
     from kubectl_policy.topology import Path
 
-# Of so many objects a text says on which of their paths a change is.
-_SCOPED: Final = 20
+# Of so many objects of a change it is known whether they have other paths than those of the change.
+SCOPED: Final = 20
 # Whether the path itself is in both states, or only in the earlier or the later one.
 Where: TypeAlias = Literal["kept", "gone", "new"]
 _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
@@ -60,8 +60,10 @@ class EffectChange(NamedTuple):
 
     @property
     def security(self) -> bool:
-        """Whether a field that is relevant to security is lost or changed."""
-        return any(field.security and field.sort in {"lost", "changed"} for field in self.fields)
+        """Whether a field that is relevant to security is lost or changed where traffic runs on."""
+        return self.where == "kept" and any(
+            field.security and field.sort in {"lost", "changed"} for field in self.fields
+        )
 
     @property
     def changes_values(self) -> bool:
@@ -159,7 +161,7 @@ def _grouped(comparison: Comparison, group: _Group) -> EffectChange:
         group.difference.from_nothing,
         group.difference.to_nothing,
         paths,
-        (*(_with_other_paths(state, one, paths) for one in found[:_SCOPED]), *found[_SCOPED:]),
+        (*(_with_other_paths(state, one, paths) for one in found[:SCOPED]), *found[SCOPED:]),
         tuple(sorted({doubt for pair in pairs for one in (pair.before, pair.after) if one for doubt in one.doubts})),
     )
 

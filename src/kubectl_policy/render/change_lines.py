@@ -144,10 +144,11 @@ def parents_section(
 
     That a parent is among what is `gone` is reason enough.
     """
+    alone = {*cut_off}
     routes: dict[ObjectRef, list[ParentChange]] = {}
     for change in changes:
         routes.setdefault(change.route, []).append(change)
-    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, cut_off, gone), "route")
+    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, alone, gone), "route")
     return section(title, lines)
 
 

@@ -37,10 +37,10 @@ class Row(NamedTuple):
 
 
 def setting_rows(change: EffectChange) -> Iterator[Row]:
-    """A row for each field that differs; its change ends with `!` if it is lost or changed and relevant to security."""
+    """A row for each field that differs; its change ends with `!` if that is relevant to security."""
     nodes = [changed.node for changed in change.objects]
     for field in change.fields:
-        alarm = "!" if field.security and field.sort in {"lost", "changed"} else ""
+        alarm = "!" if change.security and field.security and field.sort in {"lost", "changed"} else ""
         yield Row(
             f"{field.sort}{alarm}",
             str(change.kind),

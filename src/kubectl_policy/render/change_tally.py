@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.questions.effect_changes import SCOPED
 from kubectl_policy.questions.field_changes import SORTS
 from kubectl_policy.topology.references import ROUTES
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.field_changes import ChangeSort
     from kubectl_policy.questions.relation_changes import AttachmentChange
 
-# Of so many objects of a change it is known whether they have other paths than those of the change.
-_SCOPED: Final = 20
 _IN_FORCE: Final = frozenset({"Enforced", "PartiallyEnforced"})
 _UNKNOWN: Final = frozenset({"target unknown", "not computed"})
 
@@ -72,6 +71,7 @@ def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
     ended, begun, rerouted = _traffic(difference, without)
     detached, attached, lost_routes = _routes(difference)
     losing, gaining, lost_policies = _targets(difference)
+    created = {*difference.created}
     states = {change.policy: change for change in difference.enforcement}
     untargeted = {policy for policy in losing if policy in states and states[policy].after == "TargetNotFound"}
     lasting = [change for change in difference.enforcement if change.before and change.after]
@@ -94,7 +94,7 @@ def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
         frozenset(
             change.policy
             for change in difference.enforcement
-            if change.policy in difference.created and change.after not in {*_IN_FORCE, "Unknown", None}
+            if change.policy in created and change.after not in {*_IN_FORCE, "Unknown", None}
         ),
     )
 
@@ -115,7 +115,7 @@ def wholly(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
                 found.update(changed.chosen)
                 if len(found) == len(changed.through):
                     whole.add(changed.node)
-            elif place < _SCOPED and _is_at_the_end(change, changed.node, changed.paths):
+            elif place < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
                 whole.add(changed.node)
     return frozenset(whole)
 
@@ -169,7 +169,7 @@ def _reach(difference: StateDiff, where: Where, refs: Collection[ObjectRef]) -> 
     passing = difference.deleted if where == "gone" else difference.created
     known = frozenset(refs) & {*passing, *(node.object for node in wholly(changes) if not node.section)}
     rest = frozenset(refs) - known
-    cut = {changed.node.object for change in changes for changed in change.objects[_SCOPED:] if not changed.through}
+    cut = {changed.node.object for change in changes for changed in change.objects[SCOPED:] if not changed.through}
     # Two numbers would look like a distinction where it is only not known.
     return Reach(frozenset(), known | rest) if rest & cut else Reach(known, rest)
 

@@ -178,7 +178,8 @@ def _without_policy(answer: BlastRadius, touched: Touched) -> str:
 def _how_many(found: Tally, affected: Collection[ObjectRef]) -> str:
     """`8 of them and 1 other object`, `both`, `none of them`, of those that a policy affects."""
     among, others = found.changed & {*affected}, found.changed - {*affected}
-    security = _security(found, "in settings relevant to security")
+    security = _security(found, "in settings relevant to security").removeprefix(", ")
+    security = f" ({security})" if security else ""
     if not affected:
         return f"{who(others)}{security}" if others else "no setting"
     if len(affected) == 1:

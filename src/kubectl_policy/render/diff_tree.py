@@ -29,14 +29,15 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
     """The comparison in the order of thought that every command keeps."""
     lasting = [change for change in difference.effects if change.where != "gone"]
     gone = [change for change in difference.effects if change.where == "gone"]
+    deleted = {*difference.deleted}
     lost = [change for change in difference.parents if change.before == "attached"]
     got = [change for change in difference.parents if change.before != "attached"]
     return (
         Line((Span(diff_headline(difference), "title", prose=True),), 0, 2),
         *effect_sections(lasting, view),
-        *parents_section("Routes that lose parents", lost, difference.cut_off, difference.deleted),
+        *parents_section("Routes that lose parents", lost, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got),
-        *traffic_section("Traffic ends", gone, difference.deleted),
+        *traffic_section("Traffic ends", gone, deleted),
         *_targets(difference),
         *enforcement_section(difference.enforcement),
         *changed_problems_section("Problems introduced", difference.problems.introduced),
