@@ -106,7 +106,8 @@ class FieldChanges:
                     other and other.value,
                     any(found.security for found in (one, other) if found),
                 )
-        yield from _without_fields(pair)
+        old, new = _mute(pair.before, self._comparison.before), _mute(pair.after, self._comparison.after)
+        yield from _without_fields(old, new)
 
 
 class _Named(NamedTuple):
@@ -130,9 +131,8 @@ def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Fie
     }
 
 
-def _without_fields(pair: Pair) -> Iterator[FieldChange]:
+def _without_fields(old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source]) -> Iterator[FieldChange]:
     """Policies that take part without declaring a field, in one of the states alone."""
-    old, new = _empty(pair.before), _empty(pair.after)
     for policy in sorted({*old, *new}):
         if (policy in old) != (policy in new):
             before = Valued({}, old[policy], removed=False) if policy in old else None
@@ -144,10 +144,16 @@ def _sets_nothing(effective: EffectivePolicy | None) -> bool:
     return effective is None or not effective.policies_in_force()
 
 
-def _empty(effective: EffectivePolicy | None) -> Mapping[ObjectRef, Source]:
-    parts = effective.contributions if effective else ()
-    members = effective.members if effective else ()
-    return {part.source.object: part.source for part in parts if not part.spec and part.source in members}
+def _mute(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[ObjectRef, Source]:
+    """The policies that take part in an outcome without declaring a field, also where each is apart from the others."""
+    if effective is None:
+        return {}
+    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    return {
+        part.source.object: part.source
+        for part in effective.contributions
+        if part.source in effective.members and not any(named_leaves(part.spec, profile))
+    }
 
 
 def _key(fields: Iterable[FieldChange]) -> str:

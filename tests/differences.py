@@ -1,0 +1,89 @@
+"""Short forms of what differs between two states, for tests that assert it by value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.questions.diff import diff
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from kubectl_policy import Path, PolicyKindProfile
+    from kubectl_policy.model import Gap, ObjectRef, Resource
+    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.questions.effect_changes import EffectChange
+    from kubectl_policy.questions.field_changes import Valued
+
+# The kinds whose names a path is told by, with their sections.
+_TOLD = ("Namespace", "Gateway", "HTTPRoute", "Service")
+
+
+def between(
+    before: Sequence[Resource],
+    after: Sequence[Resource],
+    *profiles: PolicyKindProfile,
+    complete: bool = False,
+    gaps: Sequence[Gap] = (),
+) -> StateDiff:
+    """What differs between two states that were read apart; the later one may have gaps."""
+    states = (build.snapshot(*before, complete=complete), build.snapshot(*after, complete=complete, gaps=gaps))
+    return diff(compare(*states, profiles=profiles))
+
+
+def without(
+    resources: Sequence[Resource], *deleted: ObjectRef, profiles: Collection[PolicyKindProfile] = ()
+) -> StateDiff:
+    """What deleting some objects changes."""
+    return diff(what_if(analyze(build.snapshot(*resources), profiles=profiles), deleted=deleted))
+
+
+def ref(name: str = "p", kind: str = "ColorPolicy") -> ObjectRef:
+    """A policy."""
+    return build.ref(kind, name, group="example.com")
+
+
+def told(found: StateDiff) -> list[str]:
+    """Every field of every change on each of its paths: `kept r/rule[0]/s/8080 color: red p -> nothing`."""
+    return [line for change in found.effects for line in _lines(change)]
+
+
+def concerned(found: StateDiff) -> list[list[str]]:
+    """The objects that each change concerns."""
+    return [[str(changed.node) for changed in change.objects] for change in found.effects]
+
+
+def enforcement(found: StateDiff) -> dict[str, tuple[str | None, str | None, list[str]]]:
+    """What becomes of policies, and who beats them then."""
+    return {one.policy.name: (one.before, one.after, [by.name for by in one.by]) for one in found.enforcement}
+
+
+def attachments(found: StateDiff) -> list[tuple[str, str, str | None, str | None]]:
+    """What becomes of references of policies to targets."""
+    return [(one.policy.name, str(one.target), one.before, one.after) for one in found.attachments]
+
+
+def parents(found: StateDiff) -> list[tuple[str, str, str | None, str | None, str]]:
+    """What becomes of routes at parents."""
+    return [(one.route.name, str(one.parent), one.before, one.after, one.message) for one in found.parents]
+
+
+def words(path: Path) -> str:
+    """The names on a path from its Gateway on; of a section its own name."""
+    return "/".join(node.section or node.object.name for node in path if node.object.kind in _TOLD)
+
+
+def said(value: Valued | None) -> str:
+    """A value and who sets it."""
+    if value is None:
+        return "nothing"
+    return f"{'removed' if value.removed else value.value} {value.source.object.name}"
+
+
+def _lines(change: EffectChange) -> Iterator[str]:
+    for path in change.paths:
+        for field in change.fields:
+            yield f"{change.where} {words(path)} {field.field}: {said(field.before)} -> {said(field.after)}"
