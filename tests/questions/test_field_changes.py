@@ -63,7 +63,7 @@ def valued(value: Json, who: str = "p", *, removed: bool = False) -> Valued:
         (None, valued(1), "gained"),
         (valued(None, removed=True), valued(1), "gained"),
         (valued(1), valued(2), "changed"),
-        (valued(1), valued(True), "changed"),
+        (valued(1), valued(value=True), "changed"),
         (valued(1), valued(1, "q"), "moved"),
         (valued(nan), valued(nan, "q"), "moved"),
         (valued(None, removed=True), None, "moved"),
