@@ -1,0 +1,246 @@
+"""Two analyses side by side: what they share, and the outcomes that can differ between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.comparison import Comparison, compare, what_if
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.diff import diff
+from tests import build
+from tests.differences import attachments, between, concerned, parents, ref, told, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
+INHERITED: Final = PolicyKindProfile(
+    COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none"
+)
+DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+ON_ROUTES: Final = PolicyKindProfile(
+    COLOR,
+    "direct",
+    "profile",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    sections="refine",
+    effective_targets=(TargetLevel(ROUTE),),
+)
+NAMESPACE: Final = build.namespace("default")
+GATEWAY: Final = build.gateway()
+ROUTE_R: Final = build.route()
+SERVICE: Final = build.service()
+WORLD: Final = (build.gateway_class(), NAMESPACE, GATEWAY, ROUTE_R, SERVICE)
+TO_G: Final = build.target("g")
+TO_R: Final = build.target("r", "HTTPRoute")
+TO_S: Final = build.target("s", "Service", group="")
+
+
+def color(name: str = "p", target: Json = None, **spec: Json) -> Resource:
+    """A ColorPolicy, on the Gateway unless told otherwise."""
+    assert isinstance(target, dict | None)
+    return build.policy(name, target or TO_G, **spec)
+
+
+def compared(
+    before: Sequence[Resource], after: Sequence[Resource], *profiles: PolicyKindProfile, complete: bool = False
+) -> Comparison:
+    """The comparison of two states that were read apart."""
+    states = (build.snapshot(*before, complete=complete), build.snapshot(*after, complete=complete))
+    return compare(*states, profiles=profiles)
+
+
+def paths(comparison: Comparison) -> list[tuple[str, bool, bool]]:
+    """The paths of the pairs, and in which states they are."""
+    return [(words(pair.path), pair.in_before, pair.in_after) for pair in comparison.pairs()]
+
+
+class TestWhatIsShared:
+    """The hierarchy of the earlier state is that of the later one if nothing differs that it is made of."""
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            pytest.param(SERVICE, id="a Service"),
+            pytest.param(ROUTE_R, id="a route"),
+            pytest.param(NAMESPACE, id="a Namespace"),
+            pytest.param(build.resource("ConfigMap", "c", group=""), id="what is no policy"),
+            pytest.param(build.crd("ColorPolicy"), id="a definition"),
+            pytest.param(build.grant(), id="a grant"),
+            pytest.param(build.policy("p", TO_S, kind="BackendTLSPolicy", group=GATEWAY_API), id="policy of the API"),
+            pytest.param(
+                build.policy("p", TO_S, kind="XBackendTrafficPolicy", group="gateway.networking.x-k8s.io"),
+                id="policy of the experimental API",
+            ),
+        ],
+    )
+    def test_not_if_the_hierarchy_may_be_made_of_it(self, changed: Resource) -> None:
+        """Whichever state has it."""
+        rest = [resource for resource in WORLD if resource is not changed]
+        assert not compared([*rest, changed], rest, INHERITED).shares_topology
+        assert not compared(rest, [*rest, changed], INHERITED).shares_topology
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            pytest.param(
+                build.route(rules=[build.rule(build.backend(), filters=[build.names("p")])]), id="filter of a route"
+            ),
+            pytest.param(
+                build.route(rules=[build.rule(build.backend("p", kind="ColorPolicy", group="example.com"))]),
+                id="backend of a route",
+            ),
+            pytest.param(
+                build.gateway(
+                    infrastructure={"parametersRef": {"group": "example.com", "kind": "ColorPolicy", "name": "q"}}
+                ),
+                id="parameters of a Gateway",
+            ),
+            pytest.param(
+                build.gateway_class(parametersRef={"group": "example.com", "kind": "ColorPolicy", "name": "q"}),
+                id="parameters of a class",
+            ),
+        ],
+    )
+    def test_not_if_the_hierarchy_refers_to_the_policy(self, more: Resource) -> None:
+        """Or to its kind."""
+        world = [*(resource for resource in WORLD if resource.ref != more.ref), more]
+        assert not compared([*world, color(a=1)], world, INHERITED).shares_topology
+        assert not compared(world, [*world, color(a=1)], INHERITED).shares_topology
+
+    def test_a_filter_that_names_another_policy(self) -> None:
+        """It is not this one that the hierarchy is made of."""
+        naming = build.route(rules=[build.rule(build.backend(), filters=[build.names("other")])])
+        world = [build.gateway_class(), NAMESPACE, GATEWAY, naming, SERVICE]
+        assert compared([*world, color(a=1)], world, INHERITED).shares_topology
+
+    def test_if_nothing_differs(self) -> None:
+        """Then nothing can."""
+        comparison = compared(WORLD, WORLD)
+        assert comparison.shares_topology
+        assert comparison.after.topology.relations is comparison.before.topology.relations
+        assert not comparison.changed
+
+    def test_if_policies_differ(self) -> None:
+        """Each state has its own objects all the same."""
+        comparison = compared([*WORLD, color(a=1)], [*WORLD, color(a=2), color("q", b=1)], INHERITED)
+        assert comparison.shares_topology
+        assert comparison.after.topology.relations is comparison.before.topology.relations
+        assert comparison.after.topology.index is comparison.after.index
+
+
+def test_which_objects_differ() -> None:
+    """One is created, one deleted, one written otherwise, and the rest are what they were."""
+    old, new = [*WORLD, color("old"), color("both", a=1)], [*WORLD, color("new"), color("both", a=2)]
+    comparison = compared(old, new)
+    assert {*comparison.created} == {ref("new")}
+    assert {*comparison.deleted} == {ref("old")}
+    assert {*comparison.updated} == {ref("both")}
+    assert {*comparison.changed} == {ref("new"), ref("old"), ref("both")}
+
+
+def test_a_kind_that_is_guessed_stays_what_it_is_without_its_objects() -> None:
+    """It is a policy kind by the shape of its last object."""
+    for before, after in (([*WORLD, color(a=1)], WORLD), (WORLD, [*WORLD, color(a=1)])):
+        comparison = compared(before, after)
+        assert comparison.kinds == (COLOR,)
+        assert comparison.shares_topology
+        assert [
+            state.registry.profile_of(COLOR) == analyze(build.snapshot(color(a=1))).registry.profile_of(COLOR)
+            for state in (comparison.before, comparison.after)
+        ] == [True, True]
+
+
+class TestWhatIsKnown:
+    """What an object that is in one state alone is in the other one."""
+
+    def test_the_only_gateway_of_a_namespace(self) -> None:
+        """References to it are to nothing, and not to what was not read."""
+        found = between([*WORLD, color(a=1)], [*(one for one in WORLD if one is not GATEWAY), color(a=1)], INHERITED)
+        assert attachments(found) == [("p", "Gateway default/g", "attached", "target missing")]
+        assert parents(found) == [("r", "Gateway default/g#http", "attached", None, "Gateway default/g does not exist")]
+
+    def test_behind_a_gap_it_is_unknown(self) -> None:
+        """It may be there."""
+        left = [*(one for one in WORLD if one is not GATEWAY), color(a=1)]
+        found = between([*WORLD, color(a=1)], left, INHERITED, gaps=[Gap("Gateway", "", "forbidden")])
+        assert attachments(found) == [("p", "Gateway default/g", "attached", "target unknown")]
+        assert parents(found)[0] == ("r", "Gateway default/g", None, "unknown", "Gateway default/g was not read")
+        assert found.unseen[0][:2] == ("Gateway", "forbidden")
+
+    def test_what_somebody_deletes_is_gone_behind_a_gap_as_well(self) -> None:
+        """He has seen it."""
+        snapshot = build.snapshot(*WORLD, color(a=1), gaps=[Gap("Gateway", "", "forbidden")])
+        found = diff(what_if(analyze(snapshot, profiles=[INHERITED]), deleted=[GATEWAY.ref]))
+        assert attachments(found) == [("p", "Gateway default/g", "attached", "target missing")]
+
+
+class TestPaths:
+    """A path with what it is in each state."""
+
+    def test_a_policy_is_deleted(self) -> None:
+        """The paths below it, and no others."""
+        second = (build.gateway("far"), build.route("q", parents=[build.parent("far")]))
+        world = [*WORLD, *second, color("far", build.target("far"), a=1)]
+        comparison = compared([*world, color(a=1)], world, INHERITED)
+        assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
+        assert comparison.differing(COLOR) == {build.node("Gateway", "g")}
+
+    def test_a_rule_loses_its_backend(self) -> None:
+        """What leads to the rule is the same path; so is its setting."""
+        without = build.route(rules=[build.rule()])
+        world = [*(one for one in WORLD if one is not ROUTE_R), color(a=1)]
+        comparison = compared([*world, ROUTE_R], [*world, without], INHERITED)
+        assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
+        assert told(diff(comparison)) == []
+
+    def test_a_rule_loses_one_of_two_backends(self) -> None:
+        """Then this path is gone, as is the way to the Service."""
+        two = build.route(rules=[build.rule(build.backend(), build.backend("t"))])
+        world = [*(one for one in WORLD if one is not ROUTE_R), build.service("t"), color(a=1)]
+        found = between([*world, two], [*world, ROUTE_R], INHERITED)
+        assert told(found) == ["gone default/g/http/r/rule[0]/t/8080 a: 1 p -> nothing"]
+        assert concerned(found) == [["Service default/t"]]
+
+    def test_a_backend_without_ports(self) -> None:
+        """A Service that was not read gets ports as soon as it is; nothing is otherwise."""
+        world = [*(one for one in WORLD if one is not SERVICE), color(a=1)]
+        comparison = compared(world, [*world, SERVICE], INHERITED)
+        assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, True)]
+        assert told(diff(comparison)) == []
+
+    def test_a_backend_that_is_deleted_with_its_policy_on_it(self) -> None:
+        """What the policy set is gone with the Service."""
+        world = [*WORLD, color(target=TO_S, a=1)]
+        found = between(world, [one for one in world if one is not SERVICE], DIRECT)
+        assert told(found) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
+
+    def test_a_listener_gets_its_first_route(self) -> None:
+        """What is set of the Gateway is so before and after; what is new is the way to the Service."""
+        world = [*(one for one in WORLD if one is not ROUTE_R), color(a=1)]
+        found = between(world, [*world, ROUTE_R], INHERITED)
+        assert told(found) == ["new default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
+        assert concerned(found) == [["Service default/s"]]
+
+    def test_a_listener_loses_its_only_route(self) -> None:
+        """The other way round."""
+        world = [*(one for one in WORLD if one is not ROUTE_R), color(a=1)]
+        found = between([*world, ROUTE_R], world, INHERITED)
+        assert told(found) == ["gone default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
+        assert concerned(found) == [["Service default/s"]]
+
+    def test_a_route_without_traffic(self) -> None:
+        """Nothing takes effect there, before or after."""
+        alone = build.route("alone", parents=[])
+        world = [*WORLD, alone]
+        found = between([*world, color(target=build.target("alone", "HTTPRoute"), a=1)], world, INHERITED)
+        assert told(found) == []
+        assert [change.before for change in found.enforcement] == ["NoEffect"]
