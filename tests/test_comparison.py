@@ -183,6 +183,26 @@ class TestWhatIsKnown:
         assert attachments(found) == [("p", "Gateway default/g", "attached", "target missing")]
 
 
+class TestOneAfterTheOther:
+    """A state that came of a change is changed in turn."""
+
+    def test_nothing_is_changed(self) -> None:
+        """What differed from the first state is not told again."""
+        without = what_if(analyze(build.snapshot(*WORLD, color(a=1)), profiles=[INHERITED]), deleted=[ref()])
+        again = what_if(without.after)
+        assert not again.changed
+        assert not diff(again).changes
+
+    def test_something_else_is(self) -> None:
+        """Only this is told."""
+        analysis = analyze(build.snapshot(*WORLD, color(a=1), color("q", b=1)), profiles=[INHERITED])
+        without = what_if(analysis, deleted=[ref()])
+        assert without.before is analysis
+        again = diff(what_if(without.after, deleted=[ref("q")]))
+        assert again.deleted == (ref("q"),)
+        assert told(again) == ["kept default/g/http/r/rule[0]/s/8080 b: 1 q -> nothing"]
+
+
 class TestPaths:
     """A path with what it is in each state."""
 

@@ -48,7 +48,8 @@ def what_if(
     applied is `unread`.
     """
     before, after = changed(analysis.snapshot, applied, deleted, unread)
-    return Comparison(analysis.of_state(before) if before.beside else analysis, analysis.of_state(after))
+    alone = not (before.beside or analysis.snapshot.beside)
+    return Comparison(analysis if alone else analysis.of_state(before), analysis.of_state(after))
 
 
 class Pair(NamedTuple):
