@@ -264,3 +264,31 @@ class TestPaths:
         found = between([*world, color(target=build.target("alone", "HTTPRoute"), a=1)], world, INHERITED)
         assert told(found) == []
         assert [change.before for change in found.enforcement] == ["NoEffect"]
+
+
+class TestWhatIsNotThere:
+    """What does not exist has a path of its own all the same; nothing takes effect there."""
+
+    def test_a_gateway_that_is_deleted_gains_nothing(self) -> None:
+        """Although it is in a Namespace that has a policy."""
+        on_namespace = build.policy("n", build.target("default", "Namespace", group=""), b=2)
+        world = [*WORLD, color(a=1), on_namespace]
+        found = between(world, [one for one in world if one is not GATEWAY], INHERITED)
+        assert {line.partition(" ")[0] for line in told(found)} == {"gone"}
+
+    @pytest.mark.parametrize("profile", [DIRECT, INHERITED])
+    def test_a_service_to_which_no_route_leads(self, profile: PolicyKindProfile) -> None:
+        """What was set of it is gone with it."""
+        lonely = build.service("lonely")
+        world = [*WORLD, lonely, color(target=build.target("lonely", "Service", group=""), a=1)]
+        left = [one for one in world if one is not lonely]
+        assert told(between(world, left, profile)) == ["gone default/lonely/8080 a: 1 p -> nothing"]
+        assert told(between(left, world, profile)) == ["new default/lonely/8080 a: nothing -> 1 p"]
+
+    def test_a_port_that_is_deleted(self) -> None:
+        """What was set of it is gone with it."""
+        lonely, less = build.service("lonely", ("http", 80), ("admin", 81)), build.service("lonely", ("http", 80))
+        world = [*WORLD, color(target=build.target("lonely", "Service", group=""), a=1)]
+        assert told(between([*world, lonely], [*world, less], DIRECT)) == [
+            "gone default/lonely/admin a: 1 p -> nothing"
+        ]

@@ -154,7 +154,8 @@ class Comparison:
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = analysis.registry.profile_of(kind)
-        paths = paths_by_way_of(nodes, profile, analysis.topology) if profile else ()
+        there = [node for node in nodes if may_exist(analysis, node)]
+        paths = paths_by_way_of(there, profile, analysis.topology) if profile else ()
         return tuple(path for path in paths if analysis.topology.carries_traffic(path))
 
     def _differs_in_policies_alone(self) -> bool:
@@ -174,6 +175,14 @@ class Comparison:
         if not policies or any(self.before.topology.relations.filters_naming(ref) for ref in self.changed):
             return False
         return not kinds & {*_referred_to(self.before)}
+
+
+def may_exist(analysis: Analysis, node: NodeRef) -> bool:
+    """Whether an object or a section of it is there, as far as is known: what is not there has paths all the same."""
+    if analysis.index.presence(node.object) == "missing":
+        return False
+    known = analysis.topology.sections(node.object) if node.section and analysis.index.get(node.object) else ()
+    return not known or node.section in known
 
 
 def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Path, Path, Path]]:

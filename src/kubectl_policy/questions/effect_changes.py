@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from kubectl_policy.comparison import may_exist
 from kubectl_policy.questions.effects import affected_on, from_the_root, paths_through
 from kubectl_policy.questions.field_changes import SORTS, FieldChanges
 
@@ -130,9 +131,9 @@ def _nodes(comparison: Comparison, pair: Pair, fields: Iterable[FieldChange]) ->
     nodes = affected_on(pair.path, profile, otherwise or sources)
     if pair.in_before and pair.in_after:
         return nodes
-    topology = (comparison.after if pair.in_before else comparison.before).topology
+    other = comparison.after if pair.in_before else comparison.before
     ways = {node: pair.path[: place + 1] for place, node in enumerate(pair.path)}
-    return tuple(node for node in nodes if ways[node] not in topology.paths(node))
+    return tuple(node for node in nodes if not (may_exist(other, node) and ways[node] in other.topology.paths(node)))
 
 
 def _where(comparison: Comparison, concerned: _Concerned) -> Where:
