@@ -9,6 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import Comparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.diff import diff
 from tests import build
@@ -292,3 +293,14 @@ class TestWhatIsNotThere:
         assert told(between([*world, lonely], [*world, less], DIRECT)) == [
             "gone default/lonely/admin a: 1 p -> nothing"
         ]
+
+
+@pytest.mark.parametrize("label", ["direct", "inherited"])
+def test_a_definition_is_deleted_with_all_its_policies(label: str) -> None:
+    """What the label says of the kind is said of the earlier state: what it set is lost where it was set."""
+    definition = build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": label})
+    analysis = analyze(build.snapshot(*WORLD, definition, color(a=1)))
+    by_definition = diff(what_if(analysis, deleted=cascade(analysis.index, [definition.ref])))
+    by_policy = diff(what_if(analysis, deleted=[ref()]))
+    place = "default/g/http" if label == "direct" else "default/g/http/r/rule[0]/s/8080"
+    assert told(by_definition) == told(by_policy) == [f"kept {place} a: 1 p -> nothing"]

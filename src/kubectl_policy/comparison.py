@@ -152,10 +152,16 @@ class Comparison:
         alone = all(node.object in {obj, ObjectRef(NAMESPACE, "", obj.namespace)} for node in path)
         return alone and obj.group_kind in WITH_PORTS and obj not in self.created | self.deleted
 
+    def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
+        """What a state says of a kind, or the other one if it has no policy of it: the definition may be gone, too."""
+        others = (analysis, self.before, self.after)
+        state = next(state for state in others if state.index.of_kind(kind))
+        return state.registry.known(kind)
+
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
-        profile = analysis.registry.profile_of(kind)
+        profile = self.profile_in(analysis, kind)
         there = [node for node in nodes if may_exist(analysis, node)]
-        paths = paths_by_way_of(there, profile, analysis.topology) if profile else ()
+        paths = paths_by_way_of(there, profile, analysis.topology)
         return tuple(path for path in paths if analysis.topology.carries_traffic(path))
 
     def _differs_in_policies_alone(self) -> bool:

@@ -124,8 +124,7 @@ def _nodes(comparison: Comparison, pair: Pair, fields: Iterable[FieldChange]) ->
 
     Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
     """
-    states = (comparison.before, comparison.after)
-    profile = next(found for one in states if (found := one.registry.profile_of(pair.kind)))
+    profile = comparison.profile_in(comparison.before, pair.kind)
     otherwise = comparison.differing(pair.kind).intersection(pair.path)
     sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
     nodes = affected_on(pair.path, profile, otherwise or sources)
