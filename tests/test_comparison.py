@@ -295,6 +295,19 @@ class TestWhatIsNotThere:
         ]
 
 
+def test_a_section_whose_policies_stand_beside_those_of_the_whole() -> None:
+    """A policy of the route counts at the rule, as soon as the rule has one as well."""
+    on_rule = color("rule", build.target("r", "HTTPRoute", "named"), b=1)
+    named = build.route(rules=[build.rule(build.backend(), name="named")])
+    world = [*(one for one in WORLD if one is not ROUTE_R), named, on_rule]
+    comparison = compared([*world, color(target=TO_R, a=1)], world, ON_ROUTES)
+    assert comparison.shares_topology
+    assert told(diff(comparison)) == [
+        "kept default/g/http/r a: 1 p -> nothing",
+        "kept default/g/http/r/named a: 1 p -> nothing",
+    ]
+
+
 @pytest.mark.parametrize("label", ["direct", "inherited"])
 def test_a_definition_is_deleted_with_all_its_policies(label: str) -> None:
     """What the label says of the kind is said of the earlier state: what it set is lost where it was set."""

@@ -116,7 +116,11 @@ class Comparison:
             yield from self._pairs_of(kind)
 
     def _pairs_of(self, kind: GroupKind) -> Iterator[Pair]:
-        nodes = sorted(self.differing(kind)) if self.shares_topology else self._nodes_with(kind)
+        nodes = self._nodes_with(kind)
+        if self.shares_topology:
+            differing = self.differing(kind)
+            # A policy of the whole object may count at its sections as soon as these have policies of their own.
+            nodes = [node for node in nodes if node in differing or node._replace(section="") in differing]
         old = self._paths(self.before, kind, nodes)
         both = self.shares_topology
         matched = ((path, path, path) for path in old) if both else _matched(old, self._paths(self.after, kind, nodes))
