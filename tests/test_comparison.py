@@ -294,6 +294,18 @@ class TestWhatIsNotThere:
             "gone default/lonely/admin a: 1 p -> nothing"
         ]
 
+    def test_a_policy_that_counts_on_the_way_to_a_missing_backend(self) -> None:
+        """No way leads there by its Namespace alone, but one does by the Gateway, whose policy it stands beside."""
+        far = build.route(rules=[build.rule(build.backend("ghost", namespace="far"))])
+        grant = build.grant(namespace="far")
+        on_far = build.policy("far", build.target("far", "Namespace", group=""), a=2)
+        rest = [build.gateway_class(), NAMESPACE, GATEWAY, build.namespace("far"), far, grant, SERVICE]
+        world = [*rest, color(a=1)]
+        comparison = compared([*world, on_far], world, INHERITED, complete=True)
+        assert comparison.shares_topology
+        assert told(diff(comparison)) == ["kept default/g/http/r/rule[0]/far/ghost a: 2 far -> 1 p"]
+        assert told(diff(compared([*rest, on_far], rest, INHERITED, complete=True))) == []
+
 
 def test_a_section_whose_policies_stand_beside_those_of_the_whole() -> None:
     """A policy of the route counts at the rule, as soon as the rule has one as well."""

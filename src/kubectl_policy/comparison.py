@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
-from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
@@ -16,7 +16,7 @@ from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, W
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import NodeRef, Resource, Snapshot
+    from kubectl_policy.model import Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.topology import Path, Settings
@@ -165,7 +165,11 @@ class Comparison:
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = self.profile_in(analysis, kind)
         there = [node for node in nodes if may_exist(analysis, node)]
-        paths = paths_by_way_of(there, profile, analysis.topology)
+        others = {*self._nodes_with(kind)} - {*nodes}
+        paths = (
+            *paths_by_way_of(there, profile, analysis.topology),
+            *(path for path in _to_what_is_missing(there, profile, analysis) if not others.isdisjoint(path)),
+        )
         return tuple(path for path in paths if analysis.topology.carries_traffic(path))
 
     def _differs_in_policies_alone(self) -> bool:
@@ -193,6 +197,19 @@ def may_exist(analysis: Analysis, node: NodeRef) -> bool:
         return False
     known = analysis.topology.sections(node.object) if node.section and analysis.index.get(node.object) else ()
     return not known or node.section in known
+
+
+def _to_what_is_missing(nodes: Iterable[NodeRef], profile: PolicyKindProfile, analysis: Analysis) -> Iterator[Path]:
+    """The paths through Namespaces to backends that are missing there.
+
+    No policy takes effect there by way of such a Namespace alone, but it counts beside those of other targets.
+    """
+    topology = analysis.topology
+    for node in nodes:
+        if node.object.group_kind == NAMESPACE:
+            known = topology.relations.in_namespace(node.object.name)
+            missing = [NodeRef(obj) for obj in known if analysis.index.presence(obj) == "missing"]
+            yield from paths_by_way_of(missing, profile, topology)
 
 
 def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Path, Path, Path]]:
