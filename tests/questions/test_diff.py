@@ -1,0 +1,192 @@
+"""What differs between two states, put together from its parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model import Diagnostic, Gap, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.diff import diff
+from tests import build
+from tests.differences import between, enforcement, ref, told, without
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.profiles.profile import Refusal
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+LISTENER: Final = TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True)
+WORLD: Final = (
+    build.gateway_class(),
+    build.namespace("default"),
+    build.gateway(),
+    build.route(),
+    build.service("s"),
+    build.service("t"),
+)
+G: Final = build.target("g")
+S: Final = build.target("s", "Service", group="")
+T: Final = build.target("t", "Service", group="")
+
+
+def color(name: str, *targets: dict[str, Json], age: int = 1, **spec: Json) -> Resource:
+    """A ColorPolicy."""
+    return build.policy(name, *targets, age=age, **spec)
+
+
+def one_applies(refusal: Refusal = "there") -> PolicyKindProfile:
+    """A direct kind of which a target takes one policy."""
+    return PolicyKindProfile(
+        COLOR,
+        "direct",
+        "profile",
+        strategy=MergeStrategy.PATCH_DEFAULTS,
+        stanzas="none",
+        same_level="one-applies",
+        refusal=refusal,
+    )
+
+
+class TestChanges:
+    """Whether anything follows from what differs."""
+
+    def test_not_from_objects_alone(self) -> None:
+        """A ConfigMap is created, and an unused Service is deleted."""
+        more = build.resource("ConfigMap", "c", group="")
+        found = between(WORLD, [*WORLD[:-1], more])
+        assert (found.created, found.deleted) == ((more.ref,), (WORLD[-1].ref,))
+        assert not found.changes
+
+    @pytest.mark.parametrize(
+        ("more", "part"),
+        [
+            (color("p", S, a=1), "effects"),
+            (color("p", build.target("ghost"), a=1), "attachments"),
+            (color("p"), "enforcement"),
+            (build.route("more"), "parents"),
+        ],
+    )
+    def test_from_each_part(self, more: Resource, part: str) -> None:
+        """Something is created."""
+        found = between(WORLD, [*WORLD, more], DIRECT)
+        assert getattr(found, part)
+        assert found.changes
+        assert between([*WORLD, more], WORLD, DIRECT).changes
+
+    def test_from_problems(self) -> None:
+        """A file is no longer what it was, or is so again."""
+        broken = Diagnostic("yaml", "error", "not YAML")
+        one = build.snapshot(*WORLD)
+        other = replace(one, diagnostics=(broken,))
+        introduced, fixed = diff(compare(one, other)), diff(compare(other, one))
+        assert (introduced.problems.introduced, introduced.problems.fixed) == ((broken,), ())
+        assert (fixed.problems.introduced, fixed.problems.fixed) == ((), (broken,))
+        assert introduced.changes
+        assert fixed.changes
+        assert not diff(compare(other, other)).changes
+
+
+class TestConcernedPolicies:
+    """Of which policies it is told what has become of them."""
+
+    def test_not_those_elsewhere(self) -> None:
+        """They meet none that differs."""
+        found = without([*WORLD, color("p", S, a=1), color("q", T, a=1)], ref("p"), profiles=[DIRECT])
+        assert enforcement(found) == {"p": ("Enforced", None, [])}
+
+    def test_one_that_was_refused(self) -> None:
+        """The older one is deleted, and the newer one takes its place."""
+        world = [*WORLD, color("older", S, age=1, a=1), color("newer", S, age=2, a=2)]
+        assert enforcement(without(world, ref("older"), profiles=[one_applies()])) == {
+            "newer": ("Conflicted", "Enforced", []),
+            "older": ("Enforced", None, []),
+        }
+        assert enforcement(without(world, ref("newer"), profiles=[one_applies()])) == {
+            "newer": ("Conflicted", None, [])
+        }
+
+    def test_one_that_was_refused_on_all_its_targets(self) -> None:
+        """Because of one of them; without the holder of that it has all of them."""
+        both = build.route(rules=[build.rule(build.backend("s"), build.backend("t"))])
+        world = [*WORLD[:3], both, *WORLD[4:], color("older", S, age=1, a=1), color("newer", S, T, age=2, a=2)]
+        found = without(world, ref("older"), profiles=[one_applies("everywhere")])
+        assert told(found) == [
+            "kept default/g/http/r/rule[0]/s/8080 a: 1 older -> 2 newer",
+            "kept default/g/http/r/rule[0]/t/8080 a: nothing -> 2 newer",
+        ]
+        assert enforcement(found)["newer"] == ("Conflicted", "Enforced", [])
+        there = without(world, ref("older"), profiles=[one_applies("there")])
+        assert told(there) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 older -> 2 newer"]
+
+    def test_those_that_share_an_entry_which_one_section_alone_may_have(self) -> None:
+        """They meet on no path: each is on a listener of its own."""
+        profile = PolicyKindProfile(
+            COLOR, "direct", "profile", effective_targets=(LISTENER,), exclusive_field="tls.certificateRefs"
+        )
+        listeners = [
+            build.listener(name, "HTTPS", 443, hostname=f"{name}.example.com", tls={"certificateRefs": [{"name": "c"}]})
+            for name in ("one", "two")
+        ]
+        world = [
+            build.gateway_class(),
+            build.gateway("g", *listeners),
+            color("older", {**G, "sectionName": "one"}, age=1, a=1),
+            color("newer", {**G, "sectionName": "two"}, age=2, a=1),
+        ]
+        assert enforcement(without(world, ref("older"), profiles=[profile])) == {
+            "newer": ("PartiallyEnforced", "Enforced", []),
+            "older": ("Enforced", None, []),
+        }
+
+
+class TestUnseen:
+    """What could not be read in either state, and might be concerned."""
+
+    def test_nothing_in_a_complete_world(self) -> None:
+        """Everything was read."""
+        assert between([*WORLD, color("p", S, a=1)], WORLD, DIRECT, complete=True).unseen == ()
+
+    def test_a_gap_in_either_state(self) -> None:
+        """Told once."""
+        gap = Gap("TLSRoute", "", "forbidden")
+        one, other = build.snapshot(*WORLD, complete=True), build.snapshot(*WORLD, complete=True, gaps=[gap])
+        for before, after in ((one, other), (other, one), (other, other)):
+            (unseen,) = diff(compare(before, after)).unseen
+            assert unseen[:2] == ("TLSRoute", "forbidden")
+
+    def test_a_target_that_was_not_read(self) -> None:
+        """Of a policy that is created or deleted."""
+        policy = color("p", build.target("far", "TLSRoute"), a=1)
+        for found in (between(WORLD, [*WORLD, policy], DIRECT), between([*WORLD, policy], WORLD, DIRECT)):
+            assert [unseen.what for unseen in found.unseen] == ["TLSRoute default/far"]
+
+    def test_the_parent_of_a_route_that_is_changed(self) -> None:
+        """Nor what may be said of other routes."""
+        route, other = build.route("more", parents=[build.parent("far", namespace="far")]), build.route("other")
+        found = between(WORLD, [*WORLD, route, other])
+        assert [unseen.what for unseen in found.unseen] == ["Gateway far/far"]
+
+
+class TestApplied:
+    """What becomes of a state when something is applied."""
+
+    def test_a_policy_is_written_otherwise(self) -> None:
+        """It keeps its age, so that it is the older one still."""
+        older, newer = color("older", S, age=1, a=1), color("newer", S, age=2, a=2)
+        analysis = analyze(build.snapshot(*WORLD, older, newer), profiles=[one_applies()])
+        found = diff(what_if(analysis, applied=[build.policy("older", S, a=3)]))
+        assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 older -> 3 older"]
+        assert (found.updated, found.enforcement) == ((ref("older"),), ())
+
+    def test_what_could_not_be_read_of_it(self) -> None:
+        """Is told."""
+        unread = build.snapshot(gaps=[Gap("", "", "no such file")])
+        found = diff(what_if(analyze(build.snapshot(*WORLD)), unread=unread))
+        assert [unseen[:2] for unseen in found.unseen] == [("objects of any kind", "no such file")]
+        assert found.problems == ((), (), ())
