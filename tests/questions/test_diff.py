@@ -124,6 +124,16 @@ class TestConcernedPolicies:
         there = without(world, ref("older"), profiles=[one_applies("there")])
         assert told(there) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 older -> 2 newer"]
 
+    def test_one_that_has_no_part_in_it(self) -> None:
+        """Sections with policies of their own take the place of the whole: who does so is told, too."""
+        profile = replace(DIRECT, effective_targets=(LISTENER,), sections="replace")
+        on_http = {**G, "sectionName": "http"}
+        world = [*WORLD, color("whole", G, a=1), color("one", on_http, b=1), color("two", on_http, age=2, c=1)]
+        assert enforcement(without(world, ref("two"), profiles=[profile])) == {
+            "two": ("Enforced", None, []),
+            "whole": ("Overridden", "Overridden", ["one"]),
+        }
+
     def test_those_that_share_an_entry_which_one_section_alone_may_have(self) -> None:
         """They meet on no path: each is on a listener of its own."""
         profile = PolicyKindProfile(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Comparison, Pair
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import GroupKind, ObjectRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,17 @@ def diff(comparison: Comparison) -> StateDiff:
 
 
 def _watched(comparison: Comparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
-    """The pairs of a comparison; the policies that have a part in one of them are added to those `meeting`."""
+    """The pairs of a comparison; the policies on their paths are added to those `meeting`.
+
+    Also those that have no part in the outcomes, because others have taken their place.
+    """
+    seen: set[tuple[GroupKind, NodeRef]] = set()
     for pair in comparison.pairs():
-        for effective in (pair.before, pair.after):
-            meeting.update(part.source.object for part in (effective.contributions if effective else ()))
+        for node in pair.path:
+            if (pair.kind, node) not in seen:
+                seen.add((pair.kind, node))
+                for state in (comparison.before, comparison.after):
+                    meeting.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
         yield pair
 
 
