@@ -76,7 +76,9 @@ def _beside(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[Obje
 
 def _applied_to(known: Resource, resource: Resource) -> Resource:
     kept = {key: value for key, value in mapping_at(known.raw, "metadata").items() if key in _KEPT_METADATA}
-    raw: dict[str, Json] = {**resource.raw, "metadata": {**kept, **mapping_at(resource.raw, "metadata")}}
-    if "status" in known.raw:
-        raw.setdefault("status", known.raw["status"])
+    stated = {key: value for key, value in mapping_at(resource.raw, "metadata").items() if value is not None}
+    raw: dict[str, Json] = {**resource.raw, "metadata": {**kept, **stated}}
+    # `kubectl create --dry-run` writes an empty one.
+    if known.raw.get("status") and not raw.get("status"):
+        raw["status"] = known.raw["status"]
     return Resource(resource.ref, resource.origin, raw, resource.created or known.created)

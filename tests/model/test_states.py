@@ -1,0 +1,201 @@
+"""Two states of one world: what each knows by way of the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy.model import Diagnostic, Gap
+from kubectl_policy.model.index import Index
+from kubectl_policy.model.states import changed, paired, same
+from tests import build
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
+
+ONE: Final = build.gateway("one")
+TWO: Final = build.gateway("two")
+FORBIDDEN: Final = Gap("Gateway", "default", "forbidden")
+
+
+def policy(color: str = "red", age: int | None = None, **top: Json) -> Resource:
+    """A policy."""
+    spec = {"targetRefs": [build.target("g")], "color": color}
+    return build.resource("ColorPolicy", "p", spec, group="example.com", age=age, **top)
+
+
+def said(*resources: Resource) -> list[tuple[object, ...]]:
+    """All that two resources have in common that are the same."""
+    return [(resource.ref, resource.raw, resource.created) for resource in resources]
+
+
+def presence(snapshot: Snapshot, ref: ObjectRef) -> str:
+    """Whether an object exists in a state."""
+    return Index(snapshot).presence(ref)
+
+
+@pytest.mark.parametrize(
+    ("gap", "covered"),
+    [
+        (Gap("Service", "default", ""), False),
+        (Gap("Gateway", "other", ""), False),
+        (Gap("Gateway", "default", ""), True),
+        (Gap("Gateway", "", ""), True),
+        (Gap("", "default", ""), True),
+        (Gap("", "", ""), True),
+    ],
+)
+def test_what_a_gap_covers(gap: Gap, *, covered: bool) -> None:
+    """An empty name stands for every kind, or every namespace."""
+    assert gap.covers(ONE.ref) is covered
+
+
+def test_objects_are_not_the_same_for_a_field_or_an_age() -> None:
+    """Both of which decide what a policy amounts to."""
+    assert not same(policy("red"), policy("blue"))
+    assert not same(policy(age=1), replace(policy(age=1), created=policy(age=2).created))
+    assert not same(policy(priority=1), policy(priority=True))
+    assert same(policy(age=1), policy(age=1))
+
+
+class TestPaired:
+    """Two states that were read apart."""
+
+    def test_nothing_differs(self) -> None:
+        """Then neither knows of anything beside it."""
+        assert paired(build.snapshot(ONE), build.snapshot(ONE)) == (build.snapshot(ONE), build.snapshot(ONE))
+
+    def test_what_vanished_is_missing(self) -> None:
+        """Although it was the last one of its kind, of which nothing would be known otherwise."""
+        before, after = paired(build.snapshot(ONE), build.snapshot())
+        assert (before.beside, before.gone) == ((), frozenset())
+        assert (after.beside, after.gone) == ((ONE,), {ONE.ref})
+        assert presence(build.snapshot(), ONE.ref) == "unknown"
+        assert presence(after, ONE.ref) == "missing"
+        assert presence(after, TWO.ref) == "missing"
+
+    def test_what_was_created_was_missing(self) -> None:
+        """The other way round."""
+        before, after = paired(build.snapshot(), build.snapshot(ONE))
+        assert (before.beside, before.gone) == ((ONE,), {ONE.ref})
+        assert (after.beside, after.gone) == ((), frozenset())
+
+    def test_what_a_gap_covers_is_unknown(self) -> None:
+        """It may be there."""
+        _, after = paired(build.snapshot(ONE), build.snapshot(gaps=[FORBIDDEN]))
+        assert (after.beside, after.gone) == ((ONE,), frozenset())
+        assert presence(after, ONE.ref) == "unknown"
+
+    def test_what_both_have_otherwise(self) -> None:
+        """Each has the other's beside it, and neither is gone."""
+        before, after = paired(build.snapshot(policy("red")), build.snapshot(policy("blue")))
+        assert said(*before.beside) == said(policy("blue"))
+        assert said(*after.beside) == said(policy("red"))
+        assert before.gone == after.gone == frozenset()
+
+    def test_a_namespace_in_which_something_lives_is_there(self) -> None:
+        """Also if its own object was read in the other state alone."""
+        _, after = paired(build.snapshot(build.namespace("default"), ONE), build.snapshot(ONE))
+        assert after.gone == frozenset()
+        assert presence(after, build.ref("Namespace", "default", group="")) == "present"
+
+    def test_a_namespace_that_vanished_with_all_that_lived_there(self) -> None:
+        """It is gone."""
+        space = build.namespace("default")
+        _, after = paired(build.snapshot(space, ONE), build.snapshot())
+        assert after.gone == {space.ref, ONE.ref}
+        assert presence(after, space.ref) == "missing"
+
+    def test_of_two_objects_of_one_name_the_later_counts(self) -> None:
+        """As for `kubectl apply`."""
+        _, after = paired(build.snapshot(policy("red"), policy("blue")), build.snapshot(policy("blue")))
+        assert after.beside == ()
+
+    def test_a_kind_in_any_state(self) -> None:
+        """What is known of a kind by its objects stays known when the last one is gone."""
+        before, after = paired(build.snapshot(ONE, TWO, policy("red")), build.snapshot(ONE, policy("blue")))
+        kind = ONE.ref.group_kind
+        assert Index(after).of_kind(kind) == (ONE,)
+        assert Index(after).in_any_state(kind) == (ONE, TWO)
+        assert Index(before).in_any_state(kind) == (ONE, TWO)
+        assert said(*Index(before).in_any_state(policy().ref.group_kind)) == said(policy("red"), policy("blue"))
+
+
+class TestChanged:
+    """A state, and what becomes of it."""
+
+    def test_what_is_deleted_is_gone_whatever_a_gap_covers(self) -> None:
+        """Somebody says that it is."""
+        before, after = changed(build.snapshot(ONE, gaps=[FORBIDDEN]), deleted={ONE.ref, TWO.ref})
+        assert before.beside == ()
+        assert (after.resources, after.beside) == ((), (ONE,))
+        assert after.gone == {ONE.ref, TWO.ref}
+        assert presence(after, ONE.ref) == "missing"
+        assert presence(before, TWO.ref) == "unknown"
+
+    def test_an_inhabited_namespace_that_is_deleted_is_gone(self) -> None:
+        """Only this object is deleted."""
+        space = build.namespace("default")
+        _, after = changed(build.snapshot(space, ONE), deleted={space.ref})
+        assert after.gone == {space.ref}
+        assert presence(after, space.ref) == "missing"
+
+    def test_what_is_deleted_and_applied_is_there(self) -> None:
+        """It is what it was."""
+        before, after = changed(build.snapshot(policy(age=1)), [policy()], {policy().ref})
+        assert (before.beside, after.beside, after.gone) == ((), (), frozenset())
+        assert said(*after.resources) == said(policy(age=1))
+
+    def test_what_is_applied_keeps_what_no_manifest_states(self) -> None:
+        """Its age, its identity and its status; all else is as it is applied."""
+        known = policy("red", age=1, status={"ancestors": []}, priority=1)
+        metadata = known.raw["metadata"]
+        assert isinstance(metadata, dict)
+        metadata |= {"uid": "1-2", "resourceVersion": "7", "labels": {"a": "b"}}
+        _, after = changed(build.snapshot(known), [policy("blue")])
+        (applied,) = after.resources
+        assert applied.created == known.created
+        assert applied.raw == {
+            **policy("blue").raw,
+            "metadata": {
+                "name": "p",
+                "namespace": "default",
+                "creationTimestamp": "2026-01-01T00:01:00Z",
+                "uid": "1-2",
+            },
+            "status": {"ancestors": []},
+        }
+
+    def test_what_is_applied_may_state_them(self) -> None:
+        """Then this counts."""
+        _, after = changed(build.snapshot(policy(age=1, status={"a": 1})), [policy(age=2, status={"b": 1})])
+        assert said(*after.resources) == said(policy(age=2, status={"b": 1}))
+
+    def test_what_kubectl_writes_for_a_dry_run_states_nothing(self) -> None:
+        """An empty time of creation and an empty status."""
+        dry = policy(status={})
+        metadata = dry.raw["metadata"]
+        assert isinstance(metadata, dict)
+        metadata["creationTimestamp"] = None
+        known = policy(age=1, status={"a": 1})
+        _, after = changed(build.snapshot(known), [dry])
+        assert said(*after.resources) == said(known)
+        assert after.beside == ()
+
+    def test_what_is_new_is_as_it_is_applied(self) -> None:
+        """There is nothing to keep; before, it was missing."""
+        before, after = changed(build.snapshot(ONE), [policy()])
+        assert said(*after.resources) == said(ONE, policy())
+        assert said(*before.beside) == said(policy())
+        assert before.gone == {policy().ref}
+
+    def test_what_could_not_be_read_of_it(self) -> None:
+        """Is unknown in the later state as well."""
+        old, new = Diagnostic("yaml", "error", "old"), Diagnostic("yaml", "error", "new")
+        snapshot = replace(build.snapshot(ONE), diagnostics=(old,))
+        unread = replace(build.snapshot(gaps=[FORBIDDEN]), diagnostics=(new,))
+        before, after = changed(snapshot, unread=unread)
+        assert (before.gaps, before.diagnostics) == ((), (old,))
+        assert (after.gaps, after.diagnostics) == ((FORBIDDEN,), (old, new))
