@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     """Objects with everything that is deleted with them.
 
-    With a Namespace goes what is in it, with a CustomResourceDefinition every object of its kind, and with its last
-    owner a dependent, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
+    With a Namespace goes what is in it, with a CustomResourceDefinition every object of its kind, and a dependent with
+    the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
     """
     found = set(deleted)
     owned = [resource for kind in index.group_kinds for resource in index.of_kind(kind) if _owners(index, resource)]
@@ -44,7 +44,8 @@ def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectR
 
 def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
     for resource in owned:
-        if all(owner in deleted for owner in _owners(index, resource)):
+        left = {owner for owner in _owners(index, resource) if index.presence(owner) != "missing"}
+        if left and all(owner in deleted for owner in left):
             yield resource.ref
 
 
