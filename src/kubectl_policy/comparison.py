@@ -154,7 +154,8 @@ class Comparison:
         """
         obj = path[-1].object
         alone = all(node.object in {obj, ObjectRef(NAMESPACE, "", obj.namespace)} for node in path)
-        return alone and obj.group_kind in WITH_PORTS and obj not in self.created | self.deleted
+        lasts = all(may_exist(state, path[-1]) for state in (self.before, self.after))
+        return alone and obj.group_kind in WITH_PORTS and lasts
 
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
         """What a state says of a kind, or the other one if it has no policy of it: the definition may be gone, too."""

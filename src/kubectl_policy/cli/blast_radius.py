@@ -43,7 +43,7 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
     ] = "",
     output: Annotated[BlastOutput, typer.Option("--output", "-o", help="Output format.")] = "tree",
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if deleting it would change anything.")
+        bool, typer.Option("--exit-code", help="Exit with 1 if deleting it would change anything else.")
     ] = False,
     allow_incomplete: AllowIncomplete = False,
     profiles: Profiles = None,
@@ -79,7 +79,7 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
     mention_the_rest(analysis, unseen=unseen if output in {"tree", "yaml", "json"} else ())
     if unseen and not allow_incomplete:
         return INCOMPLETE
-    return FOUND if exit_code and answer.difference.changes else 0
+    return FOUND if exit_code and answer.changes else 0
 
 
 def _rendered(answer: "BlastRadius", output: BlastOutput, view: "View") -> "Document":

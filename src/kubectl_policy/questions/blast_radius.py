@@ -67,6 +67,17 @@ class BlastRadius:
     spread: Spread
     difference: StateDiff
 
+    @property
+    def changes(self) -> bool:
+        """Whether deleting the object changes anything but itself and what is deleted with it."""
+        deleted, difference = {self.subject, *self.with_it}, self.difference
+        return (
+            bool(difference.effects or difference.problems.introduced)
+            or any(change.route not in deleted for change in difference.parents)
+            or any(change.policy not in deleted for change in (*difference.attachments, *difference.enforcement))
+            or any(found.subject not in deleted for found in difference.problems.fixed)
+        )
+
 
 def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") -> BlastRadius:
     """What an object touches, and what deleting it, with all that goes with it, would change.
