@@ -74,7 +74,8 @@ class BlastRadius:
         return (
             bool(difference.effects or difference.problems.introduced)
             or any(change.route not in deleted for change in difference.parents)
-            or any(change.policy not in deleted for change in (*difference.attachments, *difference.enforcement))
+            or any(change.policy not in deleted for change in difference.attachments)
+            or any(change.policy not in deleted for change in difference.enforcement)
             or any(found.subject not in deleted for found in difference.problems.fixed)
         )
 
