@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.config import config_file, known
+from kubectl_policy.cli.config import config_file, known, owner_key
 from kubectl_policy.errors import ProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("profiles:\n  - 1\n", "config.yaml:2: profiles[0]: must be text, not 1"),
         ('profiles: [near.yaml, "a\\0b"]\n', "config.yaml:1: profiles[1]: 'a\\x00b' does not fit. A path is wanted."),
         ("profiles: ['']\n", "config.yaml:1: profiles[0]: '' does not fit. A path is wanted."),
+        ("owner: ''\n", "config.yaml:1: owner: '' does not fit. A label or annotation is wanted."),
         ("- near.yaml\n", "config.yaml:1: the file: must be a mapping"),
         ("profiles: []\nprofiles: []\n", "config.yaml:2: profiles is given twice"),
         ("profiles: [", "config.yaml:1: not valid YAML"),
@@ -202,3 +203,20 @@ class TestSettings:
         assert "Enforced" in command("get", "colorpolicies", *told).out
         assert "is affected by 1 policy" in command("describe", "gateway/g", *told).out
         assert "example.com/two" in command("explain", "colorpolicy", *told).out
+
+
+class TestOwner:
+    """The label or annotation that names owners."""
+
+    def test_nobody_has_to_say_it(self, config: Path) -> None:
+        """Neither without a config file, nor in one."""
+        assert owner_key() == ""
+        config.write_text("profiles: []\n", "utf-8")
+        assert owner_key() == ""
+
+    def test_the_command_line_beats_it(self, config: Path, command: Command, manifests: Path) -> None:
+        """What is said once for all holds unless something else is asked for."""
+        config.write_text("owner: team\n", "utf-8")
+        ask = ("blast-radius", "colorpolicy/red", "-n", "app", "--offline", manifests)
+        assert "  team         (not said) 2\n" in command(*ask).out
+        assert "  app          (not said) 2\n" in command(*ask, "--owner", "app").out

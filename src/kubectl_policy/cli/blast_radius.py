@@ -66,10 +66,11 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
     type_name, name = split_object("blast-radius", objects or [])
     analysis = read(offline, profiles, setting, namespace, complete=complete)
     from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.questions.blast_radius import blast_radius as ask  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
 
-    answer = ask(analysis, find(analysis.index, type_name, name, namespace), owner)
+    answer = ask(analysis, find(analysis.index, type_name, name, namespace), owner or owner_key())
     options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
     view = terminal.view(context.find_root().info_name or "", *options)
     shown = _rendered(answer, output, view)

@@ -1,4 +1,4 @@
-"""What the user's config file and the command line say of policy kinds and of their controllers."""
+"""What the user's config file and the command line say of policy kinds, of their controllers and of owners."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _SCHEMA: Final = {
             "items": {"type": "string", "pattern": r"^[^\x00]+$", "description": "A path is wanted."},
         },
         "settings": {"type": "object", "additionalProperties": {"type": "string"}},
+        "owner": {"type": "string", "pattern": r"^[^\x00]+$", "description": "A label or annotation is wanted."},
     },
 }
 _HINT: Final = "docs/profiles.md describes the config file"
@@ -55,6 +56,15 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     if values:
         _check_names(values, profiles)
     return Known(profiles, Settings(values=values))
+
+
+def owner_key() -> str:
+    """The label or annotation that names owners, as the config file says; empty if it does not.
+
+    Raises `ProfileError` for a file that cannot be read or is malformed.
+    """
+    document = _config()
+    return cast("dict[str, str]", document.value).get("owner", "") if document else ""
 
 
 def _pair(setting: str) -> tuple[str, str]:

@@ -57,6 +57,7 @@ def blast_radius_document(answer: BlastRadius, headline: str) -> dict[str, Json]
         "subject": object_data(answer.subject),
         "origin": origin_data(answer.origin),
         "policy": touched is not None,
+        "changes": answer.changes,
         **_touched(touched),
         "withIt": objects_data(answer.with_it),
         "counts": _counts(answer.spread),
