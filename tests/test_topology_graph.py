@@ -289,6 +289,19 @@ def test_edges_name_the_row_of_their_relation() -> None:
     assert edges == tuple(sorted(edges))
 
 
+def test_a_relation_has_ends_of_the_kinds_that_it_names_alone() -> None:
+    """Who looks at nodes of other kinds need not ask it."""
+    admitted = listener_set("ls", listener("x", port=81), parent="edge", parent_namespace="infra", namespace="baker")
+    mesh = route("m", parents=[service_parent("oven")], rules=[rule()], namespace="baker")
+    topology = bakery(admitted, mesh, namespace("baker"))
+    for found in topology.nodes:
+        for link in LINKS:
+            if any(True for _ in link.children(topology.relations, found)):
+                assert found.object.group_kind in link.above
+            if any(True for _ in link.parents(topology.relations, found)):
+                assert not link.below or found.object.group_kind in link.below
+
+
 def test_children_and_parents_are_two_views_of_the_edges() -> None:
     """For every node, section or not, read or not."""
     topology = bakery(route("m", parents=[service_parent("oven", port=80)], namespace="baker"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.builtin_schemas import SCHEMAS
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.filling import filled_mapping, filler_of
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
 from kubectl_policy.model.refs import GroupKind
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model.fields import Json
+    from kubectl_policy.model.filling import Filler
     from kubectl_policy.model.resource import Resource
 
 _NO_SCHEMA: Final[Mapping[str, Json]] = {}
@@ -30,6 +32,7 @@ class Defaults:
             GroupKind(text_at(definition.raw, "spec.group"), text_at(definition.raw, "spec.names.kind")): definition.raw
             for definition in definitions
         }
+        self._fillers: dict[tuple[GroupKind, str], Filler] = {}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:
         """The openAPIV3Schema of a kind: of the version if it is defined, else of the stored, else of the first served.
@@ -42,10 +45,15 @@ class Defaults:
     def apply(self, resource: Resource) -> Mapping[str, Json]:
         """The object with its defaults; the very same mapping if there is nothing to fill in. `raw` is not mutated."""
         version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
-        raw = _filled_mapping(resource.raw, self.schema_of(resource.ref.group_kind, version))
+        raw = filled_mapping(resource.raw, self._filler(resource.ref.group_kind, version))
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
         return _with_target_ports(raw) if resource.ref.group_kind == SERVICE else raw
+
+    def _filler(self, group_kind: GroupKind, version: str) -> Filler:
+        if (group_kind, version) not in self._fillers:
+            self._fillers[group_kind, version] = filler_of(self.schema_of(group_kind, version))
+        return self._fillers[group_kind, version]
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
@@ -57,52 +65,6 @@ def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Jso
     )
     # apiextensions.k8s.io/v1beta1 has one schema for all versions.
     return mapping_at(chosen, "schema.openAPIV3Schema") or mapping_at(definition, "spec.validation.openAPIV3Schema")
-
-
-def _filled(value: Json, schema: Mapping[str, Json]) -> Json:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return _filled_mapping(value, schema)
-    if isinstance(value, list):
-        return _filled_list(value, mapping_at(schema, "items"))
-    return value
-
-
-def _filled_mapping(value: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
-    """A mapping with its defaults, as `Default` in apiextensions-apiserver, pkg/apiserver/schema/defaulting, has it."""
-    properties = mapping_at(schema, "properties")
-    others = mapping_at(schema, "additionalProperties")
-    changed: dict[str, Json] = {}
-    for key, about in properties.items():
-        if not isinstance(about, Mapping):
-            continue
-        if key in value:
-            _note(changed, key, value[key], about)
-        elif about.get("default") is not None:
-            changed[key] = _filled(about["default"], about)
-    for key, old in value.items() if others else ():
-        if key not in properties:
-            _note(changed, key, old, others)
-    return {**value, **changed} if changed else value
-
-
-def _note(changed: dict[str, Json], key: str, old: Json, schema: Mapping[str, Json]) -> None:
-    new = _filled_present(old, schema)
-    if new is not old:
-        changed[key] = new
-
-
-def _filled_list(value: list[Json], schema: Mapping[str, Json]) -> list[Json]:
-    filled = [_filled_present(item, schema) for item in value]
-    return filled if any(new is not old for new, old in zip(filled, value, strict=True)) else value
-
-
-def _filled_present(value: Json, schema: Mapping[str, Json]) -> Json:
-    """A value that is there, with its defaults; a null that the schema does not allow counts as absent."""
-    if value is None and schema.get("nullable") is not True:
-        return _filled(schema.get("default"), schema)
-    return _filled(value, schema)
 
 
 def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:

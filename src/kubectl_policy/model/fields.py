@@ -14,7 +14,7 @@ _NO_MAPPING: Mapping[str, Json] = {}
 
 def value_at(value: Json, path: str) -> Json:
     """The value at a dotted path of mapping keys (`spec.targetRef`); None where anything on the way is absent."""
-    for key in path.split("."):
+    for key in path.split(".") if "." in path else (path,):
         # Nearly all of them are dicts, and to ask whether something is any other mapping takes several times as long.
         if not isinstance(value, (dict, Mapping)):
             return None

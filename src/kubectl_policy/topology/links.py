@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, WITH_PORTS, gateway_of
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_PORTS, gateway_of
 from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.topology.relations import Relations
@@ -21,12 +21,16 @@ class Link(NamedTuple):
 
     `carries` tells what it means for a path: "traffic" runs down it; a "frontend" receives traffic itself, so that
     paths start at the parent and never go above it; "place" puts objects into a namespace without carrying anything.
+    Only nodes of the kinds `above` have children by it, only those of the kinds `below` have parents; where none is
+    named, those of any kind may.
     """
 
     name: str
     carries: str
     children: Callable[[Relations, NodeRef], Iterable[NodeRef]]
     parents: Callable[[Relations, NodeRef], Iterable[NodeRef]]
+    above: Collection[GroupKind] = ()
+    below: Collection[GroupKind] = ()
 
 
 def _gateways(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
@@ -123,13 +127,13 @@ def _namespace(_: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 
 LINKS: Final[tuple[Link, ...]] = (
-    Link("gateway", "traffic", _gateways, _gateway_class),
-    Link("listener", "traffic", *_sections_of(WITH_LISTENERS)),
-    Link("listener-set", "traffic", _listener_sets, _parent_gateway),
-    Link("route", "traffic", *_attached_to(WITH_LISTENERS)),
-    Link("mesh-route", "frontend", *_attached_to(WITH_PORTS)),
-    Link("rule", "traffic", *_sections_of(ROUTES)),
-    Link("backend", "traffic", _backends, _rules),
-    Link("port", "traffic", *_sections_of(WITH_PORTS)),
-    Link("namespace", "place", _in_namespace, _namespace),
+    Link("gateway", "traffic", _gateways, _gateway_class, (GATEWAY_CLASS,), (GATEWAY,)),
+    Link("listener", "traffic", *_sections_of(WITH_LISTENERS), WITH_LISTENERS, WITH_LISTENERS),
+    Link("listener-set", "traffic", _listener_sets, _parent_gateway, (GATEWAY,), LISTENER_SETS),
+    Link("route", "traffic", *_attached_to(WITH_LISTENERS), WITH_LISTENERS, ROUTES),
+    Link("mesh-route", "frontend", *_attached_to(WITH_PORTS), WITH_PORTS, ROUTES),
+    Link("rule", "traffic", *_sections_of(ROUTES), ROUTES, ROUTES),
+    Link("backend", "traffic", _backends, _rules, ROUTES),
+    Link("port", "traffic", *_sections_of(WITH_PORTS), WITH_PORTS, WITH_PORTS),
+    Link("namespace", "place", _in_namespace, _namespace, (NAMESPACE,)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -12,6 +13,8 @@ from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.topology.links import Link
     from kubectl_policy.topology.relations import Relations
 
 Path: TypeAlias = "tuple[NodeRef, ...]"
@@ -20,6 +23,27 @@ _TRAFFIC: Final = tuple(link for link in LINKS if link.carries == "traffic")
 _FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 _MOST_NODES: Final = 60
+
+
+# Kinds are few, but input may name any number of them.
+@lru_cache(256)
+def _links_below(kind: GroupKind) -> tuple[Link, ...]:
+    """The links by which traffic runs on from nodes of a kind."""
+    return tuple(link for link in _TRAFFIC if kind in link.above)
+
+
+@lru_cache(256)
+def _links_above(kind: GroupKind) -> tuple[Link, ...]:
+    """The links by which traffic comes to nodes of a kind."""
+    return tuple(link for link in _TRAFFIC if not link.below or kind in link.below)
+
+
+def _children(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
+    return (child for link in _links_below(node.object.group_kind) for child in link.children(relations, node))
+
+
+def _parents(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
+    return (parent for link in _links_above(node.object.group_kind) for parent in link.parents(relations, node))
 
 
 def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
@@ -69,12 +93,11 @@ def _climb(relations: Relations, node: NodeRef, parents: Sequence[NodeRef], belo
 def _feeding(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
     if node.object.group_kind not in WITH_PORTS:
-        parents = (parent for link in _TRAFFIC for parent in link.parents(relations, node))
-        return dict.fromkeys(parent for parent in parents if _leads(relations, parent, node))
+        return dict.fromkeys(parent for parent in _parents(relations, node) if _leads(relations, parent, node))
     whole = NodeRef(node.object)
     ports = [NodeRef(node.object, section) for section in relations.sections(node.object)]
     entries = (node, whole) if node.section else (whole, *ports)
-    found = (parent for entry in entries for link in _TRAFFIC for parent in link.parents(relations, entry))
+    found = (parent for entry in entries for parent in _parents(relations, entry))
     return dict.fromkeys(parent for parent in found if parent.object != node.object and _leads(relations, parent, node))
 
 
@@ -109,15 +132,14 @@ def descend(relations: Relations, chain: Path) -> Iterator[Path]:
 
 def _fed(relations: Relations, chain: Path) -> Iterable[NodeRef]:
     node = chain[-1]
-    children = (child for link in _TRAFFIC for child in link.children(relations, node))
-    below = dict.fromkeys(child for child in children if _leads(relations, node, child))
+    below = dict.fromkeys(child for child in _children(relations, node) if _leads(relations, node, child))
     starts = chain[0].object == node.object
     if starts:
         return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(relations, node))
     if node.section or node.object.group_kind not in WITH_PORTS:
         return below
     # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
-    named = {child for link in _TRAFFIC for child in link.children(relations, chain[-2])}
+    named = {*_children(relations, chain[-2])}
     return below if node in named else (port for port in below if port in named)
 
 
