@@ -72,7 +72,7 @@ class BlastRadius:
         """Whether deleting the object changes anything but itself and what is deleted with it."""
         deleted, difference = {self.subject, *self.with_it}, self.difference
         return (
-            bool(difference.effects or difference.problems.introduced)
+            bool(difference.effects or difference.problems.introduced or difference.without_class)
             or any(change.route not in deleted for change in difference.parents)
             or any(change.policy not in deleted for change in difference.attachments)
             or any(change.policy not in deleted for change in difference.enforcement)
@@ -104,6 +104,7 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
     """The objects for which something differs: settings, parents, or targets."""
     yield from (changed.node.object for change in difference.effects for changed in change.objects)
     yield from (change.route for change in difference.parents)
+    yield from difference.without_class
     yield from (change.policy for change in difference.attachments)
     yield from (found.subject for found in difference.problems.introduced if found.subject)
 

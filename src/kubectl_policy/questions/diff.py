@@ -17,6 +17,7 @@ from kubectl_policy.questions.relation_changes import (
     cut_off,
     enforcement_changes,
     parent_changes,
+    without_class,
 )
 from kubectl_policy.questions.unseen import Unseen, gaps, unseen_for, unseen_for_policy
 
@@ -33,7 +34,8 @@ class StateDiff:
     """What differs between two states: the objects, and what follows from that.
 
     `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be
-    concerned. `cut_off` are routes to which requests come no more.
+    concerned. `cut_off` are routes to which requests come no more, `without_class` Gateways on which no
+    controller acts any more.
     """
 
     created: tuple[ObjectRef, ...]
@@ -46,11 +48,12 @@ class StateDiff:
     problems: ProblemChanges
     unseen: tuple[Unseen, ...]
     cut_off: tuple[ObjectRef, ...] = ()
+    without_class: tuple[ObjectRef, ...] = ()
 
     @property
     def changes(self) -> bool:
         """Whether anything follows from what differs."""
-        found = (self.effects, self.attachments, self.parents, self.enforcement)
+        found = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class)
         return any(found) or bool(self.problems.introduced or self.problems.fixed)
 
 
@@ -72,6 +75,7 @@ def diff(comparison: Comparison) -> StateDiff:
         problem_changes(comparison, concerned),
         tuple(dict.fromkeys(_unseen(comparison, concerned))),
         cut_off(comparison, parents),
+        without_class(comparison),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -94,6 +94,14 @@ def cut_off(comparison: Comparison, changes: Iterable[ParentChange]) -> tuple[Ob
     after = comparison.after
     lost = {change.route for change in changes if change.before == "attached" and after.index.get(change.route)}
     return tuple(sorted(route for route in lost if after.topology.relations.is_unattached(route)))
+
+
+def without_class(comparison: Comparison) -> tuple[ObjectRef, ...]:
+    """The Gateways, of both states, whose GatewayClass is gone: no controller acts on them any more."""
+    after = comparison.after
+    classes = (ref for ref in comparison.deleted if ref.group_kind == GATEWAY_CLASS)
+    found = (gateway for ref in classes for gateway in after.topology.relations.gateways_of(ref))
+    return tuple(sorted(gateway for gateway in found if gateway not in comparison.created))
 
 
 def _routes(analysis: Analysis) -> Iterator[ObjectRef]:

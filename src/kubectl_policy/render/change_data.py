@@ -102,6 +102,8 @@ def _difference(difference: StateDiff) -> dict[str, Json]:
         "effects": [_effect(change) for change in difference.effects],
         "attachments": [_attachment(change) for change in difference.attachments],
         "parents": [_parent(change) for change in difference.parents],
+        "cutOff": objects_data(difference.cut_off),
+        "withoutClass": objects_data(difference.without_class),
         "enforcement": [_enforcement(change) for change in difference.enforcement],
         "problems": {
             "introduced": [problem_data(found) for found in difference.problems.introduced],

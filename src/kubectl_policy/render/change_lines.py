@@ -137,6 +137,12 @@ def traffic_section(title: str, changes: Iterable[EffectChange], gone: Collectio
     return section(title, (object_line(places), Line((Span(about, "aside", prose=True),), INDENT, 2 * INDENT)))
 
 
+def gateways_section(gateways: Sequence[ObjectRef]) -> tuple[Line, ...]:
+    """The Gateways that lose their class."""
+    title = "Gateways that lose their class, so that no controller acts on them"
+    return section(title, [object_line([str(gateway) for gateway in gateways])] if gateways else ())
+
+
 def parents_section(
     title: str, changes: Iterable[ParentChange], cut_off: Collection[ObjectRef] = (), gone: Collection[ObjectRef] = ()
 ) -> tuple[Line, ...]:

@@ -53,6 +53,7 @@ class Tally:
     into_force: frozenset[ObjectRef]
     out_of_force: frozenset[ObjectRef]
     new_without_effect: frozenset[ObjectRef]
+    without_class: frozenset[ObjectRef]
 
     def of_sort(self, *sorts: ChangeSort) -> frozenset[ObjectRef]:
         """The objects of which the worst that happens to them is one of these."""
@@ -96,6 +97,7 @@ def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
             for change in difference.enforcement
             if change.policy in created and change.after not in {*_IN_FORCE, "Unknown", None}
         ),
+        frozenset(difference.without_class),
     )
 
 

@@ -215,7 +215,7 @@ def _without(answer: BlastRadius) -> str:
     """What deleting an object that is no policy does."""
     difference, gone = answer.difference, {answer.subject, *answer.with_it}
     found = tally(difference, gone)
-    told = found.detached | found.without_target | found.losing_target | found.unsure
+    told = found.detached | found.without_target | found.losing_target | found.unsure | found.without_class
     problems = [problem for problem in difference.problems.introduced if problem.subject not in told]
     parts = [f"also deletes {count(len(answer.with_it), 'object')}"] if answer.with_it else []
     parts += [*attachment(found), *traffic_done(found)]

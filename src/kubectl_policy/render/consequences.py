@@ -34,6 +34,12 @@ class _Consequence:
 
 
 _ATTACHMENT: Final[tuple[_Consequence, ...]] = (
+    _Consequence(
+        lambda found: found.without_class,
+        "Gateway",
+        "{who} {is} left without a GatewayClass",
+        "leaves {who} without a GatewayClass",
+    ),
     _Consequence(lambda found: found.detached, "route", "{who} {is} detached from a parent", "detaches {who}"),
     _Consequence(
         lambda found: found.attached,

@@ -9,6 +9,7 @@ from kubectl_policy.render.change_lines import (
     changed_problems_section,
     effect_sections,
     enforcement_section,
+    gateways_section,
     object_line,
     parents_section,
     traffic_section,
@@ -35,6 +36,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
     return (
         Line((Span(diff_headline(difference), "title", prose=True),), 0, 2),
         *effect_sections(lasting, view),
+        *gateways_section(difference.without_class),
         *parents_section("Routes that lose parents", lost, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got),
         *traffic_section("Traffic ends", gone, deleted),
