@@ -69,9 +69,17 @@ class Entry(NamedTuple):
     passes_down: bool
 
 
-def effective_entries(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Entry, ...]:
-    """The effective policy of every kind on every path, at the level where the kind takes effect."""
-    return tuple(entry for position, path in enumerate(paths) for entry in _on_path(analysis, subject, position, path))
+def effective_entries(
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kind: GroupKind | None = None
+) -> tuple[Entry, ...]:
+    """The effective policy of every kind, or of one, on every path, at the level where the kind takes effect."""
+    return tuple(
+        entry
+        for position, path in enumerate(paths)
+        for one in analysis.resolver.kinds_at(path)
+        if kind in {None, one}
+        for entry in _on_path(analysis, subject, position, path, one)
+    )
 
 
 def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
@@ -88,18 +96,17 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
     return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
 
 
-def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path) -> Iterator[Entry]:
-    for kind in analysis.resolver.kinds_at(path):
-        profile = analysis.registry.known(kind)
-        direct = profile.policy_class == "direct"
-        reached = reach(path, profile)
-        if not direct and not reached and not _may_be_below(path[-1], profile):
-            continue
-        ends = _direct_ends(analysis, profile, path, subject) if direct else [reached or path]
-        for end in ends:
-            effective = analysis.resolver.effective_of(kind, end)
-            if effective:
-                yield Entry(position, effective, passes_down=not direct and not reached)
+def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path, kind: GroupKind) -> Iterator[Entry]:
+    profile = analysis.registry.known(kind)
+    direct = profile.policy_class == "direct"
+    reached = reach(path, profile)
+    if not direct and not reached and not _may_be_below(path[-1], profile):
+        return
+    ends = _direct_ends(analysis, profile, path, subject) if direct else [reached or path]
+    for end in ends:
+        effective = analysis.resolver.effective_of(kind, end)
+        if effective:
+            yield Entry(position, effective, passes_down=not direct and not reached)
 
 
 def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:

@@ -1,0 +1,133 @@
+"""Why requests do not come from a Gateway to a route, or from a route to a backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.questions.reason import Reason
+from kubectl_policy.topology.conflicts import CONFLICTS, admits
+from kubectl_policy.topology.listeners import supported_kinds_of
+from kubectl_policy.topology.namespaces import lets_in
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_SETS,
+    gateway_of,
+    parent_refs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.topology import Binding
+    from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.references import ParentRef
+
+_BACKENDS: Final = {"RefNotPermitted": "backend-not-permitted"}
+
+
+def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:
+    """Why a route is not attached to what it names as parents or, if given, to what belongs to a node above it."""
+    bindings = analysis.topology.bindings(route)
+    relevant = [binding for binding in bindings if above is None or belongs(analysis, binding, above)]
+    for binding in relevant:
+        if binding.state != "attached":
+            yield _refused(analysis, binding)
+    if not relevant:
+        where = str(above) if above else "anything that lets requests in"
+        others = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
+        also = f"; it names {others}" if others and above else ""
+        related = (NodeRef(route), above) if above else (NodeRef(route),)
+        message = f"{route} does not name {where} as a parent{also}"
+        yield Reason("no-parent", message, route, "spec.parentRefs", related=related)
+
+
+def belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
+    """Whether what a route names as a parent is a node, or belongs to it."""
+    parent, kind = binding.parent, above.object.group_kind
+    if above.section:
+        return binding.listener == above or (binding.listener is None and parent == above.object)
+    gateway = (
+        gateway_of(analysis.index, parent, analysis.index.raw(parent)) if parent.group_kind in LISTENER_SETS else parent
+    )
+    if kind == GATEWAY_CLASS:
+        return gateway is not None and analysis.topology.relations.class_of(gateway) == above.object
+    return above.object in {parent, gateway}
+
+
+def _refused(analysis: Analysis, binding: Binding) -> Reason:
+    route, index = binding.route, analysis.index
+    place = f"spec.parentRefs[{binding.parent_index}]"
+    related = (NodeRef(route), binding.listener or NodeRef(binding.parent))
+    listener = _listener(analysis, binding.listener)
+    if binding.is_delegated:
+        rule, holder, field = "not-delegated", binding.parent, "spec.rules"
+    elif binding.state == "unknown":
+        rule, holder, field = "parent-unknown", route, place
+    elif listener is None:
+        parents = {one.position: one for one in parent_refs(index, route, index.raw(route))}
+        rule, last = _no_listener(analysis, binding, parents[binding.parent_index])
+        holder, field = route, f"{place}{last}"
+    elif binding.reason == "NoMatchingListenerHostname":
+        rule, holder, field = "listener-hostname", route, "spec.hostnames"
+    elif binding.reason == "NotAllowedByListeners":
+        rule, holder, field = _not_allowed(analysis, binding, listener)
+    else:
+        rule = "listener-conflict" if binding.reason in CONFLICTS else "listener-invalid"
+        holder, field = listener.node.object, listener.field
+    return Reason(rule, binding.message, holder, field, api_reason=binding.reason, related=related)
+
+
+def _listener(analysis: Analysis, node: NodeRef | None) -> Listener | None:
+    listeners = analysis.topology.relations.listeners(node.object) if node else ()
+    return next((listener for listener in listeners if listener.node == node), None)
+
+
+def _no_listener(analysis: Analysis, binding: Binding, parent: ParentRef) -> tuple[str, str]:
+    """The rule by which a parent itself refuses a route, and the field of the parentRef that is to blame."""
+    if binding.reason == "NoMatchingParent" and analysis.index.presence(parent.object) != "present":
+        return "parent-missing", ".name"
+    if binding.reason != "NoMatchingParent":
+        return "listener-invalid", ""
+    if parent.section and parent.section not in analysis.topology.sections(parent.object):
+        return "listener-missing", ".sectionName"
+    return ("listener-port", ".port") if parent.port is not None else ("listener-missing", "")
+
+
+def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tuple[str, ObjectRef, str]:
+    """The rule by which a listener does not allow a route, the object that says so, and the field."""
+    index, owner, gateway = analysis.index, listener.node.object, listener.gateway
+    if owner != gateway and (gateway is None or index.presence(gateway) == "missing"):
+        return "parent-missing", owner, "spec.parentRef"
+    if gateway and owner != gateway and admits(index, gateway, owner) is False:
+        return "listener-set-refused", gateway, "spec.allowedListeners"
+    if binding.route.group_kind not in supported_kinds_of(index, analysis.topology.settings, listener):
+        return "listener-kind", owner, f"{listener.field}.allowedRoutes.kinds"
+    namespaces = mapping_at(listener.raw, "allowedRoutes.namespaces")
+    if lets_in(index, namespaces, "Same", owner.namespace, binding.route.namespace) is False:
+        return "listener-namespace", owner, f"{listener.field}.allowedRoutes.namespaces"
+    return "listener-invalid", owner, listener.field
+
+
+def not_sent(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:
+    """Why a route that names a backend sends no requests there."""
+    for found in analysis.topology.backends(route):
+        if found.ref.object == backend and found.state == "broken":
+            rule = _BACKENDS.get(found.reason, "backend-broken")
+            related = (NodeRef(route), NodeRef(backend))
+            yield Reason(rule, found.message, route, found.ref.field, api_reason=found.reason, related=related)
+
+
+def cut_off(route: ObjectRef) -> Reason:
+    """Why no request comes down a path although its first route is attached."""
+    message = f"no request gets to {route} by the routes that delegate to it"
+    return Reason("not-delegated", message, route, "spec.rules", related=(NodeRef(route),))
+
+
+def is_above_routes(node: NodeRef) -> bool:
+    """Whether a node is of a kind by which routes attach: a Gateway, its class, a ListenerSet or a listener."""
+    return node.object.group_kind in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS)

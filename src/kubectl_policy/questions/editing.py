@@ -1,0 +1,150 @@
+"""Edited copies of single objects, and what an edit changes; the original is never touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+
+from kubectl_policy.model.resource import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Json
+
+Step: TypeAlias = "str | int"
+Steps: TypeAlias = "tuple[Step, ...]"
+_STEP: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+
+
+class Gone(Enum):
+    """What a field is to be if it is to be left out."""
+
+    GONE = "gone"
+
+
+GONE: Final = Gone.GONE
+
+
+class Change(NamedTuple):
+    """One place at which two objects differ, and what stands there: nothing, or one value.
+
+    An item that is taken out of a list has the place that it had, an item that is put in the place that it gets.
+    """
+
+    path: Steps
+    removed: tuple[Json, ...]
+    added: tuple[Json, ...]
+
+
+def steps(field: str) -> Steps:
+    """The steps to a field that is named in words: `spec.targetRefs[0].name`."""
+    return tuple(int(index) if index else key for index, key in _STEP.findall(field))
+
+
+def altered(resource: Resource, *alterations: tuple[Steps, Json | Gone]) -> Resource | None:
+    """A copy of an object with other values at some fields; None if what is on the way there has another shape.
+
+    Mappings on the way are made if they are absent, and so is a list of which the first item is set; setting the item
+    after the last one appends it.
+    """
+    raw: Json = resource.raw
+    try:
+        for path, value in alterations:
+            raw = _put(raw, path, value)
+    except LookupError:
+        return None
+    return Resource(resource.ref, resource.origin, cast("Mapping[str, Json]", raw), resource.created)
+
+
+def _put(holder: Json, path: Steps, value: Json | Gone) -> Json:
+    """A copy of what is on the way; all that is beside it stays shared."""
+    step, rest = path[0], path[1:]
+    if isinstance(step, int):
+        return _put_item(holder, step, rest, value)
+    fields = dict(_mapping(holder))
+    if rest:
+        fields[step] = _put(fields.get(step), rest, value)
+    elif isinstance(value, Gone):
+        fields.pop(step, None)
+    else:
+        fields[step] = value
+    return fields
+
+
+def _put_item(holder: Json, place: int, rest: Steps, value: Json | Gone) -> Json:
+    items = _items(holder)
+    if place > len(items) or (place == len(items) and isinstance(value, Gone)):
+        raise LookupError(place)
+    if rest:
+        inner = items[place] if place < len(items) else None
+        return [*items[:place], _put(inner, rest, value), *items[place + 1 :]]
+    return [*items[:place], *([] if isinstance(value, Gone) else [value]), *items[place + 1 :]]
+
+
+def _mapping(holder: Json) -> Mapping[str, Json]:
+    if holder is None:
+        return {}
+    if not isinstance(holder, Mapping):
+        raise LookupError
+    return holder
+
+
+def _items(holder: Json) -> Sequence[Json]:
+    if holder is None:
+        return []
+    if not isinstance(holder, list):
+        raise LookupError
+    return cast("list[Json]", holder)
+
+
+def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[Change]:
+    """Where an object and its edited copy differ, in the order of the fields; what both share is not looked at."""
+    if before is after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in dict.fromkeys((*before, *after)):
+            here = (*path, key)
+            if key in before and key in after:
+                yield from changes(before[key], after[key], here)
+            else:
+                yield Change(here, _one(before, key), _one(after, key))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _item_changes(cast("list[Json]", before), cast("list[Json]", after), path)
+    elif before != after or type(before) is not type(after):
+        yield Change(path, (before,), (after,))
+
+
+def _one(holder: Mapping[str, Json], key: str) -> tuple[Json, ...]:
+    return (holder[key],) if key in holder else ()
+
+
+def _item_changes(before: list[Json], after: list[Json], path: Steps) -> Iterator[Change]:
+    shorter = min(len(before), len(after))
+    if len(before) == len(after):
+        for place in range(shorter):
+            yield from changes(before[place], after[place], (*path, place))
+        return
+    first = next((place for place in range(shorter) if before[place] is not after[place]), shorter)
+    last = next(
+        (place for place in range(shorter - first) if before[-1 - place] is not after[-1 - place]), shorter - first
+    )
+    for place in range(first, len(before) - last):
+        yield Change((*path, place), (before[place],), ())
+    for place in range(first, len(after) - last):
+        yield Change((*path, place), (), (after[place],))
+
+
+def lines(value: Json) -> int:
+    """How many lines a value takes when it is written out, one for each field and each plain item."""
+    if isinstance(value, Mapping):
+        return sum(1 if _is_plain(child) else 1 + lines(child) for child in value.values())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return sum(1 if _is_plain(item) else lines(item) for item in value)
+    return 1
+
+
+def _is_plain(value: Json) -> bool:
+    return not value or not isinstance(value, list | Mapping)

@@ -1,0 +1,214 @@
+"""Edits of what a policy names, and of what lets it: references, sections, labels, grants and filters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.fields import (
+    every_mapping,
+    items_at,
+    labels_of,
+    mapping_at,
+    mappings_at,
+    strings_at,
+    text_at,
+    value_at,
+)
+from kubectl_policy.model.resource import Resource
+from kubectl_policy.model.selectors import selects
+from kubectl_policy.questions.edit import Edit
+from kubectl_policy.questions.editing import GONE, altered, steps
+from kubectl_policy.topology.grants import REFERENCE_GRANT
+from kubectl_policy.topology.references import unnamed_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.edit import Case
+    from kubectl_policy.questions.editing import Gone, Steps
+    from kubectl_policy.questions.reason import Reason
+
+_MOST_NODES: Final = 6
+_SELECTING: Final = ("selector", "matchLabels", "matchExpressions", "namespaces", "sectionNames")
+_LONGEST_NAME: Final = 253
+
+
+def name_it(case: Case, _: Reason) -> Iterator[Edit]:
+    """The policy names the node, or what is near it on its paths and has a kind that the policy can name."""
+    for node in _nameable(case):
+        section = _called(case, node)
+        if section is not None:
+            yield from _naming(case, node, section)
+
+
+def _nameable(case: Case) -> list[NodeRef]:
+    """The node, the whole of its object, its sections, then what is nearest on its paths."""
+    target, index = case.target, case.analysis.topology
+    kinds = case.profile.declared_targets
+    named = {attachment.target.object.group_kind for attachment in _failing(case) if attachment.target}
+    sections = [] if target.section else [NodeRef(target.object, name) for name in index.sections(target.object)]
+    near = [node for node, _ in sorted(_distances(case).items(), key=lambda found: found[1])]
+    nodes = [target, NodeRef(target.object), *sections, *near]
+    wanted = kinds or {target.object.group_kind, *named}
+    return list(dict.fromkeys(node for node in nodes if node.object.group_kind in wanted))[:_MOST_NODES]
+
+
+def _distances(case: Case) -> dict[NodeRef, int]:
+    """How many steps away from the node other nodes on its paths are, at least."""
+    found: dict[NodeRef, int] = {}
+    for path in case.paths:
+        here = max((place for place, node in enumerate(path) if node.object == case.target.object), default=0)
+        for place, node in enumerate(path):
+            found[node] = min(found.get(node, len(path)), abs(place - here))
+    return found
+
+
+def _called(case: Case, node: NodeRef) -> str | None:
+    """What a reference calls the section of a node; None if it has no name that a reference can have."""
+    sections = case.analysis.topology.sections(node.object)
+    place = sections.index(node.section) if node.section in sections else -1
+    unnamed = node.section in {unnamed_rule(place), f"listener[{place}]"}
+    if not unnamed:
+        return node.section
+    return case.profile.unnamed_rules.replace("{n}", str(place + 1)) or None
+
+
+def _failing(case: Case) -> list[Attachment]:
+    attachments = case.analysis.attachments[case.policy.ref]
+    return [one for one in attachments if one.state != "attached" and not one.declared.named_by]
+
+
+def _naming(case: Case, node: NodeRef, section: str) -> Iterator[Edit]:
+    raw = case.policy.raw
+    fields = [field for field in case.profile.target_fields if "Selector" not in field]
+    present = [field for field in fields if value_at(raw, field) is not None]
+    failing = {attachment.declared.field for attachment in _failing(case)}
+    for field in present or fields:
+        value, path = value_at(raw, field), steps(field)
+        if isinstance(value, list):
+            for place, entry in enumerate(items_at(raw, field)):
+                if f"{field}[{place}]" in failing:
+                    yield from _pointed(case, (*path, place), entry, node, section)
+            yield from _pointed(case, (*path, len(value)), None, node, section)
+        else:
+            in_list = value is None and field.endswith("s")
+            yield from _pointed(case, (*path, 0) if in_list else path, value, node, section)
+
+
+def _pointed(case: Case, path: Steps, entry: Json, node: NodeRef, section: str) -> Iterator[Edit]:
+    """The policy with a reference that names a node; what else the reference says stays, but for selectors."""
+    obj, home = node.object, case.policy.ref.namespace
+    known: Mapping[str, Json] = entry if isinstance(entry, Mapping) else {}
+    away = obj.namespace not in {"", home}
+    if away and case.profile.cross_namespace is False:
+        return
+    fields: dict[str, Json | Gone] = {
+        **dict.fromkeys(_SELECTING, GONE),
+        "group": obj.group_kind.group,
+        "kind": obj.kind,
+        "name": obj.name,
+        "namespace": obj.namespace if away or (obj.namespace and "namespace" in known) else GONE,
+        "sectionName": section or GONE,
+    }
+    new: dict[str, Json] = {key: fields.get(key, value) for key, value in known.items() if fields.get(key) is not GONE}
+    new |= {key: value for key, value in fields.items() if key not in new and value is not GONE}
+    yield from case.change(altered(case.policy, (path, new)))
+
+
+def label_it(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The node's object gets the labels that a selector of the policy asks for."""
+    resource = case.analysis.index.get(case.target.object)
+    for attachment in case.analysis.attachments[case.policy.ref]:
+        declared = attachment.declared
+        if resource and declared.field == reason.field and declared.kind == resource.ref.kind:
+            yield from relabelled(case, resource, declared.selector or {})
+            return
+
+
+def relabelled(case: Case, resource: Resource, selector: Mapping[str, Json]) -> Iterator[Edit]:
+    """An object with the labels that a selector asks for."""
+    labels = labels_of(resource.raw)
+    wanted = dict(_asked_for(selector, labels))
+    if selects(selector, {key: value for key, value in {**labels, **wanted}.items() if isinstance(value, str)}):
+        alterations = [(("metadata", "labels", key), value) for key, value in wanted.items()]
+        yield from case.change(altered(resource, *alterations))
+
+
+def _asked_for(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterator[tuple[str, str | Gone]]:
+    for key, value in mapping_at(selector, "matchLabels").items():
+        if isinstance(value, str) and labels.get(key) != value:
+            yield key, value
+    for requirement in mappings_at(selector, "matchExpressions"):
+        key, values = text_at(requirement, "key"), strings_at(requirement, "values")
+        match text_at(requirement, "operator"):
+            case "In" if values and labels.get(key) not in values:
+                yield key, values[0]
+            case "Exists" if key not in labels:
+                yield key, "true"
+            case "NotIn" | "DoesNotExist" if key in labels:
+                yield key, GONE
+            case _:
+                pass
+
+
+def grant_target(case: Case, reason: Reason) -> Iterator[Edit]:
+    """A ReferenceGrant lets the policy name its target in another namespace."""
+    for node in reason.related:
+        yield granted(case, case.policy.ref, node.object)
+
+
+def grant_need(case: Case, _: Reason) -> Iterator[Edit]:
+    """A ReferenceGrant lets the policy name what it needs in another namespace."""
+    home = case.policy.ref.namespace
+    for need in case.profile.needs:
+        for holder in every_mapping(case.policy.raw, need.field.split(".")):
+            kind = GroupKind(need.group, text_at(holder, "kind") or need.kinds[0])
+            namespace = text_at(holder, "namespace")
+            if namespace not in {"", home}:
+                yield granted(case, case.policy.ref, ObjectRef(kind, namespace, text_at(holder, "name")))
+
+
+def granted(case: Case, source: ObjectRef, target: ObjectRef) -> Edit:
+    """A new ReferenceGrant that lets objects of a kind and namespace refer to one object."""
+    index = case.analysis.index
+    known = next(iter(index.of_kind(REFERENCE_GRANT)), None)
+    version = text_at(known.raw, "apiVersion") if known else f"{REFERENCE_GRANT.group}/v1beta1"
+    stem = f"{target.name}-for-{source.namespace}"[: _LONGEST_NAME - 4]
+    names = (
+        stem if number == 1 else f"{stem}-{number}" for number in range(1, len(index.of_kind(REFERENCE_GRANT)) + 2)
+    )
+    refs = (ObjectRef(REFERENCE_GRANT, target.namespace, name) for name in names)
+    ref = next(ref for ref in refs if index.get(ref) is None)
+    raw: dict[str, Json] = {
+        "apiVersion": version,
+        "kind": REFERENCE_GRANT.kind,
+        "metadata": {"name": ref.name, "namespace": ref.namespace},
+        "spec": {
+            "from": [{**_kind(source.group_kind), "namespace": source.namespace}],
+            "to": [{**_kind(target.group_kind), "name": target.name}],
+        },
+    }
+    return Edit(None, Resource(ref, Origin(""), raw))
+
+
+def _kind(kind: GroupKind) -> dict[str, Json]:
+    return {"group": kind.group, "kind": kind.kind}
+
+
+def name_in_filter(case: Case, _: Reason) -> Iterator[Edit]:
+    """A rule on the paths through the node names the policy in a filter."""
+    ref = case.policy.ref
+    reference: Json = {**_kind(ref.group_kind), "name": ref.name}
+    rules = dict.fromkeys(node for path in case.paths for node in path if node.section)
+    for node in list(rules):
+        route = case.analysis.index.get(node.object)
+        if route and node.object.group_kind in case.profile.filter_routes and node.object.namespace == ref.namespace:
+            place = case.analysis.topology.sections(node.object).index(node.section)
+            filters = ("spec", "rules", place, "filters")
+            end = len(items_at(items_at(route.raw, "spec.rules")[place], "filters"))
+            named: Json = {"type": "ExtensionRef", "extensionRef": reference}
+            yield from case.change(altered(route, ((*filters, end), named)))
