@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.questions.reason import Reason
+from kubectl_policy.questions.reason import Reason, named
 from kubectl_policy.topology.conflicts import CONFLICTS, admits
 from kubectl_policy.topology.listeners import supported_kinds_of
 from kubectl_policy.topology.namespaces import lets_in
@@ -38,7 +38,7 @@ def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) 
         if binding.state != "attached":
             yield _refused(analysis, binding)
     if not relevant:
-        where = str(above) if above else "anything that lets requests in"
+        where = named(above) if above else "anything that lets requests in"
         others = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
         also = f"; it names {others}" if others and above else ""
         related = (NodeRef(route), above) if above else (NodeRef(route),)
@@ -101,9 +101,9 @@ def _no_listener(analysis: Analysis, binding: Binding, parent: ParentRef) -> tup
 def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tuple[str, ObjectRef, str]:
     """The rule by which a listener does not allow a route, the object that says so, and the field."""
     index, owner, gateway = analysis.index, listener.node.object, listener.gateway
-    if owner != gateway and (gateway is None or index.presence(gateway) == "missing"):
+    if gateway is None or index.presence(gateway) == "missing":
         return "parent-missing", owner, "spec.parentRef"
-    if gateway and owner != gateway and admits(index, gateway, owner) is False:
+    if owner != gateway and admits(index, gateway, owner) is False:
         return "listener-set-refused", gateway, "spec.allowedListeners"
     if binding.route.group_kind not in supported_kinds_of(index, analysis.topology.settings, listener):
         return "listener-kind", owner, f"{listener.field}.allowedRoutes.kinds"

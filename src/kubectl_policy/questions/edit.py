@@ -79,6 +79,11 @@ class Case:
         """The paths through the node."""
         return self.effect.paths
 
+    def read(self, ref: ObjectRef) -> Iterator[Resource]:
+        """An object, if it was read."""
+        found = self.analysis.index.get(ref)
+        yield from [found] if found else []
+
     def change(self, after: Resource | None) -> Iterator[Edit]:
         """The edit that makes an object what it is to be, if it exists and that differs from what it is."""
         before = self.analysis.index.get(after.ref) if after else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.comparison import what_if
-from kubectl_policy.questions.edit import Edit, Generator
-from kubectl_policy.questions.editing import changes
+from kubectl_policy.questions.editing import value_on
 from kubectl_policy.questions.edits_of_precedence import (
     come_first,
     leave_target,
@@ -15,7 +14,14 @@ from kubectl_policy.questions.edits_of_precedence import (
     remove_other,
     yield_to_it,
 )
-from kubectl_policy.questions.edits_of_references import grant_need, grant_target, label_it, name_in_filter, name_it
+from kubectl_policy.questions.edits_of_references import (
+    grant_need,
+    grant_target,
+    label_it,
+    name_in_filter,
+    name_it,
+    name_overlapping,
+)
 from kubectl_policy.questions.edits_of_routes import (
     add_hostname,
     admit_listener_set,
@@ -30,21 +36,31 @@ from kubectl_policy.questions.edits_of_routes import (
     take_kind,
 )
 from kubectl_policy.questions.effect_on import effect_on
+from kubectl_policy.questions.effects import affected
+from kubectl_policy.questions.reason import named
 from kubectl_policy.validation.pruning import pruned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.edit import Case
+    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.questions.edit import Case, Edit, Generator
 
 # Each one takes an analysis of the world with it.
 _MOST_TRIED: Final = 20
 
+# What no edit does away with, because only a person can say what is meant.
+_BEFORE_ALL: Final[Mapping[str, str]] = {
+    "not-computed": "how the policy attaches is not computed, so that no change can be checked",
+    "no-fields": "the policy has to declare what it is to set",
+    "policy-invalid": "what the policy needs has to be there first",
+}
+
 # Of which reasons there are edits that might do away with them; of those that are not here, naming the node might.
 GENERATORS: Final[tuple[tuple[tuple[str, ...], Generator], ...]] = (
     (("not-selected",), label_it),
+    (("target-overlaps",), name_overlapping),
     (("not-permitted",), grant_target),
     (("need-not-permitted",), grant_need),
     (("no-filter", "filter-unsupported"), name_in_filter),
@@ -69,10 +85,16 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Generator], ...]] = (
 
 
 class Found(NamedTuple):
-    """The smallest edit that works, None if none does, and how many were tried."""
+    """The smallest edit that works, None if none does, and how many were tried.
+
+    `lost` are the nodes on which the policy has an effect as long as the edit is not made; `obstacle` says in words why
+    no edit of one object will do.
+    """
 
     edit: Edit | None
     tried: int
+    lost: tuple[NodeRef, ...] = ()
+    obstacle: str = ""
 
 
 def find_edit(case: Case) -> Found:
@@ -83,9 +105,31 @@ def find_edit(case: Case) -> Found:
     """
     ordered = sorted(_distinct(case), key=lambda edit: _rank(case, edit))[:_MOST_TRIED]
     for number, edit in enumerate(ordered, 1):
-        if works(case, edit):
-            return Found(edit, number)
-    return Found(None, len(ordered))
+        after = _applied(case, edit)
+        if _works(case, edit, after):
+            return Found(edit, number, _lost(case, after))
+    return Found(None, len(ordered), obstacle=_obstacle(case, len(ordered)))
+
+
+def _obstacle(case: Case, tried: int) -> str:
+    """Why no edit of one object will do, as far as that can be told."""
+    policy, target = case.policy.ref, case.target.object
+    for reason in case.reasons:
+        if reason.rule in _BEFORE_ALL:
+            return _BEFORE_ALL[reason.rule]
+    if case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}:
+        own = f"a {policy.kind} can name its own namespace {policy.namespace} alone"
+        return f"{own}, so it would have to be moved to namespace {target.namespace}"
+    if not tried:
+        return f"nothing in one object would let it reach {named(case.target)}"
+    tries = "the one change that was tried" if tried == 1 else f"any of the {tried} changes that were tried"
+    return f"it would have no effect after {tries} either"
+
+
+def _lost(case: Case, after: Analysis) -> tuple[NodeRef, ...]:
+    """Where the policy had an effect, and has none any more."""
+    old, new = (affected(one.enforcement(case.policy.ref), case.profile) for one in (case.analysis, after))
+    return tuple(node for node in old if node not in new)
 
 
 def _distinct(case: Case) -> list[Edit]:
@@ -111,10 +155,14 @@ def _rank(case: Case, edit: Edit) -> tuple[bool, int, int]:
     return edit.action == "delete", edit.size, own.index(edit.object) if edit.object in own else len(own)
 
 
-def works(case: Case, edit: Edit) -> bool:
-    """Whether a policy has an effect on a node when an edit is applied, and nothing is wrong with what it edits."""
+def _applied(case: Case, edit: Edit) -> Analysis:
+    """The analysis of the world with an edit made."""
     applied, deleted = ([edit.after], []) if edit.after else ([], [edit.object])
-    after = what_if(case.analysis, applied=applied, deleted=deleted).after
+    return what_if(case.analysis, applied=applied, deleted=deleted).after
+
+
+def _works(case: Case, edit: Edit, after: Analysis) -> bool:
+    """Whether a policy has an effect on a node after an edit, and nothing is wrong with what it edits."""
     policy = case.policy.ref
     if after.registry.profile_of(policy.group_kind) is None or not _is_kept(after, edit):
         return False
@@ -127,10 +175,10 @@ def _is_kept(after: Analysis, edit: Edit) -> bool:
     """Whether an API server keeps all fields that an edit sets, as far as the definition of the kind was read."""
     kind = edit.object.group_kind
     schema = after.index.defaults.schema_of(kind) if kind in after.index.definitions else None
-    if not schema or not edit.before or not edit.after:
+    if not schema or edit.action != "change" or not edit.after:
         return True
-    kept = (*changes(pruned(edit.before.raw, schema), pruned(edit.after.raw, schema)),)
-    return [change.path for change in kept if change.added] == [one.path for one in edit.changes if one.added]
+    kept = pruned(edit.after.raw, schema)
+    return all([value_on(kept, change.path)] == [*change.added] for change in edit.changes if change.added)
 
 
 def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:

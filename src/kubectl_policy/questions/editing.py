@@ -44,6 +44,16 @@ def steps(field: str) -> Steps:
     return tuple(int(index) if index else key for index, key in _STEP.findall(field))
 
 
+def value_on(value: Json, path: Steps) -> Json:
+    """What stands at a field; None where there is nothing."""
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
 def altered(resource: Resource, *alterations: tuple[Steps, Json | Gone]) -> Resource | None:
     """A copy of an object with other values at some fields; None if what is on the way there has another shape.
 
@@ -87,17 +97,17 @@ def _put_item(holder: Json, place: int, rest: Steps, value: Json | Gone) -> Json
 def _mapping(holder: Json) -> Mapping[str, Json]:
     if holder is None:
         return {}
-    if not isinstance(holder, Mapping):
-        raise LookupError
-    return holder
+    if isinstance(holder, Mapping):
+        return holder
+    raise LookupError
 
 
 def _items(holder: Json) -> Sequence[Json]:
     if holder is None:
         return []
-    if not isinstance(holder, list):
-        raise LookupError
-    return cast("list[Json]", holder)
+    if isinstance(holder, list):
+        return holder
+    raise LookupError
 
 
 def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[Change]:
@@ -112,7 +122,7 @@ def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[Change]:
             else:
                 yield Change(here, _one(before, key), _one(after, key))
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _item_changes(cast("list[Json]", before), cast("list[Json]", after), path)
+        yield from _item_changes(before, after, path)
     elif before != after or type(before) is not type(after):
         yield Change(path, (before,), (after,))
 

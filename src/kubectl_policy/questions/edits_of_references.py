@@ -19,7 +19,7 @@ from kubectl_policy.model.fields import (
 from kubectl_policy.model.resource import Resource
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.edit import Edit
-from kubectl_policy.questions.editing import GONE, altered, steps
+from kubectl_policy.questions.editing import GONE, altered, steps, value_on
 from kubectl_policy.topology.grants import REFERENCE_GRANT
 from kubectl_policy.topology.references import unnamed_rule
 
@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.reason import Reason
 
 _MOST_NODES: Final = 6
-_SELECTING: Final = ("selector", "matchLabels", "matchExpressions", "namespaces", "sectionNames")
+# What a reference says of which objects, or sections, it means.
+_TELLING: Final = (
+    *("selector", "matchLabels", "matchExpressions", "namespaces"),
+    *("namespace", "sectionName", "sectionNames"),
+)
 _LONGEST_NAME: Final = 253
 
 
@@ -69,12 +73,17 @@ def _distances(case: Case) -> dict[NodeRef, int]:
 
 def _called(case: Case, node: NodeRef) -> str | None:
     """What a reference calls the section of a node; None if it has no name that a reference can have."""
-    sections = case.analysis.topology.sections(node.object)
-    place = sections.index(node.section) if node.section in sections else -1
-    unnamed = node.section in {unnamed_rule(place), f"listener[{place}]"}
-    if not unnamed:
+    topology, raw = case.analysis.topology, case.analysis.index.raw(node.object)
+    sections = topology.sections(node.object)
+    if not node.section or node.section in {*_names(raw, "spec.listeners"), *_names(raw, "spec.rules")}:
         return node.section
-    return case.profile.unnamed_rules.replace("{n}", str(place + 1)) or None
+    if node.section == unnamed_rule(sections.index(node.section)):
+        return case.profile.unnamed_rules.replace("{n}", str(sections.index(node.section) + 1)) or None
+    return node.section if node.section in _names(raw, "spec.ports") else None
+
+
+def _names(raw: Json, field: str) -> list[str]:
+    return [text_at(item, "name") for item in items_at(raw, field)]
 
 
 def _failing(case: Case) -> list[Attachment]:
@@ -106,27 +115,30 @@ def _pointed(case: Case, path: Steps, entry: Json, node: NodeRef, section: str) 
     away = obj.namespace not in {"", home}
     if away and case.profile.cross_namespace is False:
         return
-    fields: dict[str, Json | Gone] = {
-        **dict.fromkeys(_SELECTING, GONE),
-        "group": obj.group_kind.group,
-        "kind": obj.kind,
-        "name": obj.name,
-        "namespace": obj.namespace if away or (obj.namespace and "namespace" in known) else GONE,
-        "sectionName": section or GONE,
-    }
-    new: dict[str, Json] = {key: fields.get(key, value) for key, value in known.items() if fields.get(key) is not GONE}
-    new |= {key: value for key, value in fields.items() if key not in new and value is not GONE}
-    yield from case.change(altered(case.policy, (path, new)))
+    fields: dict[str, Json] = {"group": obj.group_kind.group, "kind": obj.kind, "name": obj.name}
+    if away or (obj.namespace and "namespace" in known):
+        fields["namespace"] = obj.namespace
+    if section:
+        fields["sectionName"] = section
+    kept = {key: value for key, value in known.items() if key in fields or key not in _TELLING}
+    yield from case.change(altered(case.policy, (path, {**kept, **fields})))
+
+
+def name_overlapping(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The policy names the routes, too, that take the same requests as one that it names."""
+    relations = case.analysis.topology.relations
+    for node in reason.related:
+        requests = relations.requests_of(node.object)
+        for route in dict.fromkeys(route for one in requests for route in relations.routes_taking(one)):
+            yield from _naming(case, NodeRef(route), "")
 
 
 def label_it(case: Case, reason: Reason) -> Iterator[Edit]:
     """The node's object gets the labels that a selector of the policy asks for."""
-    resource = case.analysis.index.get(case.target.object)
-    for attachment in case.analysis.attachments[case.policy.ref]:
-        declared = attachment.declared
-        if resource and declared.field == reason.field and declared.kind == resource.ref.kind:
-            yield from relabelled(case, resource, declared.selector or {})
-            return
+    found = case.analysis.attachments[case.policy.ref]
+    selectors = [one.declared.selector for one in found if one.declared.field == reason.field]
+    for resource in case.read(case.target.object):
+        yield from relabelled(case, resource, selectors[0] or {})
 
 
 def relabelled(case: Case, resource: Resource, selector: Mapping[str, Json]) -> Iterator[Edit]:
@@ -203,12 +215,12 @@ def name_in_filter(case: Case, _: Reason) -> Iterator[Edit]:
     """A rule on the paths through the node names the policy in a filter."""
     ref = case.policy.ref
     reference: Json = {**_kind(ref.group_kind), "name": ref.name}
-    rules = dict.fromkeys(node for path in case.paths for node in path if node.section)
-    for node in list(rules):
-        route = case.analysis.index.get(node.object)
-        if route and node.object.group_kind in case.profile.filter_routes and node.object.namespace == ref.namespace:
+    named: Json = {"type": "ExtensionRef", "extensionRef": reference}
+    kinds, home = case.profile.filter_routes, ref.namespace
+    on_paths = dict.fromkeys(node for path in case.paths for node in path if node.section)
+    for node in (one for one in on_paths if one.object.group_kind in kinds and one.object.namespace == home):
+        for route in case.read(node.object):
             place = case.analysis.topology.sections(node.object).index(node.section)
             filters = ("spec", "rules", place, "filters")
-            end = len(items_at(items_at(route.raw, "spec.rules")[place], "filters"))
-            named: Json = {"type": "ExtensionRef", "extensionRef": reference}
+            end = len(items_at({"filters": value_on(route.raw, filters)}, "filters"))
             yield from case.change(altered(route, ((*filters, end), named)))

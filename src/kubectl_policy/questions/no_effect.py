@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.binding_reasons import cut_off, is_above_routes, not_sent, refused
-from kubectl_policy.questions.outcome_reasons import beaten, no_outcome
-from kubectl_policy.questions.reason import Reason, in_causal_order
+from kubectl_policy.questions.outcome_reasons import beaten, direct_above, no_outcome
+from kubectl_policy.questions.reason import Reason, in_causal_order, named
 from kubectl_policy.questions.reference_reasons import below, elsewhere, failed, no_reference, other_section
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -126,11 +126,11 @@ class _NoEffect:
         if not holders:
             return None
         holder, section = holders[0]
-        message = f"{holder} → {section} stands there in place of what is on {node} as a whole"
+        message = f"{holder} → {named(section)} stands there in place of what is on {named(node)} as a whole"
         return Reason("replaced-by-section", message, holder, "spec", related=(NodeRef(holder), section))
 
     def _off_path(self, what: str, nodes: list[NodeRef]) -> Reason:
-        names = " or ".join(dict.fromkeys(map(str, nodes)))
+        names = " or ".join(dict.fromkeys(map(named, nodes)))
         return Reason("not-on-path", f"{what} through {names}", self._policy.ref, related=tuple(nodes))
 
     def _without_traffic(self, node: NodeRef) -> Iterator[Reason]:
@@ -138,7 +138,7 @@ class _NoEffect:
         for path in self._effect.paths:
             yield from self._no_traffic_on(path)
         if self._effect.carrying:
-            message = f"no path leads through {node}"
+            message = f"no path leads through {named(node)}"
             yield Reason("no-traffic", message, node.object, related=(node,))
 
     def _no_traffic_on(self, path: Path) -> Iterator[Reason]:
@@ -151,11 +151,13 @@ class _NoEffect:
 
     def _not_led_to(self, node: NodeRef) -> list[Reason]:
         """Why no path leads from a node, to which the policy is attached, to the one that is asked about."""
+        if self._analysis.registry.known(self._policy.ref.group_kind).policy_class == "direct":
+            return [direct_above(self._policy.ref, node)]
         found = [reason for route in self._routes for reason in self._along(route, node)]
         found += [reason for path in self._effect.paths if node in path for reason in self._no_traffic_on(path)]
         if self._target.object.group_kind in LISTENER_SETS:
             found += self._listener_set(node)
-        return found or [self._off_path(f"no path to {self._target} leads", [node])]
+        return found or [self._off_path(f"no path to {named(self._target)} leads", [node])]
 
     def _along(self, route: ObjectRef, node: NodeRef) -> Iterator[Reason]:
         """Where the way from a node by a route to the one that is asked about ends."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.questions.reason import Reason
+from kubectl_policy.questions.reason import Reason, named
 from kubectl_policy.resolution import fates_of, reach
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
@@ -41,14 +41,19 @@ def no_outcome(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef)
         route = next(one.object for one in path if one.object.group_kind in WITH_HOSTNAMES)
         return Reason("hostname-too-wide", message, route, "spec.hostnames")
     if profile.policy_class == "direct":
-        message = f"{kind} is a direct policy: it applies to its target {node} alone, not to what is below it"
-        return Reason("direct-above", message, policy, related=(node,))
+        return direct_above(policy, node)
     if not reach(path, profile):
         levels = ", ".join(dict.fromkeys(str(level.group_kind) for level in profile.effective_targets))
         where = f"{kind} takes effect at {levels}" if levels else f"{kind} takes effect at what carries requests"
         return Reason("takes-effect-elsewhere", f"{where}, and there is none on the way", policy, related=(node,))
-    message = f"what is attached to {node} does not count at the end of this path"
+    message = f"what is attached to {named(node)} does not count at the end of this path"
     return Reason("not-counted", message, policy, related=(node,))
+
+
+def direct_above(policy: ObjectRef, node: NodeRef) -> Reason:
+    """Why a direct policy has no effect below its target."""
+    message = f"{policy.kind} is a direct policy: it applies to its target {named(node)} alone, not to what is below it"
+    return Reason("direct-above", message, policy, related=(node,))
 
 
 def beaten(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
@@ -75,7 +80,7 @@ def _whole(policy: ObjectRef, effective: EffectivePolicy) -> Reason:
 
 def _beaten_by(analysis: Analysis, effective: EffectivePolicy, by: Source, lost: Sequence[Fate]) -> Reason:
     own, fields = lost[0].source, _fields(lost)
-    who = f"{by.object} → {by.target}"
+    who = f"{by.object} → {named(by.target)}"
     related = (NodeRef(by.object), by.target)
     field = _where(analysis, effective, by, lost[0].field)
     if lost[0].state == "rejected":
@@ -84,7 +89,7 @@ def _beaten_by(analysis: Analysis, effective: EffectivePolicy, by: Source, lost:
         message = f"{who} has {what}, and of two on one target this one is refused"
         return Reason("refused", message, by.object, "spec", api_reason="Conflicted", related=related)
     if by.object == by.target.object:
-        message = f"{by.target} sets {fields} itself"
+        message = f"{named(by.target)} sets {fields} itself"
         return Reason("superseded", message, by.object, "spec", related=related)
     places = {node: place for place, node in enumerate(effective.path)}
     above = places.get(by.target, 0) < places.get(own.target, 0)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.tiers import WITH_LISTENERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -82,6 +85,15 @@ class Reason(NamedTuple):
     api_reason: str = ""
     related: tuple[NodeRef, ...] = ()
     paths: tuple[int, ...] = ()
+
+
+def named(node: NodeRef) -> str:
+    """A node in words: `listener https of Gateway infra/edge`."""
+    kind, section = node.object.group_kind, node.section
+    if not section or section.startswith(("rule[", "listener[")):
+        return f"{section} of {node.object}" if section else str(node.object)
+    noun = "listener" if kind in WITH_LISTENERS else "rule" if kind in ROUTES else "port"
+    return f"{noun} {section} of {node.object}"
 
 
 def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reason, ...]:

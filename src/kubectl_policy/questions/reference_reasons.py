@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import policy_failure
-from kubectl_policy.questions.reason import Reason
+from kubectl_policy.questions.reason import Reason, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -101,15 +101,15 @@ def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:
 
 def other_section(attachment: Attachment, target: NodeRef) -> Reason:
     """A reference to one section of an object, where another one is asked about."""
-    section = attachment.target.section if attachment.target else ""
-    message = f"its target is another section of {target.object}: {section}"
+    message = f"its target is {_listed([attachment.target])}, and not {named(target)}"
     return Reason("other-section", message, attachment.policy, f"{attachment.declared.field}.sectionName")
 
 
 def below(attachment: Attachment, target: NodeRef) -> Reason:
     """A reference to something below a node, which does not reach what is above it."""
-    message = f"its target {attachment.target} is below {target}, and policies reach downward alone"
-    related = _nodes([attachment.target])
+    nodes = [attachment.target]
+    message = f"its target {_listed(nodes)} is below {named(target)}, and policies reach downward alone"
+    related = _nodes(nodes)
     return Reason("target-below", message, attachment.policy, attachment.declared.field, related=related)
 
 
@@ -119,7 +119,7 @@ def _nodes(nodes: Sequence[NodeRef | None]) -> tuple[NodeRef, ...]:
 
 def _listed(nodes: Sequence[NodeRef | None]) -> str:
     """The first few of some nodes and the number of the others."""
-    names = [str(node) for node in _nodes(nodes)]
+    names = [named(node) for node in _nodes(nodes)]
     more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
     shown = [*names[:_MOST_NAMED], *more]
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.questions.edit import Case, Edit
-from kubectl_policy.questions.edit_search import find_edit
+from kubectl_policy.questions.edit import Case
+from kubectl_policy.questions.edit_search import Found, find_edit
 from kubectl_policy.questions.effect_on import effect_on
 from kubectl_policy.questions.no_effect import reasons_of
 from kubectl_policy.questions.unseen import unseen_for, unseen_for_policy
@@ -15,6 +15,7 @@ from kubectl_policy.questions.unseen import unseen_for, unseen_for_policy
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.questions.edit import Edit
     from kubectl_policy.questions.reason import Reason
     from kubectl_policy.questions.unseen import Unseen
     from kubectl_policy.topology import Path
@@ -27,7 +28,8 @@ class WhyNot:
     `paths` are those through the target, `carrying` the positions of those on which traffic runs, as far as is known,
     and `in_force` those of them on which the policy has an effect. `reasons` say why it has none or, if it has one on
     some paths, why not on the others. `edit` is the smallest change of one object, or new object, that is known to give
-    the policy an effect; None if it has one, and if none of the `tried` edits does.
+    the policy an effect; None if it has one, and if none of the `tried` edits does: `obstacle` says why then, in words.
+    `lost` is where the policy would have no effect any more, if the edit were made.
     """
 
     policy: ObjectRef
@@ -40,6 +42,8 @@ class WhyNot:
     reasons: tuple[Reason, ...]
     edit: Edit | None
     tried: int
+    lost: tuple[NodeRef, ...]
+    obstacle: str
     unseen: tuple[Unseen, ...]
 
 
@@ -60,7 +64,8 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
     effect = effect_on(analysis, policy, target)
     reasons = reasons_of(analysis, resource, target, effect)
-    searched = find_edit(Case(analysis, resource, target, effect, reasons)) if not effect.in_force else None
+    case = Case(analysis, resource, target, effect, reasons)
+    found = Found(None, 0) if effect.in_force else find_edit(case)
     named = analysis.index.get(target.object)
     return WhyNot(
         policy,
@@ -71,8 +76,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
         tuple(sorted(effect.carrying)),
         effect.in_force,
         reasons,
-        searched.edit if searched else None,
-        searched.tried if searched else 0,
+        *found,
         _unseen(analysis, policy, target, effect.paths),
     )
 
