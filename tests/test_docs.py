@@ -206,7 +206,7 @@ def test_every_format_is_documented() -> None:
 def test_the_version_and_kinds_of_documents_are_documented() -> None:
     """What a script checks first."""
     described = section(ROOT / "docs" / "output.md", "JSON and YAML")
-    for wanted in (API_VERSION, "ObjectDescription", "PolicyDescription", "StatusComparison"):
+    for wanted in (API_VERSION, "ObjectDescription", "PolicyDescription", "StatusComparison", "EffectExplanation"):
         assert f"{wanted}`" in described
 
 

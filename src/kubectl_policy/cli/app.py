@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 # Each is a function of the same name, with `_` for `-`, in a module of the same name.
-COMMANDS: Final = ("blast-radius", "describe", "diff", "explain", "get", "status")
+COMMANDS: Final = ("blast-radius", "describe", "diff", "explain", "get", "status", "why-not")
 
 
 def kubectl_policy(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from kubectl_policy.questions.editing import changes, lines
+from kubectl_policy.questions.editing import changes, field_of, lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +45,12 @@ class Edit(NamedTuple):
     def changes(self) -> tuple[Change, ...]:
         """What differs, of an object that is changed."""
         return tuple(changes(self.before.raw, self.after.raw)) if self.before and self.after else ()
+
+    @property
+    def field(self) -> str:
+        """The first place that is changed, as far as the object has it already; empty if it is the whole object."""
+        first = next(iter(self.changes), None)
+        return field_of(first.path if first.removed else first.path[:-1]) if first else ""
 
     @property
     def size(self) -> int:

@@ -122,8 +122,7 @@ def _obstacle(case: Case, tried: int) -> str:
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
         return f"nothing in one object would let it reach {named(case.target)}"
-    tries = "the one change that was tried" if tried == 1 else f"any of the {tried} changes that were tried"
-    return f"it would have no effect after {tries} either"
+    return f"of the {tried} that were tried none gives it an effect" if tried > 1 else "the one that was tried does not"
 
 
 def _lost(case: Case, after: Analysis) -> tuple[NodeRef, ...]:

@@ -39,6 +39,11 @@ class Change(NamedTuple):
     added: tuple[Json, ...]
 
 
+def field_of(path: Steps) -> str:
+    """The steps to a field in words; see `steps`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
 def steps(field: str) -> Steps:
     """The steps to a field that is named in words: `spec.targetRefs[0].name`."""
     return tuple(int(index) if index else key for index, key in _STEP.findall(field))

@@ -29,7 +29,8 @@ class WhyNot:
     and `in_force` those of them on which the policy has an effect. `reasons` say why it has none or, if it has one on
     some paths, why not on the others. `edit` is the smallest change of one object, or new object, that is known to give
     the policy an effect; None if it has one, and if none of the `tried` edits does: `obstacle` says why then, in words.
-    `lost` is where the policy would have no effect any more, if the edit were made.
+    `lost` is where the policy would have no effect any more, if the edit were made; `edit_origin` is where the object
+    that it changes or deletes was read.
     """
 
     policy: ObjectRef
@@ -44,6 +45,7 @@ class WhyNot:
     tried: int
     lost: tuple[NodeRef, ...]
     obstacle: str
+    edit_origin: Origin | None
     unseen: tuple[Unseen, ...]
 
 
@@ -77,6 +79,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
         effect.in_force,
         reasons,
         *found,
+        found.edit.before.origin if found.edit and found.edit.before else None,
         _unseen(analysis, policy, target, effect.paths),
     )
 

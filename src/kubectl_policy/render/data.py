@@ -56,7 +56,7 @@ def _object(answer: ObjectDescription) -> dict[str, Json]:
         "policies": objects_data(answer.policies),
         "attached": objects_data(answer.attached),
         "targetedBy": [kind_data(kind) for kind in answer.targeted_by],
-        "paths": _paths(answer.paths),
+        "paths": paths_data(answer.paths),
         "carriesTraffic": answer.carries_traffic,
         "inForce": [_in_force(group, answer.paths) for group in answer.in_force],
         "notApplying": [_not_applying(found) for found in answer.not_applying],
@@ -81,7 +81,7 @@ def _policy(answer: PolicyDescription) -> dict[str, Json]:
         "strategies": [strategy.value for strategy in answer.strategies],
         "targets": [target_data(attachment) for attachment in answer.attachments],
         "enforcement": {"state": answer.enforcement.state, "by": objects_data(answer.enforcement.by)},
-        "paths": _paths(answer.paths),
+        "paths": paths_data(answer.paths),
         "affected": [node_data(node) for node in answer.affected],
         "fields": [_field(field) for field in answer.fields],
         "assumed": list(answer.profile.assumed),
@@ -111,7 +111,8 @@ def _condition(condition: PolicyCondition) -> dict[str, Json]:
     }
 
 
-def _paths(paths: Iterable[Path]) -> list[Json]:
+def paths_data(paths: Iterable[Path]) -> list[Json]:
+    """Paths with their numbers, from 1."""
     return [{"number": number, "nodes": [node_data(node) for node in path]} for number, path in enumerate(paths, 1)]
 
 

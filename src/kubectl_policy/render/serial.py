@@ -19,8 +19,22 @@ def as_json(document: Mapping[str, Json]) -> str:
     return json.dumps(document, indent=2, allow_nan=False)
 
 
-def as_yaml(document: Mapping[str, Json], *, unicode: bool) -> str:
+def as_yaml(document: Json, *, unicode: bool) -> str:
     """The document as YAML; in ASCII only without `unicode`, and where anything in it cannot be printed."""
+    return _dumped(document, unicode=unicode, flow=False)
+
+
+def as_field(key: str, value: Json, *, unicode: bool) -> str:
+    """A field and its value in the flow style of YAML, on one line unless the value has several: `name: {a: 1}`."""
+    return _dumped({key: value}, unicode=unicode, flow=True)[1:-1]
+
+
+def as_item(value: Json, *, unicode: bool) -> str:
+    """An item of a list, in the flow style of YAML; see `as_field`."""
+    return f"- {_dumped([value], unicode=unicode, flow=True)[1:-1]}"
+
+
+def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
     import yaml  # noqa: PLC0415 (the other formats do without)
 
     class _WithoutAliases(yaml.SafeDumper):
@@ -33,7 +47,12 @@ def as_yaml(document: Mapping[str, Json], *, unicode: bool) -> str:
 
     def dump(*, unicode: bool) -> str:
         return yaml.dump(
-            document, Dumper=_WithoutAliases, sort_keys=False, width=_UNFOLDED, allow_unicode=unicode
+            document,
+            Dumper=_WithoutAliases,
+            sort_keys=False,
+            width=_UNFOLDED,
+            allow_unicode=unicode,
+            default_flow_style=flow,
         ).rstrip("\n")
 
     text = dump(unicode=unicode)

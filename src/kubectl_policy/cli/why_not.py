@@ -1,0 +1,125 @@
+"""`why-not`: why a policy has no effect on an object, and the smallest edit that would give it one."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from kubectl_policy.cli.inputs import (
+    Color,
+    Complete,
+    ControllerSettings,
+    Namespace,
+    Offline,
+    Profiles,
+    mention_the_rest,
+    read,
+    repeated,
+)
+from kubectl_policy.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model import Origin
+    from kubectl_policy.questions.why_not import WhyNot
+    from kubectl_policy.render.document import Document
+    from kubectl_policy.render.view import View
+
+WhyNotOutput = Literal["tree", "yaml", "json"]
+_EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
+# Each one reads its file again.
+_MOST_LOCATED = 20
+
+
+def why_not(  # noqa: PLR0913 (every option of the command is a parameter)
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
+    ] = None,
+    *,
+    offline: Offline = None,
+    namespace: Namespace = "default",
+    target_namespace: Annotated[
+        str, typer.Option(metavar="NAME", help="Namespace of the target, if it is not that of the policy.")
+    ] = "",
+    section: Annotated[
+        str, typer.Option(metavar="NAME", help="Ask about one listener, rule or port of the target.")
+    ] = "",
+    output: Annotated[WhyNotOutput, typer.Option("--output", "-o", help="Output format.")] = "tree",
+    profiles: Profiles = None,
+    setting: ControllerSettings = None,
+    complete: Complete = False,
+    color: Color = "auto",
+) -> None:
+    """Say why a policy has no effect on an object.
+
+    Every reason with the object and the line responsible, the first cause first, and the smallest change of one object
+    that would make the policy effective there, tried on what was read. If it has an effect: on which paths, and why not
+    on the others.
+
+    \b
+    Examples:
+      kubectl policy why-not retrypolicy/own httproute/menu -n baker --offline manifests/
+      kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
+      kubectl policy why-not securitypolicy/jwt httproute/baker -n infra --target-namespace baker --offline manifests/
+    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    pairs = _pairs(words or [])
+    analysis = read(offline, profiles, setting, namespace, complete=complete)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.questions.why_not import why_not as ask  # noqa: PLC0415 (see inputs.read)
+
+    policy = find(analysis.index, *pairs[0], namespace)
+    target = find(analysis.index, *pairs[1], target_namespace or namespace)
+    answer = _with_lines(ask(analysis, policy, NodeRef(target, section)))
+    options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
+    view = terminal.view(context.find_root().info_name or "", *options)
+    shown = _rendered(answer, output, view)
+    terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
+    mention_the_rest(analysis, unseen=answer.unseen)
+
+
+def _pairs(words: "Sequence[str]") -> list[tuple[str, str]]:
+    """The type and name of the policy and of the target. Raises `UsageError` for anything else."""
+    parts = [word.split("/") for word in words]
+    if len(parts) != 2 or not all(len(part) == 2 and all(part) for part in parts):  # noqa: PLR2004 (two pairs)
+        raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
+    return [(part[0], part[1]) for part in parts]
+
+
+def _with_lines(answer: "WhyNot") -> "WhyNot":
+    """The answer with the lines of the fields, not of the objects, where these are written."""
+    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
+
+    reasons = tuple(
+        reason._replace(origin=_at_field(reason.origin, reason.field)) if place < _MOST_LOCATED else reason
+        for place, reason in enumerate(answer.reasons)
+    )
+    edited = _at_field(answer.edit_origin, answer.edit.field) if answer.edit else None
+    return replace(answer, reasons=reasons, edit_origin=edited)
+
+
+def _at_field(origin: "Origin | None", field: str) -> "Origin | None":
+    """The line of a field, or of what it stands in, if the object has it."""
+    from kubectl_policy.model import Origin  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.sources import locate  # noqa: PLC0415 (see inputs.read)
+
+    while origin and field:
+        line = locate(origin, field)
+        if line:
+            return Origin(origin.source, line)
+        field = field.rpartition(".")[0]
+    return origin
+
+
+def _rendered(answer: "WhyNot", output: WhyNotOutput, view: "View") -> "Document":
+    from kubectl_policy.render.formats import verbatim  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.why_not import why_not_tree  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.why_not_data import why_not_document  # noqa: PLC0415 (see inputs.read)
+
+    if output == "tree":
+        return why_not_tree(answer, view)
+    document = why_not_document(answer)
+    return verbatim(as_json(document) if output == "json" else as_yaml(document, unicode=view.unicode))
