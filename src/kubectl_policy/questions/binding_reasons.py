@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.references import ParentRef
-
-_BACKENDS: Final = {"RefNotPermitted": "backend-not-permitted"}
 
 
 def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:
@@ -114,12 +112,12 @@ def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tu
 
 
 def not_sent(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:
-    """Why a route that names a backend sends no requests there."""
+    """Why a route that names a backend may not send requests there; what is wrong otherwise does not end a path."""
     for found in analysis.topology.backends(route):
-        if found.ref.object == backend and found.state == "broken":
-            rule = _BACKENDS.get(found.reason, "backend-broken")
+        if found.ref.object == backend and found.reason == "RefNotPermitted":
             related = (NodeRef(route), NodeRef(backend))
-            yield Reason(rule, found.message, route, found.ref.field, api_reason=found.reason, related=related)
+            rule, field = "backend-not-permitted", found.ref.field
+            yield Reason(rule, found.message, route, field, api_reason=found.reason, related=related)
 
 
 def cut_off(route: ObjectRef) -> Reason:

@@ -11,7 +11,7 @@ from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.questions.editing import GONE, altered, steps, value_on
 from kubectl_policy.questions.edits_of_references import granted, relabelled
 from kubectl_policy.topology.namespaces import NAME_LABEL
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, parent_refs, port_names
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, parent_refs
 from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -28,13 +28,29 @@ _MOST_GATEWAYS: Final = 4
 
 def name_parent(case: Case, reason: Reason) -> Iterator[Edit]:
     """The route names a parent: what the policy is attached to, or a Gateway."""
-    wanted = [node for node in reason.related[1:] if node.object.group_kind in WITH_LISTENERS]
-    gateways = [NodeRef(gateway.ref) for gateway in case.analysis.index.of_kind(GATEWAY)[:_MOST_GATEWAYS]]
+    kinds = (node for node in reason.related[1:] if node.object.group_kind in WITH_LISTENERS)
+    wanted = [node for node in kinds for _ in case.read(node.object)]
     for route in case.read(reason.related[0].object):
         end = len(items_at(route.raw, "spec.parentRefs"))
-        for node in wanted or gateways:
+        for node in wanted or _gateways(case):
             reference = _parent_ref(node, route.ref.namespace)
             yield from case.change(altered(route, (("spec", "parentRefs", end), reference)))
+
+
+def mend_parent(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The parentRef names another Gateway."""
+    path = steps(reason.field)[:-1]
+    for route in case.read(reason.related[0].object):
+        for node in _gateways(case):
+            reference = mapping_at({"own": value_on(route.raw, path)}, "own")
+            named: dict[str, Json] = {**reference, "name": node.object.name}
+            if node.object.namespace != route.ref.namespace or "namespace" in reference:
+                named["namespace"] = node.object.namespace
+            yield from case.change(altered(route, (path, named)))
+
+
+def _gateways(case: Case) -> list[NodeRef]:
+    return [NodeRef(gateway.ref) for gateway in case.analysis.index.of_kind(GATEWAY)[:_MOST_GATEWAYS]]
 
 
 def _parent_ref(node: NodeRef, home: str) -> Json:
@@ -119,13 +135,6 @@ def narrow_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
 def grant_backend(case: Case, reason: Reason) -> Iterator[Edit]:
     """A ReferenceGrant lets the route name the backend in another namespace."""
     yield granted(case, reason.related[0].object, reason.related[1].object)
-
-
-def mend_port(case: Case, reason: Reason) -> Iterator[Edit]:
-    """The backendRef names a port that the backend has."""
-    for route in case.read(reason.related[0].object):
-        for port in port_names(case.analysis.index.raw(reason.related[1].object)):
-            yield from case.change(altered(route, ((*steps(reason.field), "port"), port)))
 
 
 def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:

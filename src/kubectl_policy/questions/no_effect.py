@@ -19,6 +19,7 @@ from kubectl_policy.topology.references import (
     gateway_of,
     parent_refs,
 )
+from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +152,7 @@ class _NoEffect:
 
     def _not_led_to(self, node: NodeRef) -> list[Reason]:
         """Why no path leads from a node, to which the policy is attached, to the one that is asked about."""
-        if self._analysis.registry.known(self._policy.ref.group_kind).policy_class == "direct":
+        if self._is_direct:
             return [direct_above(self._policy.ref, node)]
         found = [reason for route in self._routes for reason in self._along(route, node)]
         found += [reason for path in self._effect.paths if node in path for reason in self._no_traffic_on(path)]
@@ -190,9 +191,17 @@ class _NoEffect:
             if any(ref.object == target for ref in backend_refs(index, route.ref, route.raw))
         )
 
+    @property
+    def _is_direct(self) -> bool:
+        return self._analysis.registry.known(self._policy.ref.group_kind).policy_class == "direct"
+
     def _is_near(self, attachment: Attachment) -> bool:
         """Whether a reference names the node, or what is above it or might be."""
-        return attachment.target is not None and attachment.target.object in self._near
+        node = attachment.target
+        if node is None or node.object in self._near:
+            return node is not None
+        # Whoever asks about a route expects it to be below that Gateway.
+        return bool(self._routes) and not self._is_direct and node.object.group_kind in WITH_LISTENERS
 
     @cached_property
     def _near(self) -> frozenset[ObjectRef]:

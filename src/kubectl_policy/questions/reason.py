@@ -53,7 +53,6 @@ RULES: Final = (
     "listener-invalid",
     "not-delegated",
     "backend-not-permitted",
-    "backend-broken",
     "no-traffic",
     "hostname-too-wide",
     "takes-effect-elsewhere",

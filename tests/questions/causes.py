@@ -1,0 +1,633 @@
+"""Small worlds in which a policy has no effect on something, each for another cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kubectl_policy import analyze
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.merging import TargetLevel
+from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from tests import build
+from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef, Resource
+
+KIND: Final = GroupKind("example.com", "ColorPolicy")
+POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
+ROUTE: Final = build.node("HTTPRoute", "r")
+MODES: Final = {"Merge": MergeStrategy.PATCH_DEFAULTS, "Replace": MergeStrategy.ATOMIC_DEFAULTS}
+ON_ROUTE: Final = build.target("r", "HTTPRoute")
+ON_GATEWAY: Final = build.target("g")
+
+
+class Cause(NamedTuple):
+    """A world, a node that its policy `p` has no effect on, the first reason and, if there is one, what is edited."""
+
+    name: str
+    analysis: Analysis
+    target: NodeRef
+    rule: str
+    action: str = ""
+    edited: ObjectRef | None = None
+    policy: ObjectRef = POLICY
+
+
+def profiled(**fields: Any) -> PolicyKindProfile:  # noqa: ANN401 (the fields of a profile are of many types)
+    """What is known of ColorPolicy, as a user's profile says it."""
+    return PolicyKindProfile(KIND, fields.pop("policy_class", "inherited"), "profile", **fields)
+
+
+def around(*resources: Resource, profile: PolicyKindProfile | None = None, schema: Any = None) -> Analysis:  # noqa: ANN401 (a schema)
+    """A world of these objects, a GatewayClass, a Namespace and Service `s`, with every other object known."""
+    base = (
+        build.gateway_class(),
+        build.namespace("default"),
+        build.service(),
+        build.crd("ColorPolicy", labels=INHERITED, schema=schema),
+        build.crd("LimitPolicy", labels=DIRECT),
+    )
+    snapshot = build.snapshot(*base, *resources, complete=True)
+    return analyze(snapshot, profiles=[profile] if profile else [])
+
+
+def usual(*resources: Resource, **more: Any) -> Analysis:  # noqa: ANN401 (as of `around`)
+    """The same with Gateway `g` and HTTPRoute `r` between class and Service."""
+    return around(build.gateway(), build.route(), *resources, **more)
+
+
+def object_schema(**fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A definition's schema whose spec has these fields and no others."""
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": dict(fields)}}}
+
+
+def anything() -> dict[str, Any]:
+    """The schema of a field that keeps what it holds."""
+    return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def selector(**labels: str) -> dict[str, Any]:
+    """An entry of `targetSelectors` for HTTPRoutes."""
+    return {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": labels}
+
+
+def of_references() -> list[Cause]:
+    """What the policy names, and what it does not."""
+    gateway_alone = profiled(declared_targets=frozenset({GATEWAY}))
+    by_label = object_schema(targetSelectors={"type": "array", "items": anything()}, color={"type": "string"})
+    other = build.route("q")
+    return [
+        Cause(
+            "another target",
+            usual(other, defaults("p", build.target("q", "HTTPRoute"), a=1)),
+            ROUTE,
+            "other-target",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a single reference to another target",
+            usual(other, build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red")),
+            ROUTE,
+            "other-target",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a typing error",
+            usual(defaults("p", build.target("rr", "HTTPRoute"), a=1)),
+            ROUTE,
+            "target-missing",
+            "change",
+            POLICY,
+        ),
+        Cause("no reference", usual(build.policy("p", color="red")), ROUTE, "no-reference", "change", POLICY),
+        Cause(
+            "a section that is not there",
+            usual(defaults("p", build.target("g", section="htps"), a=1)),
+            build.node("Gateway", "g"),
+            "section-missing",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "another section",
+            around(
+                build.gateway("g", build.listener(), build.listener("other", port=81)),
+                build.route(parents=[build.parent(section="http")]),
+                defaults("p", build.target("g", section="other"), a=1),
+            ),
+            build.node("Gateway", "g", "http"),
+            "other-section",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "labels that are not selected",
+            usual(build.policy("p", targetSelectors=[selector(team="a")], color="red"), schema=by_label),
+            ROUTE,
+            "not-selected",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "labels of others",
+            usual(
+                build.route("q", labels={"team": "a"}),
+                build.policy("p", targetSelectors=[selector(team="a")], color="red"),
+                schema=by_label,
+            ),
+            ROUTE,
+            "not-selected",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "labels where a name would do",
+            usual(build.policy("p", targetSelectors=[selector(team="a", tier="b")], color="red")),
+            ROUTE,
+            "not-selected",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a kind that cannot be named",
+            usual(defaults("p", ON_ROUTE, a=1), profile=gateway_alone),
+            ROUTE,
+            "kind-unsupported",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a wrong group",
+            usual(defaults("p", build.target("r", "HTTPRoute", group="networking.k8s.io"), a=1)),
+            ROUTE,
+            "other-group",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a group with a version",
+            usual(defaults("p", build.target("r", "HTTPRoute", group=f"{GATEWAY_API}/v1"), a=1)),
+            ROUTE,
+            "group-version",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a target below",
+            usual(defaults("p", ON_ROUTE, a=1)),
+            build.node("Gateway", "g"),
+            "target-below",
+            "change",
+            POLICY,
+        ),
+    ]
+
+
+def across_namespaces() -> list[Cause]:
+    """References to other namespaces, from other ones."""
+    far = build.policy("p", build.target("r", "HTTPRoute", namespace="default"), namespace="far", color="red")
+    far_policy = build.ref("ColorPolicy", "p", "far", "example.com")
+    unnamed = build.policy("p", ON_ROUTE, namespace="far", color="red")
+    secret = Needed("spec.key", "", ("Secret",))
+    key = build.resource("Secret", "key", group="", namespace="far")
+    needy = build.policy("p", ON_ROUTE, key={"name": "key", "namespace": "far"}, color="red")
+    keyless = build.policy("p", ON_ROUTE, key={"name": "key"}, color="red")
+    return [
+        Cause(
+            "a target in another namespace",
+            usual(far),
+            ROUTE,
+            "not-permitted",
+            "create",
+            build.ref("ReferenceGrant", "r-for-far"),
+            far_policy,
+        ),
+        Cause(
+            "a target in a namespace that cannot be named",
+            usual(far, profile=profiled(cross_namespace=False)),
+            ROUTE,
+            "namespace-closed",
+            policy=far_policy,
+        ),
+        Cause(
+            "a target that is meant in another namespace",
+            usual(unnamed, profile=profiled(grant_required=False)),
+            ROUTE,
+            "other-namespace",
+            "change",
+            far_policy,
+            far_policy,
+        ),
+        Cause(
+            "a need in another namespace",
+            usual(key, needy, build.grant("key-for-default", namespace="far"), profile=profiled(needs=(secret,))),
+            ROUTE,
+            "need-not-permitted",
+            "create",
+            build.ref("ReferenceGrant", "key-for-default-2", "far"),
+        ),
+        Cause(
+            "a need that is not there",
+            usual(keyless, profile=profiled(needs=(secret,))),
+            ROUTE,
+            "policy-invalid",
+        ),
+    ]
+
+
+def of_listeners() -> list[Cause]:
+    """What lets a route in, and what does not."""
+    on_gateway = defaults("p", ON_GATEWAY, a=1)
+    gateway, namespace = build.ref("Gateway", "g"), build.ref("Namespace", "far", group="")
+    far = build.node("HTTPRoute", "r", namespace="far")
+    far_route = build.route(namespace="far", parents=[build.parent(namespace="default")], rules=[{}])
+    by_team = build.allow("Selector", {"matchExpressions": [{"key": "team", "operator": "Exists"}]})
+    tcp_alone = build.allow("Same", kinds=["GRPCRoute"])
+    sets = build.listener_set("ls", build.listener("extra", port=81))
+    local = profiled(declared_targets=frozenset({GATEWAY}))
+
+    def attached(*parents: Mapping[str, Any], **more: Any) -> Analysis:  # noqa: ANN401 (fields of a route)
+        return around(build.gateway(), build.route(parents=list(parents), **more), on_gateway, profile=local)
+
+    return [
+        Cause(
+            "a namespace that the listener does not take",
+            around(build.gateway(), build.namespace("far"), far_route, on_gateway, profile=local),
+            far,
+            "listener-namespace",
+            "change",
+            gateway,
+        ),
+        Cause(
+            "a namespace that the listener does not select",
+            around(
+                build.gateway("g", build.listener(allowedRoutes=by_team)),
+                build.namespace("far"),
+                far_route,
+                on_gateway,
+                profile=local,
+            ),
+            far,
+            "listener-namespace",
+            "change",
+            namespace,
+        ),
+        Cause(
+            "a kind that the listener does not take",
+            around(
+                build.gateway("g", build.listener(allowedRoutes=tcp_alone)), build.route(), on_gateway, profile=local
+            ),
+            ROUTE,
+            "listener-kind",
+            "change",
+            gateway,
+        ),
+        Cause(
+            "a hostname that does not match",
+            around(
+                build.gateway("g", build.listener(hostname="*.a.example")),
+                build.route(hostnames=["r.b.example"]),
+                on_gateway,
+                profile=local,
+            ),
+            ROUTE,
+            "listener-hostname",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "a listener that is not there",
+            attached(build.parent(section="htps")),
+            ROUTE,
+            "listener-missing",
+            "change",
+            ROUTE.object,
+        ),
+        Cause("another port", attached(build.parent(port=81)), ROUTE, "listener-port", "change", ROUTE.object),
+        Cause(
+            "no parent at all",
+            attached(),
+            ROUTE,
+            "no-parent",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "another parent",
+            around(
+                build.gateway(),
+                build.gateway("h"),
+                build.route(parents=[build.parent("h")]),
+                defaults("p", build.target("g", section="http"), a=1),
+                profile=profiled(declared_targets=frozenset({HTTP_ROUTE, GATEWAY}), sections="refine"),
+            ),
+            ROUTE,
+            "no-parent",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "another listener of the parent",
+            around(
+                build.gateway("g", build.listener(), build.listener("other", port=81)),
+                build.route(parents=[build.parent(section="http")]),
+                build.policy("p", targetRef=build.target("g", section="other"), color="red"),
+                profile=local,
+            ),
+            ROUTE,
+            "no-parent",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a ListenerSet that is not let in",
+            around(
+                build.gateway(),
+                sets,
+                build.route(parents=[build.parent("ls", kind="ListenerSet")]),
+                on_gateway,
+                profile=local,
+            ),
+            ROUTE,
+            "listener-set-refused",
+            "change",
+            gateway,
+        ),
+        Cause(
+            "a ListenerSet itself that is not let in",
+            around(build.gateway(), sets, on_gateway, profile=local),
+            build.node("ListenerSet", "ls"),
+            "listener-set-refused",
+            "change",
+            gateway,
+        ),
+        Cause(
+            "a Gateway that is not there",
+            around(
+                build.gateway("h"),
+                build.route(parents=[build.parent("gone")]),
+                defaults("p", ON_ROUTE, a=1),
+            ),
+            ROUTE,
+            "parent-missing",
+            "change",
+            ROUTE.object,
+        ),
+    ]
+
+
+def of_backends() -> list[Cause]:
+    """What requests get to."""
+    service = build.node("Service", "s", namespace="far", group="")
+    far = build.service(namespace="far")
+    on_route = defaults("p", ON_ROUTE, a=1)
+    levels = (TargetLevel(SERVICE, section=False),)
+    return [
+        Cause(
+            "a backend in another namespace",
+            around(build.gateway(), far, build.route(rules=[build.rule(build.backend(namespace="far"))]), on_route),
+            service,
+            "backend-not-permitted",
+            "create",
+            build.ref("ReferenceGrant", "s-for-default", "far"),
+        ),
+        Cause(
+            "a rule without backends",
+            around(
+                build.gateway(), build.route(rules=[build.rule()]), on_route, profile=profiled(effective_targets=levels)
+            ),
+            ROUTE,
+            "takes-effect-elsewhere",
+        ),
+    ]
+
+
+def of_controllers() -> list[Cause]:
+    """Who acts on what the policy names."""
+    ours = profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({GATEWAY}))
+    switch = Switch(GroupKind("example.com", "Parameters"), "colors.enabled")
+    parameters = build.resource("Parameters", "off", {"colors": {"enabled": False}}, group="example.com")
+    reference = {"group": "example.com", "kind": "Parameters", "name": "off"}
+    gateway = build.ref("Gateway", "g")
+    return [
+        Cause(
+            "the class of another controller",
+            usual(build.gateway_class("ours", "ours.example"), defaults("p", ON_GATEWAY, a=1), profile=ours),
+            ROUTE,
+            "other-controller",
+            "change",
+            gateway,
+        ),
+        Cause(
+            "a switch that is off",
+            around(
+                build.gateway("g", infrastructure={"parametersRef": reference}),
+                build.route(),
+                parameters,
+                defaults("p", ON_GATEWAY, a=1),
+                profile=profiled(enabled_by=switch),
+            ),
+            ROUTE,
+            "not-enabled",
+            "change",
+            parameters.ref,
+        ),
+        Cause("how it attaches", usual(build.policy("p"), profile=profiled(target_fields=())), ROUTE, "not-computed"),
+    ]
+
+
+def of_filters() -> list[Cause]:
+    """Kinds that filters of routes name."""
+    by_filter = profiled(target_fields=(), filter_routes=frozenset({HTTP_ROUTE}))
+    return [
+        Cause(
+            "no filter",
+            usual(build.policy("p", color="red"), profile=by_filter),
+            ROUTE,
+            "no-filter",
+            "change",
+            ROUTE.object,
+        )
+    ]
+
+
+def of_precedence() -> list[Cause]:
+    """Who beats the policy."""
+    on_service = build.target("s", "Service", group="")
+    named_ports = build.service("s", ("web", 8080))
+    limit = build.ref("LimitPolicy", "p", group="example.com")
+    older = build.policy("o", on_service, kind="LimitPolicy", age=1, limit=1)
+    service = build.node("Service", "s", group="")
+    other = build.ref("ColorPolicy", "o", group="example.com")
+    one_applies = {"policy_class": "inherited", "same_level": "one-applies"}
+    return [
+        Cause(
+            "an override from above",
+            usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2)),
+            ROUTE,
+            "overridden",
+            "change",
+            other,
+        ),
+        Cause(
+            "a nearer policy",
+            usual(build.policy("o", ON_ROUTE, age=1, defaults={"a": 1}), defaults("p", ON_GATEWAY, age=2, a=2)),
+            ROUTE,
+            "superseded",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a conflict",
+            usual(older, build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2)),
+            service,
+            "refused",
+            "delete",
+            older.ref,
+            limit,
+        ),
+        Cause(
+            "a conflict that a section avoids",
+            around(
+                build.gateway(),
+                build.route(),
+                named_ports,
+                older,
+                build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2),
+            ),
+            service,
+            "refused",
+            "change",
+            limit,
+            limit,
+        ),
+        Cause(
+            "a conflict that the other one can leave",
+            usual(
+                build.service("t"),
+                build.policy(
+                    "o", on_service, build.target("t", "Service", group=""), kind="LimitPolicy", age=1, limit=1
+                ),
+                build.policy("p", on_service, kind="LimitPolicy", age=2, limit=2),
+            ),
+            service,
+            "refused",
+            "change",
+            older.ref,
+            limit,
+        ),
+        Cause(
+            "a conflict that a weight decides",
+            usual(
+                build.policy("o", ON_ROUTE, age=1, color="red"),
+                build.policy("p", ON_ROUTE, age=2, color="blue"),
+                profile=profiled(**one_applies, weight_annotation="example.com/weight"),
+            ),
+            ROUTE,
+            "refused",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a conflict that a number decides",
+            usual(
+                build.policy("o", ON_ROUTE, age=1, color="red"),
+                build.policy("p", ON_ROUTE, age=2, color="blue"),
+                profile=profiled(**one_applies, order_field="spec.priority"),
+            ),
+            ROUTE,
+            "refused",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a newer policy on the same target",
+            usual(
+                build.policy("o", ON_ROUTE, age=2, defaults={"a": 1}),
+                build.policy("p", ON_ROUTE, age=1, defaults={"a": 2}),
+            ),
+            ROUTE,
+            "beaten-on-target",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a strategy that a field chooses",
+            usual(
+                build.policy("o", ON_ROUTE, age=1, color="red"),
+                build.policy("p", ON_GATEWAY, age=2, color="blue", shade="dark"),
+                profile=profiled(
+                    strategy_field="spec.mode",
+                    strategy_values=MODES,
+                    cross_namespace=False,
+                    declared_targets=frozenset({GATEWAY, HTTP_ROUTE}),
+                ),
+            ),
+            ROUTE,
+            "superseded",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a policy on a section in its place",
+            usual(
+                build.policy("o", build.target("g", section="http"), age=1, color="red"),
+                build.policy("p", ON_GATEWAY, age=2, color="blue"),
+                profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
+            ),
+            ROUTE,
+            "replaced-by-section",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a newer policy on a section in its place",
+            usual(
+                build.policy("o", build.target("g", section="http"), age=3, color="red"),
+                build.policy("p", ON_GATEWAY, age=2, color="blue"),
+                profile=profiled(sections="replace", declared_targets=frozenset({GATEWAY})),
+            ),
+            ROUTE,
+            "replaced-by-section",
+            "delete",
+            other,
+        ),
+        Cause(
+            "a direct policy on a parent",
+            usual(build.policy("p", ON_GATEWAY, kind="LimitPolicy", limit=1)),
+            ROUTE,
+            "direct-above",
+            "change",
+            limit,
+            limit,
+        ),
+        Cause(
+            "nothing that it sets",
+            usual(build.policy("p", ON_ROUTE), overrides("o", ON_GATEWAY, a=1)),
+            ROUTE,
+            "no-fields",
+        ),
+    ]
+
+
+def every_cause() -> list[Cause]:
+    """All of them, with names of their own."""
+    return [
+        *of_references(),
+        *across_namespaces(),
+        *of_listeners(),
+        *of_backends(),
+        *of_controllers(),
+        *of_filters(),
+        *of_precedence(),
+    ]
