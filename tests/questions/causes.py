@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.profiles.profile import Needed
 from kubectl_policy.profiles.merging import TargetLevel
+from kubectl_policy.profiles.profile import Needed
 from kubectl_policy.profiles.requirements import Switch
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
 
@@ -19,12 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Json, ObjectRef, Resource
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")
 MODES: Final = {"Merge": MergeStrategy.PATCH_DEFAULTS, "Replace": MergeStrategy.ATOMIC_DEFAULTS}
+EXPRESSIONS: Final[Json] = [
+    {"key": "tier", "operator": "In", "values": ["front", "back"]},
+    {"key": "owned", "operator": "Exists"},
+    {"key": "not", "operator": "DoesNotExist"},
+    {"key": "never", "operator": "NotIn", "values": ["so"]},
+]
 ON_ROUTE: Final = build.target("r", "HTTPRoute")
 ON_GATEWAY: Final = build.target("g")
 
@@ -151,6 +157,35 @@ def of_references() -> list[Cause]:
             ROUTE.object,
         ),
         Cause(
+            "labels that expressions ask for",
+            usual(
+                build.route("q", labels={"not": "this", "color": "red"}),
+                build.policy(
+                    "p",
+                    targetSelectors=[{**selector(color="red"), "matchExpressions": EXPRESSIONS}],
+                    color="red",
+                ),
+                schema=by_label,
+            ),
+            build.node("HTTPRoute", "q"),
+            "not-selected",
+            "change",
+            build.ref("HTTPRoute", "q"),
+        ),
+        Cause(
+            "a selector that nothing can match",
+            usual(
+                build.policy(
+                    "p",
+                    targetSelectors=[{**selector(), "matchExpressions": [{"key": "a", "operator": "Odd"}]}],
+                    color="red",
+                ),
+                schema=by_label,
+            ),
+            ROUTE,
+            "not-selected",
+        ),
+        Cause(
             "labels where a name would do",
             usual(build.policy("p", targetSelectors=[selector(team="a", tier="b")], color="red")),
             ROUTE,
@@ -200,7 +235,7 @@ def across_namespaces() -> list[Cause]:
     unnamed = build.policy("p", ON_ROUTE, namespace="far", color="red")
     secret = Needed("spec.key", "", ("Secret",))
     key = build.resource("Secret", "key", group="", namespace="far")
-    needy = build.policy("p", ON_ROUTE, key={"name": "key", "namespace": "far"}, color="red")
+    needy = build.policy("p", ON_ROUTE, key=[{"name": "own"}, {"name": "key", "namespace": "far"}], color="red")
     keyless = build.policy("p", ON_ROUTE, key={"name": "key"}, color="red")
     return [
         Cause(
@@ -230,7 +265,13 @@ def across_namespaces() -> list[Cause]:
         ),
         Cause(
             "a need in another namespace",
-            usual(key, needy, build.grant("key-for-default", namespace="far"), profile=profiled(needs=(secret,))),
+            usual(
+                build.resource("Secret", "own", group=""),
+                key,
+                needy,
+                build.grant("key-for-default", namespace="far"),
+                profile=profiled(needs=(secret,)),
+            ),
             ROUTE,
             "need-not-permitted",
             "create",
@@ -383,6 +424,125 @@ def of_listeners() -> list[Cause]:
             "change",
             ROUTE.object,
         ),
+        Cause(
+            "a ListenerSet whose Gateway is not there",
+            around(
+                build.gateway(allowedListeners={"namespaces": {"from": "Same"}}),
+                build.gateway("h", namespace="far"),
+                build.listener_set("ls", build.listener("extra", port=81), parent="gone"),
+                build.route(parents=[build.parent("ls", kind="ListenerSet")]),
+                defaults("p", ON_ROUTE, a=1),
+            ),
+            ROUTE,
+            "parent-missing",
+            "change",
+            build.ref("ListenerSet", "ls"),
+        ),
+        Cause(
+            "a Gateway in another namespace than the parentRef says",
+            around(
+                build.gateway("h", build.listener(allowedRoutes=build.allow("All")), namespace="far"),
+                build.route(parents=[build.parent("h")]),
+                defaults("p", ON_ROUTE, a=1),
+            ),
+            ROUTE,
+            "parent-missing",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "a listener that is not valid, where such are passed over",
+            around(
+                build.gateway_class("passing", "gateway.nginx.org/nginx-gateway-controller"),
+                build.gateway(
+                    "g",
+                    build.listener("https", "HTTPS", 443, tls={"certificateRefs": [{"name": "gone"}]}),
+                    class_name="passing",
+                ),
+                build.route(),
+                on_gateway,
+                profile=local,
+            ),
+            ROUTE,
+            "parent-invalid",
+        ),
+        Cause(
+            "a route that does not delegate",
+            usual(
+                build.route("below", parents=[build.parent("r", kind="HTTPRoute")]),
+                defaults("p", build.target("below", "HTTPRoute"), a=1),
+            ),
+            build.node("HTTPRoute", "below"),
+            "not-delegated",
+        ),
+        Cause(
+            "two listeners that cannot be told apart",
+            around(
+                build.gateway("g", build.listener(), build.listener("other")),
+                build.route(parents=[build.parent(section="other")]),
+                on_gateway,
+                profile=local,
+            ),
+            ROUTE,
+            "listener-conflict",
+        ),
+        Cause(
+            "a listener and a port that are not one",
+            attached(build.parent(section="http", port=81)),
+            ROUTE,
+            "listener-port",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "a port of a parent Service",
+            around(
+                build.route(parents=[build.service_parent("s", sectionName="gone")]),
+                defaults("p", ON_ROUTE, a=1),
+            ),
+            ROUTE,
+            "listener-missing",
+            "change",
+            ROUTE.object,
+        ),
+        Cause(
+            "a Gateway without listeners",
+            around(
+                build.resource("Gateway", "g", {"gatewayClassName": "public", "listeners": []}),
+                build.route(),
+                defaults("p", ON_ROUTE, a=1),
+            ),
+            ROUTE,
+            "listener-missing",
+        ),
+        Cause(
+            "a class that another Gateway has",
+            around(
+                build.gateway_class("other"),
+                build.gateway(),
+                build.gateway("h", class_name="other"),
+                build.route(parents=[build.parent("h", section="gone"), build.parent("g")]),
+                build.policy("p", build.target("other", "GatewayClass"), color="red"),
+                profile=profiled(declared_targets=frozenset({GATEWAY_CLASS})),
+            ),
+            ROUTE,
+            "listener-missing",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a hostname that is too wide",
+            around(
+                build.gateway("g", build.listener(hostname="r.a.example")),
+                build.route(hostnames=["*.a.example"]),
+                on_gateway,
+                profile=profiled(declared_targets=frozenset({GATEWAY}), hostnames="inside"),
+            ),
+            ROUTE,
+            "hostname-too-wide",
+            "change",
+            ROUTE.object,
+        ),
     ]
 
 
@@ -434,8 +594,45 @@ def of_controllers() -> list[Cause]:
                 build.gateway("g", infrastructure={"parametersRef": reference}),
                 build.route(),
                 parameters,
+                build.resource("Parameters", "others", {}, group="example.com"),
                 defaults("p", ON_GATEWAY, a=1),
                 profile=profiled(enabled_by=switch),
+            ),
+            ROUTE,
+            "not-enabled",
+            "change",
+            parameters.ref,
+        ),
+        Cause(
+            "the class of another controller below a Namespace",
+            usual(
+                build.policy("p", build.target("default", "Namespace", group=""), color="red"),
+                build.gateway_class("ours", "ours.example"),
+                profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
+            ),
+            ROUTE,
+            "other-controller",
+            "change",
+            gateway,
+        ),
+        Cause(
+            "nothing of a Gateway",
+            around(
+                build.route(parents=[build.service_parent()]),
+                build.policy("p", build.target("default", "Namespace", group=""), color="red"),
+                profile=profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({NAMESPACE})),
+            ),
+            ROUTE,
+            "other-controller",
+        ),
+        Cause(
+            "a switch that is off below a Namespace",
+            around(
+                build.gateway("g", infrastructure={"parametersRef": reference}),
+                build.route(),
+                parameters,
+                build.policy("p", build.target("default", "Namespace", group=""), color="red"),
+                profile=profiled(enabled_by=switch, declared_targets=frozenset({NAMESPACE})),
             ),
             ROUTE,
             "not-enabled",

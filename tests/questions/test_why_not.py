@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.profiles.merging import TargetLevel
+from kubectl_policy.questions.effect_on import effect_on
 from kubectl_policy.questions.effects import affecting, paths_through
+from kubectl_policy.questions.no_effect import reasons_of
+from kubectl_policy.questions.reason import RULES
 from kubectl_policy.questions.why_not import why_not
-from tests.questions.causes import Cause, every_cause
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests import build
+from tests.questions.causes import (
+    ON_GATEWAY,
+    ON_ROUTE,
+    POLICY,
+    ROUTE,
+    Cause,
+    anything,
+    around,
+    every_cause,
+    object_schema,
+    profiled,
+    usual,
+)
+from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.edit import Edit
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SELECTED = build.ref("ColorPolicy", "u", group="example.com")
 CAUSES = every_cause()
 
 
@@ -42,3 +68,148 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     after = edited(cause.analysis, answer.edit)
     assert cause.policy in affecting(after, cause.target, paths_through(after, cause.target))
     assert why_not(after, cause.policy, cause.target).in_force
+
+
+WORLDS = sorted(path.name for path in FIXTURES.iterdir() if path.name != "profiles")
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_question_about_a_world_has_an_answer(world: str) -> None:
+    """Of each policy and node: an effect, or reasons in causal order and an edit that works if it is made."""
+    analysis = analyze(load_manifests([FIXTURES / world]))
+    for policy in analysis.policies:
+        for node in analysis.topology.nodes:
+            answer = why_not(analysis, policy.ref, node)
+            rules = [RULES.index(reason.rule) for reason in answer.reasons]
+            assert rules == sorted(rules)
+            assert bool(answer.in_force) or answer.reasons, (policy.ref, node)
+            assert sum([bool(answer.in_force), bool(answer.edit), bool(answer.obstacle)]) == 1
+            if answer.edit:
+                after = edited(analysis, answer.edit)
+                assert effect_on(after, policy.ref, node).in_force, (policy.ref, node)
+                assert errors(after, answer.edit.object) <= errors(analysis, answer.edit.object)
+
+
+def errors(analysis: Analysis, obj: ObjectRef) -> set[str]:
+    """The errors of an object."""
+    return {problem.message for problem in analysis.problems_of(obj) if problem.severity == "error"}
+
+
+def test_what_is_no_policy_or_was_not_read_has_no_answer() -> None:
+    """Nor has a section that is not there."""
+    analysis = usual(defaults("p", ON_ROUTE, a=1))
+    with pytest.raises(UsageError, match="HTTPRoute default/r is no policy"):
+        why_not(analysis, ROUTE.object, ROUTE)
+    with pytest.raises(NotFoundError, match="ColorPolicy default/q was not read"):
+        why_not(analysis, build.ref("ColorPolicy", "q", group="example.com"), ROUTE)
+    with pytest.raises(NotFoundError) as error:
+        why_not(analysis, POLICY, build.node("HTTPRoute", "r", "nope"))
+    assert (error.value.message, error.value.hint) == ("HTTPRoute default/r has no section nope", "it has rule[0]")
+    with pytest.raises(NotFoundError) as error:
+        why_not(analysis, POLICY, build.node("Namespace", "default", "nope", group=""))
+    assert error.value.hint == "it has no sections"
+
+
+def test_an_effect_on_some_paths_is_an_effect() -> None:
+    """Why there is none on the others is said of these, and nothing has to be changed."""
+    listeners = (build.listener(), build.listener("other", port=81), build.listener("third", port=82))
+    analysis = around(
+        build.gateway("g", *listeners),
+        build.gateway("h"),
+        build.route(parents=[build.parent(), build.parent("h")]),
+        overrides("o", build.target("g", section="other"), a=1),
+        defaults("p", build.target("g"), a=2),
+    )
+    answer = why_not(analysis, POLICY, ROUTE)
+    assert (answer.in_force, answer.edit, answer.obstacle, answer.tried) == ((0, 2), None, "", 0)
+    assert [(reason.rule, reason.paths) for reason in answer.reasons] == [("not-on-path", (3,)), ("superseded", (1,))]
+    assert answer.reasons[0].message == "that path does not lead through Gateway default/g"
+
+
+def test_a_kind_that_takes_effect_further_down_has_an_effect_above() -> None:
+    """On a Gateway, if a route below it is affected by way of the Gateway; not, if by way of the route alone."""
+    levels = profiled(effective_targets=(TargetLevel(HTTP_ROUTE),))
+    gateway = build.node("Gateway", "g")
+    assert why_not(usual(defaults("p", ON_GATEWAY, a=1), profile=levels), POLICY, gateway).in_force
+    both = usual(defaults("p", ON_ROUTE, a=1), defaults("o", ON_GATEWAY, b=1), profile=levels)
+    answer = why_not(both, POLICY, gateway)
+    assert [reason.rule for reason in answer.reasons] == ["target-below"]
+
+
+def test_what_was_not_read_leaves_the_answer_open() -> None:
+    """Whether a listener takes a route may depend on the labels of a Namespace."""
+    by_team = build.allow("Selector", {"matchLabels": {"team": "a"}})
+    analysis = analyze(
+        build.snapshot(
+            build.gateway("g", build.listener(allowedRoutes=by_team), build.listener("other", port=81)),
+            build.route(namespace="far", parents=[build.parent(namespace="default")]),
+            build.policy("p", build.target("g", section="other"), color="red"),
+            build.policy("u", build.target("g", section="http"), color="red"),
+        )
+    )
+    answer = why_not(analysis, POLICY, build.node("HTTPRoute", "r", namespace="far"))
+    assert [reason.rule for reason in answer.reasons] == ["listener-namespace"]
+    assert answer.unseen
+    selected = why_not(analysis, SELECTED, build.node("HTTPRoute", "r", namespace="far"))
+    assert [reason.rule for reason in selected.reasons] == ["parent-unknown"]
+    unread = why_not(
+        analyze(build.snapshot(build.route(), defaults("p", build.target("q", "Gateway"), a=1))), POLICY, ROUTE
+    )
+    assert [reason.rule for reason in unread.reasons] == ["target-unknown"]
+
+
+def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:
+    """The target's own value beats a default."""
+    profile = profiled(object_fields={"retry.attempts": "rule.retry.attempts"}, stanzas="singular")
+    analysis = around(
+        build.gateway(),
+        build.route(rules=[build.rule(build.backend(), retry={"attempts": 3})]),
+        build.policy("p", ON_ROUTE, default={"retry": {"attempts": 1}}),
+        profile=replace(profile, effective_targets=(TargetLevel(HTTP_ROUTE, section=True),)),
+    )
+    answer = why_not(analysis, POLICY, ROUTE)
+    assert [reason.message for reason in answer.reasons] == [
+        "rule[0] of HTTPRoute default/r sets retry.attempts itself"
+    ]
+    assert answer.edit
+    assert [change.path for change in answer.edit.changes] == [("spec", "default"), ("spec", "override")]
+
+
+def test_what_the_edit_takes_away_is_said() -> None:
+    """A single reference that names another object no longer names the first one."""
+    analysis = usual(build.route("q"), build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red"))
+    answer = why_not(analysis, POLICY, ROUTE)
+    assert answer.lost == (build.node("HTTPRoute", "q"),)
+    assert answer.edit
+    assert answer.edit.field == "spec.targetRef.name"
+
+
+def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
+    """The definition knows of no labels' selector, and of no list of references."""
+    single = object_schema(targetRef=anything(), color={"type": "string"})
+    analysis = usual(build.policy("p", color="red"), schema=single)
+    answer = why_not(analysis, POLICY, ROUTE)
+    assert answer.edit
+    assert answer.edit.changes[0].path == ("spec", "targetRef")
+
+
+def test_without_any_outcome_there_is_a_reason_all_the_same() -> None:
+    """Should nothing that is known explain it, the answer says that nothing counts."""
+    analysis = usual(defaults("p", ON_ROUTE, a=1))
+    policy = analysis.index.get(POLICY)
+    assert policy
+    effect = effect_on(analysis, POLICY, ROUTE)._replace(in_force=())
+    assert [reason.rule for reason in reasons_of(analysis, policy, ROUTE, effect)] == ["not-counted"]
+
+
+def test_reasons_name_the_object_and_its_origin() -> None:
+    """So that a person can go there."""
+    (answer,) = (why_not(one.analysis, one.policy, one.target) for one in CAUSES if one.name == "a typing error")
+    reason = answer.reasons[0]
+    assert (reason.object, reason.field, reason.origin, reason.api_reason) == (
+        POLICY,
+        "spec.targetRefs[0]",
+        build.ORIGIN,
+        "TargetNotFound",
+    )
+    assert reason.message == "HTTPRoute default/rr does not exist"

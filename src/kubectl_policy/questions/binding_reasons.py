@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.reason import Reason, named
-from kubectl_policy.topology.conflicts import CONFLICTS, admits
+from kubectl_policy.topology.conflicts import admits
 from kubectl_policy.topology.listeners import supported_kinds_of
-from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
+    ROUTES,
     gateway_of,
     parent_refs,
 )
@@ -25,16 +24,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.listeners import Listener
-    from kubectl_policy.topology.references import ParentRef
 
 
 def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:
     """Why a route is not attached to what it names as parents or, if given, to what belongs to a node above it."""
     bindings = analysis.topology.bindings(route)
     relevant = [binding for binding in bindings if above is None or belongs(analysis, binding, above)]
-    for binding in relevant:
-        if binding.state != "attached":
-            yield _refused(analysis, binding)
+    yield from (_refused(analysis, binding) for binding in relevant if binding.state != "attached")
     if not relevant:
         where = named(above) if above else "anything that lets requests in"
         others = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
@@ -58,25 +54,25 @@ def belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
 
 
 def _refused(analysis: Analysis, binding: Binding) -> Reason:
-    route, index = binding.route, analysis.index
-    place = f"spec.parentRefs[{binding.parent_index}]"
-    related = (NodeRef(route), binding.listener or NodeRef(binding.parent))
-    listener = _listener(analysis, binding.listener)
-    if binding.is_delegated:
+    route, node = binding.route, binding.listener or NodeRef(binding.parent)
+    place, listener = f"spec.parentRefs[{binding.parent_index}]", _listener(analysis, binding.listener)
+    invalid = analysis.topology.relations.passed_over(node)
+    if binding.parent.group_kind in ROUTES:
         rule, holder, field = "not-delegated", binding.parent, "spec.rules"
     elif binding.state == "unknown":
         rule, holder, field = "parent-unknown", route, place
+    elif invalid and invalid.message == binding.message:
+        rule, holder, field = "parent-invalid", node.object, listener.field if listener else "spec"
     elif listener is None:
-        parents = {one.position: one for one in parent_refs(index, route, index.raw(route))}
-        rule, last = _no_listener(analysis, binding, parents[binding.parent_index])
-        holder, field = route, f"{place}{last}"
+        rule, field = _no_listener(analysis, binding, place)
+        holder = route
     elif binding.reason == "NoMatchingListenerHostname":
         rule, holder, field = "listener-hostname", route, "spec.hostnames"
     elif binding.reason == "NotAllowedByListeners":
         rule, holder, field = _not_allowed(analysis, binding, listener)
     else:
-        rule = "listener-conflict" if binding.reason in CONFLICTS else "listener-invalid"
-        holder, field = listener.node.object, listener.field
+        rule, holder, field = "listener-conflict", node.object, listener.field
+    related = (NodeRef(route), node)
     return Reason(rule, binding.message, holder, field, api_reason=binding.reason, related=related)
 
 
@@ -85,30 +81,28 @@ def _listener(analysis: Analysis, node: NodeRef | None) -> Listener | None:
     return next((listener for listener in listeners if listener.node == node), None)
 
 
-def _no_listener(analysis: Analysis, binding: Binding, parent: ParentRef) -> tuple[str, str]:
+def _no_listener(analysis: Analysis, binding: Binding, place: str) -> tuple[str, str]:
     """The rule by which a parent itself refuses a route, and the field of the parentRef that is to blame."""
-    if binding.reason == "NoMatchingParent" and analysis.index.presence(parent.object) != "present":
-        return "parent-missing", ".name"
-    if binding.reason != "NoMatchingParent":
-        return "listener-invalid", ""
-    if parent.section and parent.section not in analysis.topology.sections(parent.object):
-        return "listener-missing", ".sectionName"
-    return ("listener-port", ".port") if parent.port is not None else ("listener-missing", "")
+    index, route = analysis.index, binding.route
+    parents = {one.position: one for one in parent_refs(index, route, index.raw(route))}
+    parent = parents[binding.parent_index]
+    if index.presence(parent.object) != "present":
+        return "parent-missing", f"{place}.name"
+    if parent.port is not None and parent.section in {"", *analysis.topology.sections(parent.object)}:
+        return "listener-port", f"{place}.port"
+    return "listener-missing", f"{place}.sectionName" if parent.section else place
 
 
 def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tuple[str, ObjectRef, str]:
     """The rule by which a listener does not allow a route, the object that says so, and the field."""
     index, owner, gateway = analysis.index, listener.node.object, listener.gateway
     if gateway is None or index.presence(gateway) == "missing":
-        return "parent-missing", owner, "spec.parentRef"
+        return "parent-missing", owner, "spec.parentRef.name"
     if owner != gateway and admits(index, gateway, owner) is False:
         return "listener-set-refused", gateway, "spec.allowedListeners"
     if binding.route.group_kind not in supported_kinds_of(index, analysis.topology.settings, listener):
         return "listener-kind", owner, f"{listener.field}.allowedRoutes.kinds"
-    namespaces = mapping_at(listener.raw, "allowedRoutes.namespaces")
-    if lets_in(index, namespaces, "Same", owner.namespace, binding.route.namespace) is False:
-        return "listener-namespace", owner, f"{listener.field}.allowedRoutes.namespaces"
-    return "listener-invalid", owner, listener.field
+    return "listener-namespace", owner, f"{listener.field}.allowedRoutes.namespaces"
 
 
 def not_sent(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:

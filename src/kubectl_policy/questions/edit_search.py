@@ -38,13 +38,14 @@ from kubectl_policy.questions.edits_of_routes import (
 from kubectl_policy.questions.effect_on import effect_on
 from kubectl_policy.questions.effects import affected
 from kubectl_policy.questions.reason import named
+from kubectl_policy.resolution.spec_proper import stanzas_of
 from kubectl_policy.validation.pruning import pruned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.questions.edit import Case, Edit, Generator
 
 # Each one takes an analysis of the world with it.
@@ -165,9 +166,18 @@ def _works(case: Case, edit: Edit, after: Analysis) -> bool:
     policy = case.policy.ref
     if after.registry.profile_of(policy.group_kind) is None or not _is_kept(after, edit):
         return False
+    if edit.object == policy and edit.after and _settings(case, edit.after) != _settings(case, case.policy):
+        return False
     if not effect_on(after, policy, case.target).in_force:
         return False
     return _errors(after, edit.object) <= _errors(case.analysis, edit.object)
+
+
+def _settings(case: Case, policy: Resource) -> list[dict[str, Json]]:
+    """What a policy sets, stanza by stanza: to say something else is no way to have what it says take effect."""
+    order = case.profile.order_field
+    found = stanzas_of(policy.raw, case.profile)
+    return [{key: value for key, value in part.spec.items() if f"spec.{key}" != order} for part in found]
 
 
 def _is_kept(after: Analysis, edit: Edit) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from kubectl_policy.model.resource import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.model import Json
 
@@ -154,12 +154,8 @@ def _item_changes(before: list[Json], after: list[Json], path: Steps) -> Iterato
 
 def lines(value: Json) -> int:
     """How many lines a value takes when it is written out, one for each field and each plain item."""
+    if not value or not isinstance(value, list | Mapping):
+        return 1
     if isinstance(value, Mapping):
-        return sum(1 if _is_plain(child) else 1 + lines(child) for child in value.values())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return sum(1 if _is_plain(item) else lines(item) for item in value)
-    return 1
-
-
-def _is_plain(value: Json) -> bool:
-    return not value or not isinstance(value, list | Mapping)
+        return sum(lines(child) + bool(child and isinstance(child, list | Mapping)) for child in value.values())
+    return sum(map(lines, value))

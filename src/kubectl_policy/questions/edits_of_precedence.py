@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import integer_at, mapping_at, number_in_annotation
+from kubectl_policy.model.fields import integer_at, number_in_annotation
 from kubectl_policy.questions.edit import Edit
 from kubectl_policy.questions.editing import GONE, altered, steps, value_on
+from kubectl_policy.resolution.spec_proper import stanzas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,18 +40,24 @@ def yield_to_it(case: Case, reason: Reason) -> Iterator[Edit]:
 
 
 def _renamed(case: Case, policy: Resource, old: str, new: str) -> Iterator[Edit]:
-    stanza = value_on(policy.raw, ("spec", old))
-    if stanza is not None and value_on(policy.raw, ("spec", new)) is None:
+    if old in _stanzas(case, policy) and new not in _stanzas(case, policy):
+        stanza = value_on(policy.raw, ("spec", old))
         yield from case.change(altered(policy, (("spec", old), GONE), (("spec", new), stanza)))
+
+
+def _stanzas(case: Case, policy: Resource) -> list[str]:
+    """The names of a policy's stanzas; a kind may have a field of such a name that is none."""
+    return [
+        stanza.field.rpartition(".")[2] for stanza in stanzas_of(policy.raw, case.profile) if stanza.field != "spec"
+    ]
 
 
 def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
     """One of the two policies chooses another strategy, in its stanza or in the field for it."""
     field = case.profile.strategy_field
     for policy in (case.policy, *_beaters(case, reason)):
-        for stanza in (name for pair in _STANZAS for name in pair):
-            if mapping_at(policy.raw, f"spec.{stanza}"):
-                yield from case.change(altered(policy, (("spec", stanza, "strategy"), "patch")))
+        for stanza in _stanzas(case, policy):
+            yield from case.change(altered(policy, (("spec", stanza, "strategy"), "patch")))
         for value in sorted(case.profile.strategy_values) if field else ():
             yield from case.change(altered(policy, (steps(field), value)))
 

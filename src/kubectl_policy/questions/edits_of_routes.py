@@ -38,15 +38,14 @@ def name_parent(case: Case, reason: Reason) -> Iterator[Edit]:
 
 
 def mend_parent(case: Case, reason: Reason) -> Iterator[Edit]:
-    """The parentRef names another Gateway."""
+    """The reference to the parent names another Gateway."""
     path = steps(reason.field)[:-1]
-    for route in case.read(reason.related[0].object):
+    for owner in case.read(reason.object):
         for node in _gateways(case):
-            reference = mapping_at({"own": value_on(route.raw, path)}, "own")
-            named: dict[str, Json] = {**reference, "name": node.object.name}
-            if node.object.namespace != route.ref.namespace or "namespace" in reference:
-                named["namespace"] = node.object.namespace
-            yield from case.change(altered(route, (path, named)))
+            name: tuple[Steps, Json | Gone] = ((*path, "name"), node.object.name)
+            away = node.object.namespace != owner.ref.namespace
+            namespace: tuple[Steps, Json | Gone] = ((*path, "namespace"), node.object.namespace if away else GONE)
+            yield from case.change(altered(owner, name, namespace))
 
 
 def _gateways(case: Case) -> list[NodeRef]:

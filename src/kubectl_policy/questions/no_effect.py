@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 def reasons_of(analysis: Analysis, policy: Resource, target: NodeRef, effect: EffectOn) -> tuple[Reason, ...]:
     """Why a policy has no effect on a node or, if it has one, why it has none on the other paths; in causal order."""
     found = _NoEffect(analysis, policy, target, effect)
-    reasons = found.on_other_paths() if effect.in_force else found.at_all()
-    return in_causal_order(analysis, reasons)
+    reasons = [*(found.on_other_paths() if effect.in_force else found.at_all())]
+    if reasons or effect.in_force:
+        return in_causal_order(analysis, reasons)
+    return in_causal_order(analysis, [Reason("not-counted", "nothing that it says counts there", policy.ref, "spec")])
 
 
 class _NoEffect:
@@ -95,7 +97,7 @@ class _NoEffect:
         for place in sorted(through):
             yield from self._on_path(place, node)
         if not through and node.object == self._target.object:
-            yield from self._without_traffic(node)
+            yield from self._without_traffic()
         elif not through:
             yield from self._not_led_to(node)
 
@@ -134,20 +136,18 @@ class _NoEffect:
         names = " or ".join(dict.fromkeys(map(named, nodes)))
         return Reason("not-on-path", f"{what} through {names}", self._policy.ref, related=tuple(nodes))
 
-    def _without_traffic(self, node: NodeRef) -> Iterator[Reason]:
+    def _without_traffic(self) -> Iterator[Reason]:
         """Why no request comes to a node that the policy names itself."""
-        for path in self._effect.paths:
+        silent = [path for place, path in enumerate(self._effect.paths) if place not in self._effect.carrying]
+        for path in silent:
             yield from self._no_traffic_on(path)
-        if self._effect.carrying:
-            message = f"no path leads through {named(node)}"
-            yield Reason("no-traffic", message, node.object, related=(node,))
 
     def _no_traffic_on(self, path: Path) -> Iterator[Reason]:
-        relations = self._analysis.topology.relations
-        route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
-        if route and relations.is_unattached(route):
+        """Why no request comes down a path: its first route is attached to nothing, or another one cuts it off."""
+        route = next(node.object for node in path if node.object.group_kind in ROUTES)
+        if self._analysis.topology.relations.is_unattached(route):
             yield from refused(self._analysis, route)
-        elif route and not self._analysis.topology.carries_traffic(path):
+        else:
             yield cut_off(route)
 
     def _not_led_to(self, node: NodeRef) -> list[Reason]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.questions.reason import Reason, named
-from kubectl_policy.resolution import fates_of, reach
+from kubectl_policy.resolution import fates_of
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.handshake import WITH_HOSTNAMES
@@ -42,12 +42,10 @@ def no_outcome(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef)
         return Reason("hostname-too-wide", message, route, "spec.hostnames")
     if profile.policy_class == "direct":
         return direct_above(policy, node)
-    if not reach(path, profile):
-        levels = ", ".join(dict.fromkeys(str(level.group_kind) for level in profile.effective_targets))
-        where = f"{kind} takes effect at {levels}" if levels else f"{kind} takes effect at what carries requests"
-        return Reason("takes-effect-elsewhere", f"{where}, and there is none on the way", policy, related=(node,))
-    message = f"what is attached to {named(node)} does not count at the end of this path"
-    return Reason("not-counted", message, policy, related=(node,))
+    levels = ", ".join(dict.fromkeys(str(level.group_kind) for level in profile.effective_targets))
+    where = f"at {levels}" if levels else "at what carries requests"
+    message = f"{kind} takes effect {where}, and on the way there is none below {named(node)}"
+    return Reason("takes-effect-elsewhere", message, policy, related=(node,))
 
 
 def direct_above(policy: ObjectRef, node: NodeRef) -> Reason:

@@ -1,0 +1,117 @@
+"""`why-not`: arguments, formats, lines of files and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+import pytest
+import yaml
+
+from kubectl_policy.cli.why_not import WhyNotOutput
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Command
+
+BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
+ASK: Final = ("why-not", "retrypolicy/own", "httproute/menu", "-n", "baker", "--offline", BAKERY)
+EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["retrypolicy/own"], ["retrypolicy", "own"], ["a/b", "c/"], ["a/b", "c/d", "e/f"], ["a/b/c", "d/e"]]
+)
+def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None:
+    """With exit code 2, one line that says what is wrong and one that helps."""
+    message = "error: why-not takes a policy and an object, each as TYPE/NAME"
+    assert command("why-not", *words) == (2, "", f"{message}\nhint: {EXAMPLE}\n")
+
+
+def test_nothing_to_read_is_refused(command: Command) -> None:
+    """As by every command."""
+    assert command("why-not", "a/b", "c/d").err == (
+        "error: live clusters are not supported yet\nhint: add --offline PATH to read manifests\n"
+    )
+
+
+def test_an_unknown_option_is_refused(command: Command) -> None:
+    """The hint names the command."""
+    code, out, err = command("why-not", "--nope")
+    assert (code, out) == (2, "")
+    assert err.endswith("\nhint: kubectl policy why-not --help lists what there is\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["httproute/menu", "httproute/menu"], 2, "HTTPRoute baker/menu is no policy"),
+        (["retrypolicy/none", "httproute/menu"], 3, 'retrypolicy "none" not found in namespace baker'),
+        (["retrypolicy/own", "httproute/none"], 3, 'httproute "none" not found in namespace baker'),
+        (["retrypolicy/own", "service/cream"], 3, 'service "cream" not found in namespace baker'),
+        (["retrypolicy/own", "httproute/menu", "--section", "x"], 3, "HTTPRoute baker/menu has no section x"),
+        (["nothing/own", "httproute/menu"], 2, 'there is no resource type "nothing" in the input'),
+    ],
+)
+def test_what_is_not_there_has_no_answer(command: Command, words: list[str], code: int, message: str) -> None:
+    """With a hint at what there is."""
+    found = command("why-not", *words, "-n", "baker", "--offline", BAKERY)
+    assert (found.code, found.out) == (code, "")
+    assert found.err.startswith(f"error: {message}\nhint: ")
+
+
+def test_the_line_is_that_of_the_field(command: Command) -> None:
+    """Of the reference in the policy, where the reason is and where the edit goes."""
+    lines = (BAKERY / "policies.yaml").read_text("utf-8").splitlines()
+    number = next(number for number, line in enumerate(lines, 1) if "HTTPRoute, name: events" in line)
+    code, out, err = command(*ASK)
+    assert (code, err) == (0, "")
+    assert out.count(f"policies.yaml:{number})") == 2
+    document = json.loads(command(*ASK, "-o", "json").out)
+    assert document["reasons"][0]["origin"]["line"] == number
+    assert document["edit"]["origin"]["line"] == number
+
+
+def test_without_such_a_field_it_is_that_of_the_object(command: Command) -> None:
+    """A new object has none."""
+    words = ("circuitbreakerpolicy/till-rush-hour", "service/till")
+    out = command("why-not", *words, "-n", "baker", "--offline", BAKERY).out
+    lines = (BAKERY / "policies.yaml").read_text("utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines, 1) if "name: till" in line) - 3
+    assert out.endswith(f"delete CircuitBreakerPolicy baker/till ({BAKERY / 'policies.yaml'}:{start})\n")
+
+
+@pytest.mark.parametrize("output", get_args(WhyNotOutput))
+def test_every_format_says_the_same(command: Command, output: str) -> None:
+    """The documents with the same names for things."""
+    code, out, err = command(*ASK, "-o", output)
+    assert (code, err) == (0, "")
+    if output == "tree":
+        assert out.startswith("RetryPolicy baker/own has no effect on HTTPRoute baker/menu: its target is HTTPRoute")
+    else:
+        document = yaml.safe_load(out)
+        assert (document["kind"], document["policy"]["name"]) == ("EffectExplanation", "own")
+        assert [change["field"] for change in document["edit"]["changes"]] == ["spec.targetRefs[1]"]
+
+
+def test_the_target_can_be_in_another_namespace(command: Command) -> None:
+    """And a section of it can be meant."""
+    ask = ("why-not", "timeoutpolicy/strict", "httproute/menu", "-n", "infra", "--offline", BAKERY)
+    assert command(*ask).code == 3
+    out = command(*ask, "--target-namespace", "baker", "--section", "cream").out
+    assert out.startswith("TimeoutPolicy infra/strict has an effect on HTTPRoute baker/menu, rule cream, on 1 of its 2")
+
+
+def test_colour_is_there_if_it_is_asked_for(command: Command) -> None:
+    """And only in the tree."""
+    assert "\x1b[" in command(*ASK, "--color", "always").out
+    assert "\x1b[" not in command(*ASK, "--color", "always", "-o", "yaml").out
+
+
+def test_what_cannot_be_read_is_said(command: Command, tmp_path: Path) -> None:
+    """In the answer, and in its first sentence."""
+    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    found = command(*ASK, "--offline", tmp_path)
+    assert found.code == 0
+    assert "as far as could be read: 1 file could not be" in found.out.replace("\n  ", " ")
+    assert "Could not be seen" in found.out
