@@ -75,6 +75,9 @@ def object_schema(**fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": {"spec": {"type": "object", "properties": dict(fields)}}}
 
 
+LIST: Final = {"type": "array", "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+
+
 def anything() -> dict[str, Any]:
     """The schema of a field that keeps what it holds."""
     return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -679,6 +682,19 @@ def of_precedence() -> list[Cause]:
         Cause(
             "a nearer policy",
             usual(build.policy("o", ON_ROUTE, age=1, defaults={"a": 1}), defaults("p", ON_GATEWAY, age=2, a=2)),
+            ROUTE,
+            "superseded",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "a nearer policy, and a stanza that the definition knows",
+            usual(
+                overrides("o", ON_ROUTE, a=1),
+                build.policy("p", ON_GATEWAY, a=2),
+                schema=object_schema(targetRefs=LIST, overrides=anything(), a={"type": "integer"}),
+                profile=profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False),
+            ),
             ROUTE,
             "superseded",
             "change",

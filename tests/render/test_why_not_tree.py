@@ -108,7 +108,7 @@ def test_a_deletion_names_what_goes() -> None:
         ("nothing that it sets", "the policy has to declare what it is to set."),
         ("how it attaches", "how the policy attaches is not computed, so that no change can be checked."),
         ("two listeners that cannot be told apart", "nothing in one object would let it reach HTTPRoute default/r."),
-        ("a rule without backends", "the one that was tried does not."),
+        ("a rule without backends", "the one that was tried gives it none."),
     ],
 )
 def test_where_no_single_change_would_do_it_the_answer_says_so(name: str, said: str) -> None:

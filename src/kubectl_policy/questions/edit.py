@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from kubectl_policy.questions.editing import changes, field_of, lines
+from kubectl_policy.questions.editing import changes, field_of, lines, value_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.editing import Change
+    from kubectl_policy.questions.editing import Change, Steps
     from kubectl_policy.questions.effect_on import EffectOn
     from kubectl_policy.questions.reason import Reason
     from kubectl_policy.topology import Path
@@ -89,6 +89,13 @@ class Case:
         """An object, if it was read."""
         found = self.analysis.index.get(ref)
         yield from [found] if found else []
+
+    def schema_at(self, kind: GroupKind, path: Steps) -> Json:
+        """What the definition of a kind says of a field; nothing if the definition was not read."""
+        found: Json = self.analysis.index.defaults.schema_of(kind)
+        for step in path:
+            found = value_on(found, ("properties", step))
+        return found
 
     def change(self, after: Resource | None) -> Iterator[Edit]:
         """The edit that makes an object what it is to be, if it exists and that differs from what it is."""

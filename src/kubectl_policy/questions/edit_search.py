@@ -123,7 +123,11 @@ def _obstacle(case: Case, tried: int) -> str:
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
         return f"nothing in one object would let it reach {named(case.target)}"
-    return f"of the {tried} that were tried none gives it an effect" if tried > 1 else "the one that was tried does not"
+    return (
+        f"of the {tried} that were tried none gives it an effect"
+        if tried > 1
+        else "the one that was tried gives it none"
+    )
 
 
 def _lost(case: Case, after: Analysis) -> tuple[NodeRef, ...]:

@@ -27,9 +27,14 @@ def _beaters(case: Case, reason: Reason) -> Iterator[Resource]:
 
 
 def override(case: Case, _: Reason) -> Iterator[Edit]:
-    """The policy overrides where it has set defaults."""
+    """The policy overrides where it has set defaults, or has no stanzas although its kind is defined to have some."""
+    kind = case.policy.ref.group_kind
     for defaults, overrides in _STANZAS:
         yield from _renamed(case, case.policy, defaults, overrides)
+        if not _stanzas(case, case.policy) and case.schema_at(kind, ("spec", overrides)):
+            bare = dict(stanzas_of(case.policy.raw, case.profile)[0].spec)
+            gone = [(("spec", key), GONE) for key in bare]
+            yield from case.change(altered(case.policy, *gone, (("spec", overrides), bare)))
 
 
 def yield_to_it(case: Case, reason: Reason) -> Iterator[Edit]:

@@ -93,7 +93,9 @@ def _failing(case: Case) -> list[Attachment]:
 
 def _naming(case: Case, node: NodeRef, section: str) -> Iterator[Edit]:
     raw = case.policy.raw
-    fields = [field for field in case.profile.target_fields if "Selector" not in field]
+    named = (field for field in case.profile.target_fields if "Selector" not in field)
+    # Where both spellings are possible and neither is used, lists are what newer kinds have.
+    fields = sorted(named, key=lambda field: not field.endswith("s"))
     present = [field for field in fields if value_at(raw, field) is not None]
     failing = {attachment.declared.field for attachment in _failing(case)}
     for field in present or fields:

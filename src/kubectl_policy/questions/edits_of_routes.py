@@ -157,9 +157,7 @@ def switch_on(case: Case, _: Reason) -> Iterator[Edit]:
     index = case.analysis.index
     for switch in filter(None, [case.profile.enabled_by]):
         path = steps(f"spec.{switch.field}")
-        schema: Json = index.defaults.schema_of(switch.group_kind)
-        for key in map(str, path):
-            schema = mapping_at(mapping_at(schema, "properties"), key)
+        schema = case.schema_at(switch.group_kind, path)
         for found in index.of_kind(switch.group_kind):
             if text_at(schema, "type") == "boolean" or value_on(found.raw, path) is False:
                 yield from case.change(altered(found, (path, True)))
