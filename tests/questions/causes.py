@@ -118,6 +118,29 @@ def of_references() -> list[Cause]:
             "change",
             POLICY,
         ),
+        Cause(
+            "one of several sections",
+            around(
+                build.gateway("g", build.listener(), build.listener("other", port=81)),
+                build.policy("p", targetRef={**ON_GATEWAY, "sectionNames": ["other"]}, color="red"),
+            ),
+            build.node("Gateway", "g", "http"),
+            "other-section",
+            "change",
+            POLICY,
+        ),
+        Cause(
+            "sections of another object",
+            around(
+                build.gateway(),
+                build.gateway("h"),
+                build.policy("p", targetRef={**build.target("h"), "sectionNames": ["http"]}, color="red"),
+            ),
+            build.node("Gateway", "g", "http"),
+            "other-target",
+            "change",
+            POLICY,
+        ),
         Cause("no reference", usual(build.policy("p", color="red")), ROUTE, "no-reference", "change", POLICY),
         Cause(
             "a section that is not there",
@@ -244,6 +267,20 @@ def across_namespaces() -> list[Cause]:
         Cause(
             "a target in another namespace",
             usual(far),
+            ROUTE,
+            "not-permitted",
+            "create",
+            build.ref("ReferenceGrant", "r-for-far"),
+            far_policy,
+        ),
+        Cause(
+            "a target in another namespace that labels select",
+            usual(
+                build.policy(
+                    "p", targetSelectors=[{**selector(), "namespaces": {"from": "All"}}], namespace="far", a=1
+                ),
+                profile=profiled(cross_namespace=False),
+            ),
             ROUTE,
             "not-permitted",
             "create",

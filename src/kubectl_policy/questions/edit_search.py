@@ -21,6 +21,7 @@ from kubectl_policy.questions.edits_of_references import (
     name_in_filter,
     name_it,
     name_overlapping,
+    nameable_kinds,
 )
 from kubectl_policy.questions.edits_of_routes import (
     add_hostname,
@@ -118,7 +119,8 @@ def _obstacle(case: Case, tried: int) -> str:
     for reason in case.reasons:
         if reason.rule in _BEFORE_ALL:
             return _BEFORE_ALL[reason.rule]
-    if case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}:
+    away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
+    if away and target.group_kind in nameable_kinds(case):
         own = f"a {policy.kind} can name its own namespace {policy.namespace} alone"
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:

@@ -20,11 +20,12 @@ from kubectl_policy.model.resource import Resource
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.edit import Edit
 from kubectl_policy.questions.editing import GONE, altered, steps, value_on
+from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.grants import REFERENCE_GRANT
 from kubectl_policy.topology.references import unnamed_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json
@@ -51,14 +52,26 @@ def name_it(case: Case, _: Reason) -> Iterator[Edit]:
 
 def _nameable(case: Case) -> list[NodeRef]:
     """The node, the whole of its object, its sections, then what is nearest on its paths."""
-    target, index = case.target, case.analysis.topology
-    kinds = case.profile.declared_targets
-    named = {attachment.target.object.group_kind for attachment in _failing(case) if attachment.target}
-    sections = [] if target.section else [NodeRef(target.object, name) for name in index.sections(target.object)]
+    target, topology = case.target, case.analysis.topology
+    sections = [] if target.section else [NodeRef(target.object, name) for name in topology.sections(target.object)]
     near = [node for node, _ in sorted(_distances(case).items(), key=lambda found: found[1])]
     nodes = [target, NodeRef(target.object), *sections, *near]
-    wanted = kinds or {target.object.group_kind, *named}
-    return list(dict.fromkeys(node for node in nodes if node.object.group_kind in wanted))[:_MOST_NODES]
+    kinds = nameable_kinds(case)
+    return list(dict.fromkeys(node for node in nodes if node.object.group_kind in kinds))[:_MOST_NODES]
+
+
+def nameable_kinds(case: Case) -> Collection[GroupKind]:
+    """The kinds that the policy can name; where nobody has said which, that of the node, and those it names already.
+
+    A direct kind that is known to take effect somewhere can name nothing else, and none changes a Namespace.
+    """
+    profile, kind = case.profile, case.target.object.group_kind
+    named = {attachment.target.object.group_kind for attachment in _failing(case) if attachment.target}
+    kinds = profile.declared_targets or {kind, *named}
+    if profile.policy_class == "inherited":
+        return kinds
+    levels = {level.group_kind for level in profile.effective_targets}
+    return (kinds & levels if levels else kinds) - CARRY_NOTHING
 
 
 def _distances(case: Case) -> dict[NodeRef, int]:
@@ -120,7 +133,10 @@ def _pointed(case: Case, path: Steps, entry: Json, node: NodeRef, section: str) 
     fields: dict[str, Json] = {"group": obj.group_kind.group, "kind": obj.kind, "name": obj.name}
     if away or (obj.namespace and "namespace" in known):
         fields["namespace"] = obj.namespace
-    if section:
+    if section and "sectionNames" in known:
+        same = all(known.get(key) == value for key, value in fields.items())
+        fields["sectionNames"] = [*(items_at(known, "sectionNames") if same else ()), section]
+    elif section:
         fields["sectionName"] = section
     kept = {key: value for key, value in known.items() if key in fields or key not in _TELLING}
     yield from case.change(altered(case.policy, (path, {**kept, **fields})))

@@ -126,7 +126,7 @@ class _NoEffect:
             for one in sections
             for holder in self._analysis.resolver.claimants(one, profile.group_kind)
         ]
-        if not holders:
+        if not holders or (self._is_direct and node.object != self._target.object):
             return None
         holder, section = holders[0]
         message = f"{holder} → {named(section)} stands there in place of what is on {named(node)} as a whole"

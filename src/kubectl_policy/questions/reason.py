@@ -103,9 +103,11 @@ def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reas
     for reason in reasons:
         found.setdefault(reason._replace(paths=()), {}).update(dict.fromkeys(reason.paths))
     merged = (reason._replace(paths=tuple(sorted(paths))) for reason, paths in found.items())
-    return tuple(_with_origin(analysis, reason) for reason in sorted(merged, key=lambda one: RULES.index(one.rule)))
+    return tuple(_placed(analysis, reason) for reason in sorted(merged, key=lambda one: RULES.index(one.rule)))
 
 
-def _with_origin(analysis: Analysis, reason: Reason) -> Reason:
-    resource = analysis.index.get(reason.object)
-    return reason._replace(origin=resource.origin if resource else None)
+def _placed(analysis: Analysis, reason: Reason) -> Reason:
+    """A reason with its origin and, if it is about what a policy is attached to, the reference to that as its field."""
+    resource, attachments = analysis.index.get(reason.object), analysis.attachments.get(reason.object, ())
+    named = (one.declared.field for one in attachments if one.target in reason.related and not one.declared.named_by)
+    return reason._replace(origin=resource.origin if resource else None, field=reason.field or next(named, ""))

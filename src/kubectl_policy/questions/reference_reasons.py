@@ -63,7 +63,8 @@ def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
     lacks = policy_failure(policy, profile, analysis.index) if policy else None
     if inside or (lacks and lacks.message == attachment.message):
         return "need-not-permitted"
-    return "namespace-closed" if profile.cross_namespace is False else "not-permitted"
+    closed = profile.cross_namespace is False and attachment.declared.selector is None
+    return "namespace-closed" if closed else "not-permitted"
 
 
 def elsewhere(analysis: Analysis, policy: Resource, found: Sequence[Attachment], target: NodeRef) -> Iterator[Reason]:
