@@ -152,6 +152,13 @@ def test_what_was_not_read_leaves_the_answer_open() -> None:
     assert answer.unseen
     selected = why_not(analysis, SELECTED, build.node("HTTPRoute", "r", namespace="far"))
     assert [reason.rule for reason in selected.reasons] == ["parent-unknown"]
+    beside = analyze(build.snapshot(build.route(), defaults("p", build.target("q", "HTTPRoute", namespace="x"), a=1)))
+    assert [reason.rule for reason in why_not(beside, POLICY, ROUTE).reasons] == ["not-permitted"]
+    beside = analyze(build.snapshot(build.service(), defaults("p", build.target("t", "Service", group="x.io"), a=1)))
+    service = build.node("Service", "s", group="")
+    assert [reason.rule for reason in why_not(beside, POLICY, service).reasons] == ["other-target"]
+    above = analyze(build.snapshot(build.service(), defaults("p", build.target("q", "HTTPRoute"), a=1)))
+    assert [reason.rule for reason in why_not(above, POLICY, service).reasons] == ["target-unknown"]
     unread = why_not(
         analyze(build.snapshot(build.route(), defaults("p", build.target("q", "Gateway"), a=1))), POLICY, ROUTE
     )

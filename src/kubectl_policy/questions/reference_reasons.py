@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.questions.reason import Reason, named
+from kubectl_policy.topology.tiers import tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,22 +70,36 @@ def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
 
 def elsewhere(analysis: Analysis, policy: Resource, found: Sequence[Attachment], target: NodeRef) -> Iterator[Reason]:
     """What a policy's references name instead of a node."""
+    others: list[Attachment] = []
     for attachment in found:
-        if attachment.state != "attached":
-            yield _meant(attachment, target) or failed(analysis, attachment)
-    attached = [attachment for attachment in found if attachment.state == "attached"]
-    selecting = {attachment.declared.field for attachment in attached if attachment.declared.selector is not None}
+        meant = _meant(attachment, target) if attachment.state != "attached" else None
+        if meant is None and _is_beside(attachment, target):
+            others.append(attachment)
+        else:
+            yield meant or failed(analysis, attachment)
+    selecting = {attachment.declared.field for attachment in others if attachment.declared.selector is not None}
     for field in sorted(selecting):
-        names = [attachment.target for attachment in attached if attachment.declared.field == field]
+        names = [attachment.target for attachment in others if attachment.declared.field == field]
         message = f"{field} selects {_listed(names)}, and not {target.object}"
         yield Reason("not-selected", message, policy.ref, field)
-    named = [attachment for attachment in attached if attachment.declared.selector is None]
-    if named:
-        nodes = [attachment.target for attachment in named]
+    by_name = [attachment for attachment in others if attachment.declared.selector is None]
+    if by_name:
+        nodes = [attachment.target for attachment in by_name]
         verb = "its target is" if len({*nodes}) == 1 else "its targets are"
-        declared = named[0].declared
+        declared = by_name[0].declared
         holder = declared.named_by or policy.ref
         yield Reason("other-target", f"{verb} {_listed(nodes)}", holder, declared.field, related=_nodes(nodes))
+
+
+def _is_beside(attachment: Attachment, target: NodeRef) -> bool:
+    """Whether a reference is to something else than a node, and nothing depends on whether that was read.
+
+    What was not read might lead to the node if it is of a kind further up.
+    """
+    node = attachment.target
+    if attachment.state != "target unknown" or node is None or attachment.declared.selector is not None:
+        return attachment.state == "attached"
+    return tier_of(node.object.group_kind) >= tier_of(target.object.group_kind)
 
 
 def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:
