@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, get_args
 import pytest
 import yaml
 
-from kubectl_policy.cli.blast_radius import BlastOutput
+from kubectl_policy.render.change_formats import ChangeFormat
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
-OUTPUTS: Final = get_args(BlastOutput)
+OUTPUTS: Final = get_args(ChangeFormat)
 RETRIES: Final = ("blast-radius", "retrypolicy/resilience", "-n", "baker", "--offline", BAKERY)
 IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import pytest
 
-from kubectl_policy.cli.diff import DiffOutput
+from kubectl_policy.render.change_formats import ChangeFormat
 from tests.cli.conftest import MANIFESTS
 from tests.repository import Repository
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
-OUTPUTS: Final = get_args(DiffOutput)
+OUTPUTS: Final = get_args(ChangeFormat)
 EXAMPLE: Final = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 BLUE: Final = MANIFESTS.replace("color: red", "color: blue")
 

@@ -1,9 +1,10 @@
 """`blast-radius`: what an object touches, and what deleting it would change."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from kubectl_policy.cli.changes import ChangeOutput, show
 from kubectl_policy.cli.inputs import (
     AllowIncomplete,
     Color,
@@ -18,13 +19,6 @@ from kubectl_policy.cli.inputs import (
 )
 from kubectl_policy.cli.selecting import split_object
 from kubectl_policy.errors import FOUND, INCOMPLETE
-
-if TYPE_CHECKING:
-    from kubectl_policy.questions.blast_radius import BlastRadius
-    from kubectl_policy.render.document import Document
-    from kubectl_policy.render.view import View
-
-BlastOutput = Literal["tree", "table", "wide", "yaml", "json", "markdown", "summary", "name"]
 
 
 def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
@@ -41,7 +35,7 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
             metavar="KEY", help="Count by owner: a label or annotation of the objects, or of their Namespace."
         ),
     ] = "",
-    output: Annotated[BlastOutput, typer.Option("--output", "-o", help="Output format.")] = "tree",
+    output: ChangeOutput = "tree",
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if deleting it would change anything else.")
     ] = False,
@@ -65,48 +59,15 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
     type_name, name = split_object("blast-radius", objects or [])
     analysis = read(offline, profiles, setting, namespace, complete=complete)
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.questions.blast_radius import blast_radius as ask  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
 
     answer = ask(analysis, find(analysis.index, type_name, name, namespace), owner or owner_key())
     options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
-    view = terminal.view(context.find_root().info_name or "", *options)
-    shown = _rendered(answer, output, view)
-    terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
-    _mention(answer, output)
+    show(answer, output, color, (context.find_root().info_name or "", *options))
     unseen = answer.difference.unseen
     mention_the_rest(analysis, unseen=unseen if output in {"tree", "yaml", "json"} else ())
     if unseen and not allow_incomplete:
         return INCOMPLETE
     return FOUND if exit_code and answer.changes else 0
-
-
-def _rendered(answer: "BlastRadius", output: BlastOutput, view: "View") -> "Document":
-    from kubectl_policy.render.blast_radius import blast_radius_tree  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.change_data import blast_radius_document  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.change_formats import change_format  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.change_words import blast_headline  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.formats import verbatim  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see inputs.read)
-
-    headline = blast_headline(answer)
-    match output:
-        case "tree":
-            return blast_radius_tree(answer, view)
-        case "json":
-            return verbatim(as_json(blast_radius_document(answer, headline)))
-        case "yaml":
-            return verbatim(as_yaml(blast_radius_document(answer, headline), unicode=view.unicode))
-        case _:
-            return change_format(answer.difference, headline, output)
-
-
-def _mention(answer: "BlastRadius", output: BlastOutput) -> None:
-    """What a table or a list of names cannot say."""
-    if output in {"table", "wide", "name"}:
-        from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-        from kubectl_policy.render.change_words import blast_headline  # noqa: PLC0415 (see inputs.read)
-
-        terminal.complain(blast_headline(answer))

@@ -1,9 +1,10 @@
-"""How a command is told of changes to the input: objects that are deleted, policies with another target."""
+"""Changes to the input: how a command is told of them, and how it shows what follows from them."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
 import typer
 
+from kubectl_policy.cli.inputs import Color
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.render.change_formats import Change
 
 Delete: TypeAlias = Annotated[
     list[str] | None,
@@ -27,8 +29,28 @@ Retarget: TypeAlias = Annotated[
     ),
 ]
 
+ChangeOutput: TypeAlias = Annotated[
+    Literal["tree", "table", "wide", "yaml", "json", "markdown", "summary", "name"],
+    typer.Option("--output", "-o", help="Output format."),
+]
+
 _DELETE_EXAMPLE = "for example: --delete retrypolicy/own"
 _RETARGET_EXAMPLE = "for example: --retarget retrypolicy/own=gateway/edge#https"
+
+
+def show(answer: "Change", output: ChangeOutput, color: Color, called: "Sequence[str]" = ("",)) -> None:
+    """Show what changes; beside a table or a list of names, which cannot say it, what that comes to.
+
+    `called` is the command with the options that a next one needs.
+    """
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.change_formats import change_headline, render_change  # noqa: PLC0415 (see inputs.read)
+
+    view = terminal.view(*called)
+    shown = render_change(answer, output, view)
+    terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
+    if output in {"table", "wide", "name"}:
+        terminal.complain(change_headline(answer))
 
 
 def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[ObjectRef, ...]":

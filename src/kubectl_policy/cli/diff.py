@@ -1,10 +1,10 @@
 """`diff`: two states of the world compared by what policies amount to in them."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.changes import Delete, Retarget, deletions, in_scope, retargeted
+from kubectl_policy.cli.changes import ChangeOutput, Delete, Retarget, deletions, in_scope, retargeted, show
 from kubectl_policy.cli.inputs import (
     AllowIncomplete,
     Color,
@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Comparison
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.questions.diff import StateDiff
-    from kubectl_policy.render.document import Document
-    from kubectl_policy.render.view import View
 
-DiffOutput = Literal["tree", "table", "wide", "yaml", "json", "markdown", "summary", "name"]
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 
 
@@ -46,7 +42,7 @@ def diff(  # noqa: PLR0913 (every option of the command is a parameter)
     delete: Delete = None,
     retarget: Retarget = None,
     namespace: Namespace = "default",
-    output: Annotated[DiffOutput, typer.Option("--output", "-o", help="Output format.")] = "tree",
+    output: ChangeOutput = "tree",
     allow_incomplete: AllowIncomplete = False,
     profiles: Profiles = None,
     setting: ControllerSettings = None,
@@ -72,7 +68,6 @@ def diff(  # noqa: PLR0913 (every option of the command is a parameter)
         raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
     if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.questions.diff import diff as ask  # noqa: PLC0415 (see inputs.read)
 
     if states:
@@ -81,10 +76,7 @@ def diff(  # noqa: PLR0913 (every option of the command is a parameter)
         analysis = read(offline, profiles, setting, namespace, complete=complete)
         comparison = _what_if(analysis, filename or (), delete or (), retarget or (), namespace)
     difference = ask(comparison)
-    view = terminal.view("")
-    shown = _rendered(difference, output, view)
-    terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
-    _mention(difference, output)
+    show(difference, output, color)
     whole = output in {"tree", "yaml", "json"}
     told = (*difference.problems.introduced, *difference.problems.fixed) if whole else ()
     for state in (comparison.before, comparison.after)[0 if states else 1 :]:
@@ -140,32 +132,3 @@ def _refuse_twice(
         raise UsageError(
             f"{twice} is to be changed in two ways at once", "give it one target, and leave it in -f alone"
         )
-
-
-def _rendered(difference: "StateDiff", output: DiffOutput, view: "View") -> "Document":
-    from kubectl_policy.render.change_data import diff_document  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.change_formats import change_format  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.change_words import diff_headline  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.diff_tree import diff_tree  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.formats import verbatim  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see inputs.read)
-
-    headline = diff_headline(difference)
-    match output:
-        case "tree":
-            return diff_tree(difference, view)
-        case "json":
-            return verbatim(as_json(diff_document(difference, headline)))
-        case "yaml":
-            return verbatim(as_yaml(diff_document(difference, headline), unicode=view.unicode))
-        case _:
-            return change_format(difference, headline, output)
-
-
-def _mention(difference: "StateDiff", output: DiffOutput) -> None:
-    """What a table or a list of names cannot say."""
-    if output in {"table", "wide", "name"}:
-        from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-        from kubectl_policy.render.change_words import diff_headline  # noqa: PLC0415 (see inputs.read)
-
-        terminal.complain(diff_headline(difference))

@@ -1,28 +1,68 @@
-"""What differs between two states in the formats that are neither for one reader at a terminal nor documents."""
+"""What differs between two states, and what deleting an object would change, in their output formats."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kubectl_policy.render.change_markdown import diff_markdown
-from kubectl_policy.render.change_table import diff_names, diff_table
+from kubectl_policy.questions.blast_radius import BlastRadius
+from kubectl_policy.questions.diff import StateDiff
+from kubectl_policy.render.change_words import blast_headline, diff_headline
 from kubectl_policy.render.document import Line, Span
 from kubectl_policy.render.formats import verbatim
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.model import Json
     from kubectl_policy.render.document import Document
+    from kubectl_policy.render.view import View
+
+Change: TypeAlias = StateDiff | BlastRadius
+ChangeFormat: TypeAlias = Literal["tree", "table", "wide", "yaml", "json", "markdown", "summary", "name"]
 
 
-def change_format(difference: StateDiff, headline: str, output: str) -> Document:
-    """The difference as `markdown`, `name`, `summary`, `wide` or, for anything else, as a table."""
-    match output:
+def change_headline(answer: Change) -> str:
+    """The sentence that an answer opens with."""
+    return blast_headline(answer) if isinstance(answer, BlastRadius) else diff_headline(answer)
+
+
+def render_change(answer: Change, name: ChangeFormat, view: View) -> Document:
+    """The answer in a format; only what that needs is imported."""
+    difference = answer.difference if isinstance(answer, BlastRadius) else answer
+    match name:
+        case "tree":
+            return _tree(answer, view)
+        case "json" | "yaml":
+            return _document(answer, view, json=name == "json")
         case "markdown":
-            return verbatim(diff_markdown(difference, headline))
-        case "name":
-            return diff_names(difference)
+            from kubectl_policy.render.change_markdown import diff_markdown  # noqa: PLC0415 (see above)
+
+            return verbatim(diff_markdown(difference, change_headline(answer)))
         case "summary":
             # In one line, however long it is.
-            return (Line((Span(headline),)),)
-        case _:
-            return diff_table(difference, wide=output == "wide")
+            return (Line((Span(change_headline(answer)),)),)
+        case "name" | "table" | "wide":
+            from kubectl_policy.render.change_table import diff_names, diff_table  # noqa: PLC0415 (see above)
+
+            return diff_names(difference) if name == "name" else diff_table(difference, wide=name == "wide")
+
+
+def _tree(answer: Change, view: View) -> Document:
+    if isinstance(answer, BlastRadius):
+        from kubectl_policy.render.blast_radius import blast_radius_tree  # noqa: PLC0415 (see render_change)
+
+        return blast_radius_tree(answer, view)
+    from kubectl_policy.render.diff_tree import diff_tree  # noqa: PLC0415 (see render_change)
+
+    return diff_tree(answer, view)
+
+
+def _document(answer: Change, view: View, *, json: bool) -> Document:
+    from kubectl_policy.render.change_data import blast_radius_document, diff_document  # noqa: PLC0415 (see above)
+    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see above)
+
+    headline = change_headline(answer)
+    document: dict[str, Json]
+    if isinstance(answer, BlastRadius):
+        document = blast_radius_document(answer, headline)
+    else:
+        document = diff_document(answer, headline)
+    return verbatim(as_json(document) if json else as_yaml(document, unicode=view.unicode))

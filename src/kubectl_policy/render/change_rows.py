@@ -9,7 +9,7 @@ from kubectl_policy.render.words import flow, node_words, source_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.model import Diagnostic, NodeRef
+    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.effect_changes import EffectChange
     from kubectl_policy.questions.field_changes import FieldChange, Valued
@@ -56,26 +56,22 @@ def setting_rows(change: EffectChange) -> Iterator[Row]:
 
 def attachment_row(change: AttachmentChange) -> Row:
     """What becomes of a policy's reference to a target."""
-    return Row(
-        _relation(change.before, change.after),
-        str(change.policy.group_kind),
-        "",
-        change.before or "",
-        change.after or "",
-        f"{change.policy} → {node_words(change.target)}",
-        message=change.message,
-    )
+    return _relation_row(change.policy, change.target, change)
 
 
 def parent_row(change: ParentChange) -> Row:
     """What becomes of a route at a parent."""
+    return _relation_row(change.route, change.parent, change)
+
+
+def _relation_row(ref: ObjectRef, to: NodeRef, change: AttachmentChange | ParentChange) -> Row:
     return Row(
         _relation(change.before, change.after),
-        str(change.route.group_kind),
+        str(ref.group_kind),
         "",
         change.before or "",
         change.after or "",
-        f"{change.route} → {node_words(change.parent)}",
+        f"{ref} → {node_words(to)}",
         message=change.message,
     )
 
