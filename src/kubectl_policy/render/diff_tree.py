@@ -53,7 +53,10 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
 def _targets(difference: StateDiff) -> tuple[Line, ...]:
     lost = [change for change in difference.attachments if change.before == "attached"]
     got = [change for change in difference.attachments if change.after == "attached"]
-    rest = [change for change in difference.attachments if change not in (*lost, *got)]
+    # That a policy comes or goes is no way to fail.
+    passing = {*difference.created, *difference.deleted}
+    failing = (change for change in difference.attachments if "attached" not in {change.before, change.after})
+    rest = [change for change in failing if change.policy not in passing]
     return (
         *attachments_section("Policies that lose a target", lost),
         *attachments_section("Policies that get a target", got),
