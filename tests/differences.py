@@ -10,10 +10,10 @@ from kubectl_policy.questions.diff import diff
 from tests import build
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy import Path, PolicyKindProfile
-    from kubectl_policy.model import Gap, ObjectRef, Resource
+    from kubectl_policy.model import Gap, Json, ObjectRef, Resource
     from kubectl_policy.questions.diff import StateDiff
     from kubectl_policy.questions.effect_changes import EffectChange
     from kubectl_policy.questions.field_changes import Valued
@@ -44,6 +44,11 @@ def without(
 def ref(name: str = "p", kind: str = "ColorPolicy") -> ObjectRef:
     """A policy."""
     return build.ref(kind, name, group="example.com")
+
+
+def color(name: str, *targets: Mapping[str, Json], age: int | None = None, **spec: Json) -> Resource:
+    """A ColorPolicy on some targets, with its settings."""
+    return build.resource("ColorPolicy", name, {"targetRefs": [*targets], **spec}, group="example.com", age=age)
 
 
 def told(found: StateDiff) -> list[str]:

@@ -12,11 +12,11 @@ from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.diff import diff
-from tests import build
+from tests import build, differences
 from tests.differences import attachments, between, concerned, parents, ref, told, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
 
@@ -45,10 +45,9 @@ TO_R: Final = build.target("r", "HTTPRoute")
 TO_S: Final = build.target("s", "Service", group="")
 
 
-def color(name: str = "p", target: Json = None, **spec: Json) -> Resource:
+def color(name: str = "p", target: Mapping[str, Json] = TO_G, **spec: Json) -> Resource:
     """A ColorPolicy, on the Gateway unless told otherwise."""
-    assert isinstance(target, dict | None)
-    return build.policy(name, target or TO_G, **spec)
+    return differences.color(name, target, age=None, **spec)
 
 
 def compared(
@@ -329,3 +328,14 @@ def test_a_definition_is_deleted_with_all_its_policies(label: str) -> None:
     by_policy = diff(what_if(analysis, deleted=[ref()]))
     place = "default/g/http" if label == "direct" else "default/g/http/r/rule[0]/s/8080"
     assert told(by_definition) == told(by_policy) == [f"kept {place} a: 1 p -> nothing"]
+
+
+def test_no_path_is_looked_at_twice() -> None:
+    """A missing backend has its place on a way through two Namespaces whose policies differ."""
+    far = build.route(rules=[build.rule(build.backend("ghost", namespace="far"))])
+    rest = [build.gateway_class(), NAMESPACE, GATEWAY, build.namespace("far"), far, build.grant(namespace="far")]
+    spaces = [build.target(name, "Namespace", group="") for name in ("default", "far")]
+    both = [color("two", spaces[0], a=1), color("far", spaces[1], b=1), color("g", a=0)]
+    comparison = compared([*rest, *both], [*rest, both[-1]], INHERITED, complete=True)
+    assert comparison.shares_topology
+    assert paths(comparison) == [("default/g/http/r/rule[0]/far/ghost", True, True)]

@@ -171,7 +171,7 @@ class Comparison:
             *paths_by_way_of(there, profile, analysis.topology),
             *(path for path in _to_what_is_missing(there, profile, analysis) if not others.isdisjoint(path)),
         )
-        return tuple(path for path in paths if analysis.topology.carries_traffic(path))
+        return tuple(path for path in dict.fromkeys(paths) if analysis.topology.carries_traffic(path))
 
     def _differs_in_policies_alone(self) -> bool:
         """Whether the objects that differ are policies, of kinds that nothing in the hierarchy refers to.

@@ -20,10 +20,10 @@ TWO: Final = build.gateway("two")
 FORBIDDEN: Final = Gap("Gateway", "default", "forbidden")
 
 
-def policy(color: str = "red", age: int | None = None, **top: Json) -> Resource:
+def policy(color: str = "red", age: int | None = None, *, status: Json = None, priority: Json = None) -> Resource:
     """A policy."""
-    spec = {"targetRefs": [build.target("g")], "color": color}
-    return build.resource("ColorPolicy", "p", spec, group="example.com", age=age, **top)
+    spec: Json = {"targetRefs": [build.target("g")], "color": color}
+    return build.resource("ColorPolicy", "p", spec, group="example.com", age=age, status=status, priority=priority)
 
 
 def said(*resources: Resource) -> list[tuple[object, ...]]:
@@ -71,7 +71,8 @@ class TestPaired:
         """Although it was the last one of its kind, of which nothing would be known otherwise."""
         before, after = paired(build.snapshot(ONE), build.snapshot())
         assert (before.beside, before.gone) == ((), frozenset())
-        assert (after.beside, after.gone) == ((ONE,), {ONE.ref})
+        assert after.beside == (ONE,)
+        assert after.gone == {ONE.ref}
         assert presence(build.snapshot(), ONE.ref) == "unknown"
         assert presence(after, ONE.ref) == "missing"
         assert presence(after, TWO.ref) == "missing"
@@ -79,7 +80,8 @@ class TestPaired:
     def test_what_was_created_was_missing(self) -> None:
         """The other way round."""
         before, after = paired(build.snapshot(), build.snapshot(ONE))
-        assert (before.beside, before.gone) == ((ONE,), {ONE.ref})
+        assert before.beside == (ONE,)
+        assert before.gone == {ONE.ref}
         assert (after.beside, after.gone) == ((), frozenset())
 
     def test_what_a_gap_covers_is_unknown(self) -> None:

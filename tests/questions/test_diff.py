@@ -13,10 +13,10 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.diff import diff
 from tests import build
-from tests.differences import between, enforcement, ref, told, without
+from tests.differences import between, color, enforcement, ref, told, without
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import Resource
     from kubectl_policy.profiles.profile import Refusal
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -33,11 +33,6 @@ WORLD: Final = (
 G: Final = build.target("g")
 S: Final = build.target("s", "Service", group="")
 T: Final = build.target("t", "Service", group="")
-
-
-def color(name: str, *targets: dict[str, Json], age: int = 1, **spec: Json) -> Resource:
-    """A ColorPolicy."""
-    return build.policy(name, *targets, age=age, **spec)
 
 
 def one_applies(refusal: Refusal = "there") -> PolicyKindProfile:
@@ -190,7 +185,7 @@ class TestApplied:
         """It keeps its age, so that it is the older one still."""
         older, newer = color("older", S, age=1, a=1), color("newer", S, age=2, a=2)
         analysis = analyze(build.snapshot(*WORLD, older, newer), profiles=[one_applies()])
-        found = diff(what_if(analysis, applied=[build.policy("older", S, a=3)]))
+        found = diff(what_if(analysis, applied=[color("older", S, a=3)]))
         assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 older -> 3 older"]
         assert (found.updated, found.enforcement) == ((ref("older"),), ())
 

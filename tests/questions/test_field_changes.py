@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.field_changes import FieldChange, Valued
-from tests import build
+from tests import build, differences
 from tests.differences import between, enforcement, ref, told
 from tests.resolution.specs import source
 
@@ -39,7 +39,7 @@ WORLD: Final = (build.gateway_class(), build.namespace("default"), build.gateway
 
 def color(name: str = "p", age: int = 1, **spec: Json) -> Resource:
     """A ColorPolicy on the Service."""
-    return build.policy(name, build.target("s", "Service", group=""), age=age, **spec)
+    return differences.color(name, build.target("s", "Service", group=""), age=age, **spec)
 
 
 def fields(before: list[Resource], after: list[Resource], profile: PolicyKindProfile = PATCHING) -> list[str]:
@@ -78,8 +78,10 @@ def test_what_happens_to_a_setting(before: Valued | None, after: Valued | None, 
 @pytest.mark.parametrize("value", [1, "x", True, [1, {"a": None}], {}])
 def test_the_same_value_of_the_same_policy_is_no_difference(value: Json) -> None:
     """Nor is a policy written otherwise in what is no setting."""
-    before, after = color(a=value), color(a=value)
-    after.raw["metadata"]["labels"] = {"a": "b"}  # type: ignore[index, call-overload]
+    before, after = (
+        color(a=value),
+        build.resource("ColorPolicy", "p", color(a=value).raw["spec"], group="example.com", age=1, labels={"a": "b"}),
+    )
     assert fields([before], [after]) == []
     assert fields([color(a=nan)], [color(a=nan)]) == []
 
