@@ -101,7 +101,7 @@ def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
     if not targets:
         states = ("TargetNotFound", "NotPermitted", "NoEffect")
         return next((state for state in states if state in failures), "Invalid"), set()
-    paths = {path for target in targets for path in _paths(world, kind, target)}
+    paths = {path for target in targets for path in paths_by_way_of(world, kind, target)}
     carrying = [path for path in paths if oracle.carries_traffic(path)]
     outcomes = [outcome for path in carrying if (outcome := oracle_merging.effective(world, kind, path))]
     if not outcomes:
@@ -129,7 +129,7 @@ def enforcement(world: World, policy: Policy) -> tuple[str, set[ObjectRef]]:
     return "Conflicted" if refused and contributes else "Overridden", by
 
 
-def _paths(world: World, kind: Kind, target: NodeRef) -> Iterator[Path]:
+def paths_by_way_of(world: World, kind: Kind, target: NodeRef) -> Iterator[Path]:
     """The paths at whose ends a policy takes effect by way of one target."""
     if kind.direct:
         for end in _direct_ends(world, kind, target):
@@ -158,5 +158,5 @@ def _direct_ends(world: World, kind: Kind, target: NodeRef) -> list[NodeRef]:
     own_levels = [section for level, section in kind.levels if level == target.object.group_kind]
     if target.section or (own_levels and not any(own_levels)):
         return [target]
-    names = oracle.sections(world)[target]
+    names = oracle.sections(world).get(target, [])
     return [NodeRef(target.object, name) for name in names] or [target]
