@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
+from kubectl_policy.comparison import what_if
 from tests.cases import gwctl
 from tests.cases.gwctl_question import Question
 from tests.cases.report import NOT_ANSWERED, Outcome
@@ -91,7 +92,7 @@ def test_gwctl_facts_about_merging_are_compared(tmp_path: Path) -> None:
         {"ask": "strategy at gateway default/g1", "strategy": "Patch defaults (somebody says)"},
         {"ask": "effective of service default/s1 per path", "g1>r1>s1": {"hue": {"shade": 2}}, "g1>s1>r1": {}},
         {"ask": "enforcement", "low": "Enforced", "high": "Overridden by low", "mid": "Enforced"},
-        {"ask": "blast radius of low", "delete_changes": {"g1>r1>s1": "hue {'shade': 2} -> {'shade': 1, 'tint': 1}"}},
+        {"ask": "blast radius of low", "delete_changes": {"g1>r1>s1": "hue.shade 2 -> 1, hue.tint none -> 1"}},
         {"ask": "radius of high", "delete_no_change": ["g1>r1>s1"]},
     ]
     found = gwctl_outcomes(tmp_path, facts)
@@ -159,4 +160,4 @@ def test_a_question_without_an_object_has_no_subject(tmp_path: Path) -> None:
     """Neither an empty one, nor one about something that does not exist."""
     analysis = analyze(world([case(tmp_path, {}) / "manifests.yaml"]))
     for ask in ("", "errors", "describe gateway default/none", "describe gateway"):
-        assert Question(analysis, analysis, ask).subject is None
+        assert Question(what_if(analysis), ask).subject is None

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at
 from tests.cases import gwctl
 from tests.cases.claims import Claim, claims, problems
 from tests.cases.report import NOTHING, Outcome, Score, judged, main, rarer, render, score
 from tests.cases.sample import case
-from tests.cases.worlds import read, slashed, world
+from tests.cases.worlds import objects, read, slashed, world
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,18 +101,18 @@ def test_what_is_no_mapping_expects_nothing(tmp_path: Path) -> None:
     assert read(tmp_path / "expected.yaml") == {}
 
 
-def test_a_change_is_applied_to_the_world(tmp_path: Path) -> None:
-    """What is applied takes the place of what has its name, without a complaint about that; what is deleted is gone."""
+def test_what_a_case_lists_can_be_applied_to_its_world(tmp_path: Path) -> None:
+    """What is applied takes the place of what has its name, without a complaint about that."""
     manifests = case(tmp_path, {}) / "manifests.yaml"
     applied: Json = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s1", "namespace": "default"}}
-    found = world([manifests], applied=[applied], deleted=["HTTPRoute/default/r1", "GatewayClass/public-class"])
-    index = analyze(found).index
-    specs = {slashed(resource.ref): mapping_at(index.raw(resource.ref), "spec") for resource in found.resources}
+    before = analyze(world([manifests, manifests]))
+    after = what_if(before, applied=objects([applied])).after
+    specs = {slashed(found.ref): mapping_at(after.index.raw(found.ref), "spec") for found in after.snapshot.resources}
     assert "ports" not in specs["Service/default/s1"]
     assert "listeners" in specs["Gateway/default/g1"]
-    assert not {"HTTPRoute/default/r1", "GatewayClass/public-class"} & specs.keys()
-    assert found.diagnostics == ()
-    assert found.complete
+    assert after.snapshot.diagnostics == ()
+    assert after.snapshot.complete
+    assert objects([]) == ()
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from kubectl_policy.topology import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy import Analysis, NodeRef, ObjectRef
+    from kubectl_policy.model import Diagnostic
     from kubectl_policy.topology import Condition
 
 # `Kind namespace/name`, also as `Kind(.group) "namespace/name"`.
@@ -55,15 +56,7 @@ class Claim(NamedTuple):
 
 def problems(analysis: Analysis) -> tuple[Problem, ...]:
     """Every error and warning: diagnostics, parents that refuse a route, and conditions that would be False."""
-    found = [
-        _problem(
-            diagnostic.subject,
-            f"{diagnostic.rule} {diagnostic.reason}: {diagnostic.message}",
-            *diagnostic.related,
-        )
-        for diagnostic in analysis.diagnostics
-        if diagnostic.severity != "info"
-    ]
+    found = told(analysis.diagnostics)
     for node in analysis.topology.nodes:
         found += [
             _problem(node.object, f"{condition.type}: {condition.reason}: {condition.message}")
@@ -71,6 +64,15 @@ def problems(analysis: Analysis) -> tuple[Problem, ...]:
             if condition.status == ("True" if condition.type == "Conflicted" else "False")
         ]
     return tuple(dict.fromkeys(found))
+
+
+def told(diagnostics: Iterable[Diagnostic]) -> list[Problem]:
+    """The errors and warnings of some diagnostics."""
+    return [
+        _problem(found.subject, f"{found.rule} {found.reason}: {found.message}", *found.related)
+        for found in diagnostics
+        if found.severity != "info"
+    ]
 
 
 def claims(sentence: str) -> tuple[Claim, ...]:

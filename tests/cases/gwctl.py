@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import Settings, analyze
+from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from tests.cases.gwctl_answers import ANSWERS, ENFORCEMENT, LISTS, OF_THE_WORLD, ON_PATH
 from tests.cases.gwctl_question import Question
@@ -36,9 +37,8 @@ def judge(folder: Path) -> Iterator[Outcome]:
     expected = read(folder / MARKER)
     case = text_at(expected, "case", folder.name)
     manifests, change = folder / "manifests.yaml", folder / "change.yaml"
-    before = _analysis([manifests])
-    after = _analysis([manifests, change]) if change.exists() else before
-    question = partial(Question, before, after)
+    applied = world([change]).resources if change.exists() else ()
+    question = partial(Question, what_if(_analysis([manifests]), applied=applied))
     corrections = dict(mapping_at(expected, "correct_answer"))
     for fact in mappings_at(expected, "facts"):
         corrected = {key: corrections.pop(key, value) for key, value in fact.items()}

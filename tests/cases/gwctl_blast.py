@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy import analyze, plain
+from kubectl_policy.questions.blast_radius import blast_radius
 from kubectl_policy.questions.reported import reported_conditions
 from tests.cases.worlds import fields, items
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, EffectivePolicy, Path
+    from kubectl_policy import EffectivePolicy, Path
     from kubectl_policy.model import Json
+    from kubectl_policy.questions.field_changes import Valued
     from tests.cases.gwctl_question import Question
 
 
@@ -51,21 +51,21 @@ def delete_unchanged(question: Question, _: str, expected: Json) -> tuple[object
 
 def _changes(question: Question, names: list[str]) -> dict[str, str]:
     """What deleting the policy changes on each path that it reaches, by the name of the path."""
-    without = _without(question)
-    found: dict[str, str] = {}
-    for one in reached_by(question):
-        after = [other for other in without.effective_on(one.path) if other.kind == one.kind]
-        old, new = plain(one.spec), plain(after[0].spec) if after else {}
-        fields = [field for field in {**old, **new} if old.get(field) != new.get(field)]
-        name = next((name for name in names if on_path(one.path, name)), short(one.path))
-        found[name] = ", ".join(f"{field} {old.get(field, 'none')} -> {new.get(field, 'none')}" for field in fields)
+    found = {_name(one.path, names): "" for one in reached_by(question)}
+    if question.subject is None:
+        return found
+    for change in blast_radius(question.before, question.subject).difference.effects:
+        fields = ", ".join(f"{one.field} {_said(one.before)} -> {_said(one.after)}" for one in change.fields)
+        found |= {_name(path, names): fields for path in change.paths if change.changes_values}
     return found
 
 
-def _without(question: Question) -> Analysis:
-    snapshot = question.before.snapshot
-    left = tuple(resource for resource in snapshot.resources if resource.ref != question.subject)
-    return analyze(replace(snapshot, resources=left))
+def _name(path: Path, names: list[str]) -> str:
+    return next((name for name in names if on_path(path, name)), short(path))
+
+
+def _said(value: Valued | None) -> object:
+    return "none" if value is None or value.removed else value.value
 
 
 def enforcement(question: Question, key: str, expected: Json) -> tuple[object, object]:

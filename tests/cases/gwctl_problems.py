@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.cases.claims import claims, problems
+from tests.cases.claims import claims, told
 from tests.cases.worlds import items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_policy import ObjectRef
     from kubectl_policy.model import Json
     from tests.cases.claims import Problem
     from tests.cases.gwctl_question import Question
@@ -29,31 +28,27 @@ def dangling(question: Question, key: str, expected: Json) -> tuple[object, obje
 
 def created(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """The objects that only the changed world has."""
-    return _sorted(expected), sorted(map(str, _created(question)))
+    return _sorted(expected), sorted(map(str, question.difference.created))
 
 
 def updated(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """The objects that differ in the two worlds."""
-    return _sorted(expected), sorted(map(str, _updated(question)))
+    return _sorted(expected), sorted(map(str, question.difference.updated))
 
 
 def new_problems(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """The problems that only the changed world has."""
-    old = set(problems(question.before))
-    return _said(expected, [problem for problem in problems(question.after) if problem not in old])
+    return _said(expected, told(question.difference.problems.introduced))
 
 
 def fixed_problems(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """The problems that only the old world has."""
-    new = set(problems(question.after))
-    return _said(expected, [problem for problem in problems(question.before) if problem not in new])
+    return _said(expected, told(question.difference.problems.fixed))
 
 
 def unchanged_problems(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """The problems that both worlds have, of the objects that the change touches: gwctl looks at no others."""
-    old, touched = set(problems(question.before)), {*_created(question), *_updated(question)}
-    both = [problem for problem in problems(question.after) if problem in old]
-    return _said(expected, [problem for problem in both if problem.subject in touched])
+    return _said(expected, told(question.difference.problems.unchanged))
 
 
 def _said(expected: Json, found: Iterable[Problem], *, exhaustive: bool = True) -> tuple[object, object]:
@@ -64,18 +59,6 @@ def _said(expected: Json, found: Iterable[Problem], *, exhaustive: bool = True) 
     met = [name for name, claimed in made.items() if all(any(claim.fits(one) for one in left) for claim in claimed)]
     beyond = [one.words for one in left if exhaustive and not any(claim.fits(one) for claim in every)]
     return wanted, [*met, *beyond]
-
-
-def _created(question: Question) -> set[ObjectRef]:
-    before = question.before.index
-    return {resource.ref for resource in question.after.snapshot.resources if before.get(resource.ref) is None}
-
-
-def _updated(question: Question) -> set[ObjectRef]:
-    old, new = question.before.index, question.after.index
-    refs = {resource.ref for resource in question.before.snapshot.resources}
-    pairs = ((ref, old.get(ref), new.get(ref)) for ref in refs)
-    return {ref for ref, before, after in pairs if before and after and before.raw != after.raw}
 
 
 def _sorted(names: Json) -> list[str]:

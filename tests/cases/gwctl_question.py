@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy import NodeRef, PolicyError
+from kubectl_policy.questions.diff import diff
 from kubectl_policy.questions.find import find, kinds_named
 from tests.cases.claims import Problem, problems
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy import Analysis, GroupKind, ObjectRef, Path
+    from kubectl_policy.comparison import Comparison
     from kubectl_policy.model import Json
+    from kubectl_policy.questions.diff import StateDiff
 
 # From a question, the key of a fact and its value: what is wanted and what is said instead, equal where the fact holds.
 Answer: TypeAlias = "Callable[[Question, str, Json], tuple[object, object]]"
@@ -28,9 +31,18 @@ _BY_WAY_OF = " via "
 class Question:
     """One question about a world, and about the same world after a change (itself, where nothing changes)."""
 
-    before: Analysis
-    after: Analysis
+    comparison: Comparison
     ask: str
+
+    @property
+    def before(self) -> Analysis:
+        """The world as it is."""
+        return self.comparison.before
+
+    @cached_property
+    def difference(self) -> StateDiff:
+        """What the change makes of the world."""
+        return diff(self.comparison)
 
     @property
     def is_listing(self) -> bool:

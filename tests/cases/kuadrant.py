@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze, leaves
+from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.policy_status import policy_status
@@ -20,7 +21,7 @@ from tests.cases.kuadrant_model import profiles_of
 from tests.cases.kuadrant_names import follows, name_of, section_kind
 from tests.cases.kuadrant_rules import rules_of
 from tests.cases.report import NOT_ANSWERED, Outcome, main
-from tests.cases.worlds import fields, items, read, slashed, world
+from tests.cases.worlds import fields, items, objects, read, slashed, world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,11 +45,13 @@ def judge(folder: File) -> Iterator[Outcome]:
     paths = [folder / "manifests.yaml", *([definitions] if definitions.exists() else [])]
     expect = mapping_at(expected, "expect")
     case, profiles = text_at(expected, "case", folder.name), profiles_of(mapping_at(expected, "model"))
-    yield from _World(case, analyze(world(paths), profiles=profiles)).outcomes(expect)
+    analysis = analyze(world(paths), profiles=profiles)
+    yield from _World(case, analysis).outcomes(expect)
     for change in mappings_at(expect, "whatif"):
-        applied, deleted = items_at(change, "change.apply"), strings_at(change, "change.delete")
-        changed = analyze(world(paths, applied=applied, deleted=deleted), profiles=profiles)
-        yield from _World(case, changed, "whatif ").outcomes(mapping_at(change, "expect"))
+        named = strings_at(change, "change.delete")
+        deleted = [resource.ref for resource in analysis.snapshot.resources if slashed(resource.ref) in named]
+        changed = what_if(analysis, applied=objects(items_at(change, "change.apply")), deleted=deleted)
+        yield from _World(case, changed.after, "whatif ").outcomes(mapping_at(change, "expect"))
 
 
 class _World:

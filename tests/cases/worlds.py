@@ -1,4 +1,4 @@
-"""Reads the manifests of a case as a complete world, also with a change applied to it."""
+"""Reads the manifests of a case as a complete world, and the objects of a change to it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import yaml
 from kubectl_policy import load_manifests
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from kubectl_policy import ObjectRef, Snapshot
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Resource
 
 
 def read(path: Path) -> Mapping[str, Json]:
@@ -24,23 +24,20 @@ def read(path: Path) -> Mapping[str, Json]:
     return fields(cast("Json", yaml.safe_load(path.read_text("utf-8"))))
 
 
-def world(paths: Sequence[Path], *, applied: Sequence[Json] = (), deleted: Collection[str] = ()) -> Snapshot:
-    """Everything that is in the paths, and that nothing else exists, after a change.
+def world(paths: Sequence[Path]) -> Snapshot:
+    """Everything that is in the paths, and that nothing else exists."""
+    return _without_duplicates(load_manifests([str(path) for path in paths], complete=True))
 
-    `applied` are objects to be added, or to take the place of those with the same name; `deleted` are the slashed names
-    (`Kind/namespace/name`) of objects to be left out. What a later path holds is applied, too.
-    """
-    sources = [str(path) for path in paths]
-    stdin = None
-    if applied:
-        sources.append("-")
-        stdin = StringIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(applied)}))
-    found = load_manifests(sources, complete=True, stdin=stdin)
-    return replace(
-        found,
-        resources=tuple(resource for resource in found.resources if slashed(resource.ref) not in deleted),
-        diagnostics=tuple(problem for problem in found.diagnostics if problem.rule != "duplicate-object"),
-    )
+
+def objects(listed: Sequence[Json]) -> tuple[Resource, ...]:
+    """Objects that a case lists, as they are read from a file."""
+    stdin = StringIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(listed)}))
+    return load_manifests(["-"], stdin=stdin).resources if listed else ()
+
+
+def _without_duplicates(snapshot: Snapshot) -> Snapshot:
+    problems = (problem for problem in snapshot.diagnostics if problem.rule != "duplicate-object")
+    return replace(snapshot, diagnostics=tuple(problems))
 
 
 def slashed(ref: ObjectRef) -> str:
