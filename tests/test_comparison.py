@@ -339,3 +339,14 @@ def test_no_path_is_looked_at_twice() -> None:
     comparison = compared([*rest, *both], [*rest, both[-1]], INHERITED, complete=True)
     assert comparison.shares_topology
     assert paths(comparison) == [("default/g/http/r/rule[0]/far/ghost", True, True)]
+
+
+def test_a_definition_says_that_a_kind_is_no_policy_kind() -> None:
+    """Its objects had been taken for policies by their shape: what they set is lost then, or gained without it."""
+    spec: Json = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    schema: Json = {"type": "object", "properties": {"spec": spec}}
+    world = [*WORLD, color(a=1)]
+    found = between(world, [*world, build.crd("ColorPolicy", schema=schema)])
+    assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
+    found = between([*world, build.crd("ColorPolicy", schema=schema)], world)
+    assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]

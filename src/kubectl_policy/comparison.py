@@ -158,10 +158,9 @@ class Comparison:
         return alone and obj.group_kind in WITH_PORTS and lasts
 
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
-        """What a state says of a kind, or the other one if it has no policy of it: the definition may be gone, too."""
-        others = (analysis, self.before, self.after)
-        state = next(state for state in others if state.index.of_kind(kind))
-        return state.registry.known(kind)
+        """What a state says of a kind, or the other one if it has no policy of it: it may define the kind otherwise."""
+        states = [state for state in (analysis, self.before, self.after) if state.index.of_kind(kind)]
+        return next(profile for state in states if (profile := state.registry.profile_of(kind)))
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = self.profile_in(analysis, kind)
