@@ -43,11 +43,12 @@ def changed(
     for resource in applied:
         known = old.get(resource.ref)
         new[resource.ref] = _applied_to(known, resource) if known else resource
-    after = replace(snapshot, resources=tuple(new.values()))
-    if unread:
-        diagnostics = (*snapshot.diagnostics, *unread.diagnostics)
-        after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
     gone = {ref for ref in deleted if ref not in new}
+    diagnostics = tuple(found for found in snapshot.diagnostics if found.subject not in gone)
+    after = replace(snapshot, resources=tuple(new.values()), diagnostics=diagnostics)
+    if unread:
+        diagnostics = (*diagnostics, *unread.diagnostics)
+        after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
     later = _beside(after, new, old)
     return _beside(snapshot, old, new), replace(later, gone=later.gone | gone)
 
