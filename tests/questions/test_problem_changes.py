@@ -14,6 +14,7 @@ from tests.differences import between, color
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
+    from kubectl_policy.model.diagnostic import Severity
     from kubectl_policy.questions.problem_changes import ProblemChanges
 
 PROFILE: Final = PolicyKindProfile(
@@ -85,7 +86,7 @@ def test_what_reading_an_object_has_shown() -> None:
 
 def test_the_worst_first() -> None:
     """Errors, warnings, then remarks; then by name."""
-    severities = ("info", "error", "warning")
+    severities: tuple[Severity, ...] = ("info", "error", "warning")
     found = tuple(Diagnostic("r", severity, severity, None) for severity in severities)
     after = replace(build.snapshot(*WORLD), diagnostics=found)
     problems = diff(compare(build.snapshot(*WORLD), after)).problems
@@ -99,9 +100,9 @@ def test_a_definition_that_forbids_what_was_allowed() -> None:
         "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}},
     }
     policy = color("p", S, a=1)
-    states = ([*WORLD, policy], [*WORLD, policy, build.crd("ColorPolicy", schema=schema)])
-    introduced, fixed, _ = rules(between(*states, PROFILE).problems)
+    loose, strict = [*WORLD, policy], [*WORLD, policy, build.crd("ColorPolicy", schema=schema)]
+    introduced, fixed, _ = rules(between(loose, strict, PROFILE).problems)
     assert ("schema", "ColorPolicy default/p") in introduced
     assert fixed == []
-    _, fixed, _ = rules(between(*states[::-1], PROFILE).problems)
+    _, fixed, _ = rules(between(strict, loose, PROFILE).problems)
     assert ("schema", "ColorPolicy default/p") in fixed
