@@ -245,19 +245,30 @@ spec:
             type: PathPrefix
             value: /api
       backendRefs:
-        - name: service-{service}
+        - name: service-{route}
           port: 8080
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: service-{route}
+  namespace: team
+  labels:
+    app.kubernetes.io/name: service-{route}
+spec:
+  selector:
+    app.kubernetes.io/name: service-{route}
+  ports:
+    - name: http
+      port: 8080
 """
 
 
 def under_one_policy(size: int) -> Iterator[str]:
-    """So many routes in one Namespace, on which there is one policy; a hundred Services are behind them."""
+    """So many routes in one Namespace, on which there is one policy; behind each is a Service of its own."""
     yield from _ONE_POLICY
     for route in range(size):
-        yield _ROUTE_UNDER_ONE_POLICY.format(route=route, service=route % 100)
-    for service in range(min(size, 100)):
-        ports = "{ports: [{port: 8080}]}"
-        yield f"apiVersion: v1\nkind: Service\nmetadata: {{name: service-{service}, namespace: team}}\nspec: {ports}\n"
+        yield _ROUTE_UNDER_ONE_POLICY.format(route=route)
 
 
 def reported(size: int) -> Iterator[str]:

@@ -108,6 +108,11 @@ def test_an_object_without_anything_to_fill_in_is_itself() -> None:
         ),
         ({"a": [None]}, {"properties": {"a": {"items": {"default": 1}}}}, {"a": [1]}),
         ({"x": {}}, {"additionalProperties": {"properties": {"b": {"default": 1}}}}, {"x": {"b": 1}}),
+        (
+            {"x": {}, "y": {"b": 2}},
+            {"additionalProperties": {"properties": {"b": {"default": 1}}}},
+            {"x": {"b": 1}, "y": {"b": 2}},
+        ),
         ({"x": None}, {"additionalProperties": {"default": 1}}, {"x": 1}),
         ({"a.b": {}}, {"properties": {"a.b": {"properties": {"c": {"default": 1}}}}}, {"a.b": {"c": 1}}),
     ],

@@ -116,7 +116,7 @@ class Comparison:
             yield from self._pairs_of(kind)
 
     def _pairs_of(self, kind: GroupKind) -> Iterator[Pair]:
-        nodes = self._nodes_with(kind)
+        nodes = self.nodes_with(kind)
         if self.shares_topology:
             differing = self.differing(kind)
             # A policy of the whole object may count at its sections as soon as these have policies of their own.
@@ -138,12 +138,13 @@ class Comparison:
             one, other = self.before.resolver, self.after.resolver
             self._differing[kind] = frozenset(
                 node
-                for node in self._nodes_with(kind)
+                for node in self.nodes_with(kind)
                 if not _stands_alike(one.standing(node, kind), other.standing(node, kind))
             )
         return self._differing[kind]
 
-    def _nodes_with(self, kind: GroupKind) -> list[NodeRef]:
+    def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
+        """The nodes that policies of a kind are attached to, or keep others out of, in either state; sorted."""
         both = (self.before.resolver, self.after.resolver)
         return sorted({node for resolver in both for node in resolver.nodes_with(kind)})
 
@@ -165,12 +166,12 @@ class Comparison:
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = self.profile_in(analysis, kind)
         there = [node for node in nodes if may_exist(analysis, node)]
-        others = {*self._nodes_with(kind)} - {*nodes}
-        paths = (
-            *paths_by_way_of(there, profile, analysis.topology),
-            *(path for path in _to_what_is_missing(there, profile, analysis) if not others.isdisjoint(path)),
-        )
-        return tuple(path for path in dict.fromkeys(paths) if analysis.topology.carries_traffic(path))
+        others = {*self.nodes_with(kind)} - {*nodes}
+        paths = paths_by_way_of(there, profile, analysis.topology)
+        missing = [path for path in _to_what_is_missing(there, profile, analysis) if not others.isdisjoint(path)]
+        if missing:
+            paths = tuple(dict.fromkeys((*paths, *missing)))
+        return tuple(path for path in paths if analysis.topology.carries_traffic(path))
 
     def _differs_in_policies_alone(self) -> bool:
         """Whether the objects that differ are policies, of kinds that nothing in the hierarchy refers to.

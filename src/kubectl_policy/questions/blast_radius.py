@@ -10,7 +10,7 @@ from kubectl_policy.model.cascade import cascade
 from kubectl_policy.questions.diff import StateDiff, diff
 from kubectl_policy.questions.effects import affected, from_the_root, parts_of
 from kubectl_policy.questions.spread import Spread, spread
-from kubectl_policy.resolution import fates_of, paths_by_way_of
+from kubectl_policy.resolution import fates_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _touched(analysis: Analysis, policy: ObjectRef) -> Touched:
         analysis.attachments[policy],
         found,
         _beaten(analysis, enforcement, {*found}),
-        tuple(dict.fromkeys(_idle(analysis, policy))),
+        tuple(dict.fromkeys(_idle(analysis, enforcement))),
     )
 
 
@@ -137,13 +137,10 @@ def _beaten(analysis: Analysis, enforcement: Enforcement, in_force: Iterable[Nod
     return tuple(Beaten(tuple(objects), by) for by, objects in groups.items())
 
 
-def _idle(analysis: Analysis, policy: ObjectRef) -> Iterator[Idle]:
+def _idle(analysis: Analysis, enforcement: Enforcement) -> Iterator[Idle]:
     """The routes below the targets that are attached to nothing; traffic never reaches what is below them."""
-    profile, topology = analysis.registry.known(policy.group_kind), analysis.topology
-    targets = [found.target for found in analysis.attachments[policy] if found.target and found.state == "attached"]
-    for path in paths_by_way_of(targets, profile, topology):
-        if not topology.carries_traffic(path):
-            route = next(node.object for node in path if node.object.group_kind in ROUTES)
-            refused = next((found for found in topology.bindings(route) if found.message), None)
-            message = refused.message if refused else "it names no parent"
-            yield Idle(route, message, refused.reason if refused else "")
+    for path in enforcement.idle:
+        route = next(node.object for node in path if node.object.group_kind in ROUTES)
+        refused = next((found for found in analysis.topology.bindings(route) if found.message), None)
+        message = refused.message if refused else "it names no parent"
+        yield Idle(route, message, refused.reason if refused else "")

@@ -20,13 +20,14 @@ from kubectl_policy.questions.relation_changes import (
     without_class,
 )
 from kubectl_policy.questions.unseen import Unseen, gaps, unseen_for, unseen_for_policy
+from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Comparison, Pair
-    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.model import ObjectRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +85,12 @@ def _watched(comparison: Comparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
 
     Also those that have no part in the outcomes, because others have taken their place.
     """
-    seen: set[tuple[GroupKind, NodeRef]] = set()
+    unseen = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
     for pair in comparison.pairs():
-        for node in pair.path:
-            if (pair.kind, node) not in seen:
-                seen.add((pair.kind, node))
-                for state in (comparison.before, comparison.after):
-                    meeting.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
+        for node in on_path(unseen[pair.kind], pair.path):
+            unseen[pair.kind].remove(node)
+            for state in (comparison.before, comparison.after):
+                meeting.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
         yield pair
 
 

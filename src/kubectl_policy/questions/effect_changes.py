@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.questions.effects import affected_on, from_the_root, paths_through
 from kubectl_policy.questions.field_changes import SORTS, FieldChanges
+from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,7 +126,7 @@ def _nodes(comparison: Comparison, pair: Pair, fields: Iterable[FieldChange]) ->
     Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
     """
     profile = comparison.profile_in(comparison.before, pair.kind)
-    otherwise = comparison.differing(pair.kind).intersection(pair.path)
+    otherwise = on_path(comparison.differing(pair.kind), pair.path)
     sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
     nodes = affected_on(pair.path, profile, otherwise or sources)
     if pair.in_before and pair.in_after:

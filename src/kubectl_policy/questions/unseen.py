@@ -60,7 +60,8 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     """What the answer about a policy could not see: in an open world, also what may be below a target of no effect."""
     policy = enforcement.policy
     attachments = analysis.attachments[policy]
-    routes = _objects_on(effective.path for effective in enforcement.outcomes)
+    on_paths = (node.object for effective in enforcement.outcomes for node in effective.path)
+    routes = dict.fromkeys(obj for obj in on_paths if obj.group_kind in ROUTES)
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     paths = [path for target in targets for path in analysis.topology.paths(target)]
     paths += [effective.path for effective in enforcement.outcomes]
@@ -171,12 +172,11 @@ def gaps(analysis: Analysis) -> Iterator[Unseen]:
 
 def _unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
     for obj in objects:
-        if obj.group_kind in ROUTES:
-            for binding in analysis.topology.bindings(obj):
-                if binding.state == "unknown":
-                    attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
-                    remedy = _ADD if attaches else f"look at status.parents of {obj}"
-                    yield Unseen(str(binding.parent), binding.message, remedy)
+        for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
+            if binding.state == "unknown":
+                attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
+                remedy = _ADD if attaches else f"look at status.parents of {obj}"
+                yield Unseen(str(binding.parent), binding.message, remedy)
 
 
 def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:

@@ -131,9 +131,10 @@ def _is_at_the_end(change: EffectChange, node: NodeRef, positions: Iterable[int]
 def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
     found: dict[ObjectRef, ChangeSort] = {}
     for change in changes:
+        sort = change.sort
         for ref in objects_of(change):
-            known = found.get(ref, change.sort)
-            found[ref] = known if SORTS.index(known) <= SORTS.index(change.sort) else change.sort
+            known = found.get(ref, sort)
+            found[ref] = known if SORTS.index(known) <= SORTS.index(sort) else sort
     return found
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, leaves
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FateState: TypeAlias = Literal["effective", "superseded", "rejected", "unheeded"]
 Doubt: TypeAlias = Literal["age unknown", "fold direction"]
+
+_NOBODY: Final[Mapping[Source, Refusal]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,7 @@ class Fate:
     by_port: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EffectivePolicy:
+class EffectivePolicy(NamedTuple):
     """What the policies of one kind amount to at the end of a path.
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
@@ -58,7 +59,7 @@ class EffectivePolicy:
     members: frozenset[Source]
     rejected: frozenset[Source]
     doubts: frozenset[Doubt] = frozenset()
-    kept_out: Mapping[Source, Refusal] = field(default_factory=lambda: MappingProxyType({}))
+    kept_out: Mapping[Source, Refusal] = _NOBODY
     unheeded: frozenset[tuple[Source, Field]] = frozenset()
     unheard: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()
@@ -71,11 +72,11 @@ class EffectivePolicy:
 
     def on(self, path: Path) -> EffectivePolicy:
         """The same outcome at the end of another path."""
-        return replace(self, path=path)
+        return self._replace(path=path)
 
     def doubting(self, doubt: Doubt) -> EffectivePolicy:
         """The same outcome with one more doubt."""
-        return replace(self, doubts=self.doubts | {doubt})
+        return self._replace(doubts=self.doubts | {doubt})
 
     def fates(self) -> tuple[Fate, ...]:
         """The fate of every field that a contribution declares, in order of contributions."""

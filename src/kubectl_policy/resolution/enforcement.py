@@ -45,13 +45,14 @@ class Enforcement:
     may for its kind; or controllers pass over all that it says. Without any attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). `by` are the policies, or
-    objects with fields of their own, that beat it.
+    objects with fields of their own, that beat it. `idle` are paths below its targets on which no traffic runs.
     """
 
     policy: ObjectRef
     state: EnforcementState
     by: tuple[ObjectRef, ...]
     outcomes: tuple[EffectivePolicy, ...]
+    idle: tuple[Path, ...] = ()
 
 
 def enforce(
@@ -65,17 +66,20 @@ def enforce(
     targets = [found.target for found in attachments if found.target and found.state == "attached"]
     if not targets:
         return Enforcement(policy, _unattached(attachments, profile), (), ())
-    paths = (path for path in paths_by_way_of(targets, profile, topology) if topology.carries_traffic(path))
-    found = (resolver.effective_of(profile.group_kind, path) for path in paths)
+    carrying: list[Path] = []
+    idle: list[Path] = []
+    for path in paths_by_way_of(targets, profile, topology):
+        (carrying if topology.carries_traffic(path) else idle).append(path)
+    found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
     outcomes = tuple(effective for effective in found if effective)
     if not outcomes:
-        return Enforcement(policy, "NoEffect", (), ())
+        return Enforcement(policy, "NoEffect", (), (), tuple(idle))
     # Paths on which the same policies meet share their contributions, and with them every fate. A spec alone may be
     # that of one policy which beats different ones on different paths.
     distinct = {id(effective.contributions): effective for effective in outcomes}.values()
     shares = [_share(policy, effective) for effective in distinct]
     by = {ref for share in shares for ref in share.beaten_by} - {policy}
-    return Enforcement(policy, _state(shares), tuple(sorted(by)), outcomes)
+    return Enforcement(policy, _state(shares), tuple(sorted(by)), outcomes, tuple(idle))
 
 
 def fates_of(policy: ObjectRef, effective: EffectivePolicy) -> list[Fate]:
@@ -145,7 +149,11 @@ def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topo
 
     Also those on which no traffic runs.
     """
-    return tuple(dict.fromkeys(path for target in targets for path in _paths(target, profile, topology)))
+    found = [tuple(_paths(target, profile, topology)) for target in targets]
+    # Whole paths by way of one target are never the same; to look for any that are takes as long as to resolve them.
+    if len(found) == 1 and not profile.effective_targets:
+        return found[0]
+    return tuple(dict.fromkeys(path for paths in found for path in paths))
 
 
 def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:

@@ -8,7 +8,7 @@ from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.nodes import Nodes
 from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.resolution.surroundings import Surroundings, route_choices, target_object
-from kubectl_policy.topology import too_wide
+from kubectl_policy.topology import on_path, too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.parameters import switched_on
 from kubectl_policy.topology.references import GATEWAY
@@ -78,8 +78,7 @@ class Resolver:
         if profile is None or not self._counts(path, profile):
             return None
         profile = profile.at(path[-1].object.group_kind)
-        contributing = (node for node in self._contributing(path, profile) if self._has(node, profile))
-        found = [self._nodes.on(node, profile) for node in contributing]
+        found = [self._nodes.on(node, profile) for node in self._contributing(path, profile)]
         contributions = tuple(filters_above([part for on_node in found for part in on_node.contributions]))
         if not contributions:
             return None
@@ -92,8 +91,8 @@ class Resolver:
         """Whether the controllers of a kind act on a path and heed it."""
         if profile.hostnames == "inside" and too_wide(self._topology, path):
             return False
-        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
-        switch = profile.enabled_by if gateway else None
+        switch = profile.enabled_by
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if switch else None
         if gateway and switch and switched_on(self._topology, gateway, switch) is False:
             return False
         return controlled(self._topology, path, profile.controllers)
@@ -106,20 +105,15 @@ class Resolver:
         otherwise.
         """
         if profile.policy_class == "inherited":
-            nodes = list(dict.fromkeys(path))
-            replaced = {
-                node._replace(section="")
-                for node in nodes
-                if profile.sections == "replace" and node.section and self._has(node, profile)
-            }
+            nodes = on_path(self._nodes.with_kind(profile.group_kind), path)
+            replaced = {node._replace(section="") for node in nodes if profile.sections == "replace" and node.section}
             yield from (node for node in nodes if node not in replaced)
             return
         node = path[-1]
         whole = node._replace(section="")
         if profile.sections == "refine" and node.section:
-            yield whole
-            yield node
-        else:
+            yield from (found for found in (whole, node) if self._has(found, profile))
+        elif self._has(node, profile) or self._has(whole, profile):
             yield node if self._has(node, profile) else whole
 
     def _has(self, node: NodeRef, profile: PolicyKindProfile) -> bool:

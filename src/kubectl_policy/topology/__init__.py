@@ -14,7 +14,7 @@ from kubectl_policy.topology.handshake import Binding, BindingState
 from kubectl_policy.topology.invalid_parents import passed_over
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.listener_status import attached_routes, listener_conditions, supported_kinds
-from kubectl_policy.topology.paths import Path
+from kubectl_policy.topology.paths import Path, on_path
 from kubectl_policy.topology.route_status import route_conditions, route_parent_conditions
 from kubectl_policy.topology.settings import Settings
 from kubectl_policy.topology.shape import shape_problems, shape_problems_of
@@ -38,6 +38,7 @@ __all__ = [
     "gateway_conditions",
     "listener_conditions",
     "listener_set_conditions",
+    "on_path",
     "passed_over",
     "route_conditions",
     "route_parent_conditions",

@@ -9,10 +9,10 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import BUILT_IN, SERVICE
 from kubectl_policy.topology.grants import permitted, unseen
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS, backend_refs, port_names
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS, port_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
@@ -64,15 +64,19 @@ _NONE: Final[Mapping[str, Backend]] = MappingProxyType({})
 
 
 def backends_of(
-    index: Index, settings: Settings, route: ObjectRef, delegating: Mapping[str, Backend] = _NONE
+    index: Index,
+    settings: Settings,
+    route: ObjectRef,
+    refs: Iterable[BackendRef],
+    delegating: Mapping[str, Backend] = _NONE,
 ) -> tuple[Backend, ...]:
-    """Every reference of a route to a backend, also those of filters, in their order.
+    """What references of a route to backends come to, in their order.
 
     `delegating` are those that stand for routes, by their fields.
     """
     return tuple(
         delegating.get(ref.field) or _resolve(index, settings, route, ref)
-        for ref in backend_refs(index, route, index.raw(route))
+        for ref in refs
         if ref.object.name or ref.field in delegating
     )
 

@@ -151,7 +151,8 @@ class Topology:
             nodes = [NodeRef(obj) for obj in there if not self._is_led_to_from_beside(obj)]
         starts = (chain for each in nodes for chain in chains_to(self.relations, each))
         chains = (chain for start in starts for chain in descend(self.relations, start))
-        return tuple(sorted({with_namespaces(chain) for chain in chains})) or self.paths(node)
+        # They come nearly in their order, which a set would lose.
+        return tuple(sorted(dict.fromkeys(map(with_namespaces, chains)))) or self.paths(node)
 
     def _is_led_to_from_beside(self, backend: ObjectRef) -> bool:
         """Whether every path through an object is one of some route in its own namespace."""
@@ -168,7 +169,7 @@ class Topology:
         """
         first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
         cut_off = self.relations.delegations.cut_off
-        return first is None or not (self.relations.is_unattached(first) or any(node in cut_off for node in path))
+        return first is None or not (self.relations.is_unattached(first) or (cut_off and not cut_off.isdisjoint(path)))
 
     def listener_on(self, path: Path) -> Listener | None:
         """The listener that a path leads through; None if it leads through none, or through one that was not read."""

@@ -11,7 +11,7 @@ from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.topology.links import Link
@@ -23,6 +23,7 @@ _TRAFFIC: Final = tuple(link for link in LINKS if link.carries == "traffic")
 _FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 _MOST_NODES: Final = 60
+_FEW: Final = 4
 
 
 # Kinds are few, but input may name any number of them.
@@ -132,6 +133,8 @@ def descend(relations: Relations, chain: Path) -> Iterator[Path]:
 
 def _fed(relations: Relations, chain: Path) -> Iterable[NodeRef]:
     node = chain[-1]
+    if node.section and node.object.group_kind in WITH_PORTS and chain[0].object != node.object:
+        return ()
     below = dict.fromkeys(child for child in _children(relations, node) if _leads(relations, node, child))
     starts = chain[0].object == node.object
     if starts:
@@ -139,7 +142,7 @@ def _fed(relations: Relations, chain: Path) -> Iterable[NodeRef]:
     if node.section or node.object.group_kind not in WITH_PORTS:
         return below
     # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
-    named = {*_children(relations, chain[-2])}
+    named = dict.fromkeys(_children(relations, chain[-2]))
     return below if node in named else (port for port in below if port in named)
 
 
@@ -149,12 +152,24 @@ def _extended(chain: Path, node: NodeRef) -> Path:
     return (*chain, whole, node) if node.section and chain[-1:] != (whole,) else (*chain, node)
 
 
+def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
+    """The nodes of a set that are on a path, in its order.
+
+    To compare a few nodes with each on the path takes less time than to look up every node of the path among them.
+    """
+    if len(nodes) > _FEW:
+        return [node for node in path if node in nodes]
+    return sorted((node for node in nodes if node in path), key=path.index)
+
+
 def with_namespaces(chain: Path) -> Path:
     """A path: the chain with each object's Namespace before it, unless the path has that Namespace already."""
     path: list[NodeRef] = []
+    entered = {node.object.name for node in chain if node.object.group_kind == NAMESPACE}
     for node in chain:
-        namespace = NodeRef(ObjectRef(NAMESPACE, "", node.object.namespace))
-        if node.object.namespace and namespace not in path:
-            path.append(namespace)
+        namespace = node.object.namespace
+        if namespace and namespace not in entered:
+            entered.add(namespace)
+            path.append(NodeRef(ObjectRef(NAMESPACE, "", namespace)))
         path.append(node)
     return tuple(path)

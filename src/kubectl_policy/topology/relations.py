@@ -170,7 +170,7 @@ class Relations:
         """What a route's backendRefs resolve to."""
         if route not in self._backends:
             delegating = delegating_backends(self.index, self.delegations, route)
-            self._backends[route] = backends_of(self.index, self.settings, route, delegating)
+            self._backends[route] = backends_of(self.index, self.settings, route, self._refs.get(route, ()), delegating)
         return self._backends[route]
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
@@ -267,12 +267,11 @@ class Relations:
     @cached_property
     def forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
         """Every route with every reference by which it sends requests on, the routes sorted by kind and name."""
-        return [
-            (route, backend)
-            for route, raw in self._routes()
-            for backend in backend_refs(self.index, route, raw)
-            if backend.forwards
-        ]
+        return [(route, ref) for route, refs in self._refs.items() for ref in refs if ref.forwards]
+
+    @cached_property
+    def _refs(self) -> Mapping[ObjectRef, tuple[BackendRef, ...]]:
+        return {route: tuple(backend_refs(self.index, route, raw)) for route, raw in self._routes()}
 
     @cached_property
     def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
