@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
-from kubectl_policy.comparison import Comparison, compare, what_if
+from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -52,13 +52,13 @@ def color(name: str = "p", target: Mapping[str, Json] = TO_G, **spec: Json) -> R
 
 def compared(
     before: Sequence[Resource], after: Sequence[Resource], *profiles: PolicyKindProfile, complete: bool = False
-) -> Comparison:
+) -> StateComparison:
     """The comparison of two states that were read apart."""
     states = (build.snapshot(*before, complete=complete), build.snapshot(*after, complete=complete))
     return compare(*states, profiles=profiles)
 
 
-def paths(comparison: Comparison) -> list[tuple[str, bool, bool]]:
+def paths(comparison: StateComparison) -> list[tuple[str, bool, bool]]:
     """The paths of the pairs, and in which states they are."""
     return [(words(pair.path), pair.in_before, pair.in_after) for pair in comparison.pairs()]
 

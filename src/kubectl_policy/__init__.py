@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis, analyze
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.comparison import Comparison, compare, what_if
+    from kubectl_policy.comparison import StateComparison, compare, what_if
     from kubectl_policy.errors import PolicyError
     from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
@@ -24,7 +24,6 @@ __version__ = "0.1.0"
 __all__ = [
     "Analysis",
     "Attachment",
-    "Comparison",
     "Diagnostic",
     "EffectivePolicy",
     "Enforcement",
@@ -43,6 +42,7 @@ __all__ = [
     "Settings",
     "Snapshot",
     "Source",
+    "StateComparison",
     "TargetLevel",
     "Topology",
     "analyze",
@@ -58,7 +58,7 @@ __all__ = [
 _HOMES: Final = {
     "analysis": ("Analysis", "analyze"),
     "attachment": ("Attachment",),
-    "comparison": ("Comparison", "compare", "what_if"),
+    "comparison": ("StateComparison", "compare", "what_if"),
     "errors": ("PolicyError",),
     "model": ("Diagnostic", "Gap", "GroupKind", "NodeRef", "ObjectRef", "Origin", "Resource", "Snapshot"),
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),

@@ -28,11 +28,11 @@ def compare(
     *,
     profiles: Iterable[PolicyKindProfile] = (),
     settings: Settings | None = None,
-) -> Comparison:
+) -> StateComparison:
     """The comparison of two states that were read apart; for the arguments see `analyze`."""
     one, other = paired(before, after)
     first = analyze(one, profiles=profiles, settings=settings)
-    return Comparison(first, first.of_state(other))
+    return StateComparison(first, first.of_state(other))
 
 
 def what_if(
@@ -41,7 +41,7 @@ def what_if(
     applied: Iterable[Resource] = (),
     deleted: Collection[ObjectRef] = (),
     unread: Snapshot | None = None,
-) -> Comparison:
+) -> StateComparison:
     """The comparison of a state with what becomes of it when objects are deleted and then others applied.
 
     Only these objects are deleted; for what goes with them see `cascade`. What could not be read of that which is to be
@@ -49,7 +49,7 @@ def what_if(
     """
     before, after = changed(analysis.snapshot, applied, deleted, unread)
     alone = not (before.beside or analysis.snapshot.beside)
-    return Comparison(analysis if alone else analysis.of_state(before), analysis.of_state(after))
+    return StateComparison(analysis if alone else analysis.of_state(before), analysis.of_state(after))
 
 
 class Pair(NamedTuple):
@@ -67,7 +67,7 @@ class Pair(NamedTuple):
     in_after: bool
 
 
-class Comparison:
+class StateComparison:
     """Two analyses. Make one with `compare` or `what_if`."""
 
     def __init__(self, before: Analysis, after: Analysis) -> None:

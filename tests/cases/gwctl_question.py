@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy import Analysis, GroupKind, ObjectRef, Path
-    from kubectl_policy.comparison import Comparison
+    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import Json
     from kubectl_policy.questions.diff import StateDiff
 
@@ -31,7 +31,7 @@ _BY_WAY_OF = " via "
 class Question:
     """One question about a world, and about the same world after a change (itself, where nothing changes)."""
 
-    comparison: Comparison
+    comparison: StateComparison
     ask: str
 
     @property

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import analyze
-from kubectl_policy.comparison import Comparison, compare, what_if
+from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.questions.diff import diff
 from tests.property.answers import answers
 from tests.property.changes import refs_in
@@ -56,7 +56,7 @@ def _chosen(
     return analysis, deleted, [resource for resource in analysis.snapshot.resources if resource.ref in deleted]
 
 
-def _nothing_changes(comparison: Comparison) -> None:
+def _nothing_changes(comparison: StateComparison) -> None:
     found = diff(comparison)
     assert not found.changes
     assert (found.created, found.deleted, found.updated) == ((), (), ())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import analyze
-from kubectl_policy.comparison import Comparison, compare
+from kubectl_policy.comparison import StateComparison, compare
 from kubectl_policy.questions.diff import diff
 from tests.property.changes import without
 from tests.property.strategies import worlds
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-class _OfEverything(Comparison):
+class _OfEverything(StateComparison):
     """A comparison in which each state has a topology of its own, and all of it is looked at."""
 
     def _differs_in_policies_alone(self) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import Comparison
+    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef, Resource
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
@@ -93,7 +93,7 @@ def _two_states(
     namespace: str,
     *,
     complete: bool,
-) -> "Comparison":
+) -> "StateComparison":
     from kubectl_policy.cli.config import known  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.comparison import compare  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.sources import load_state  # noqa: PLC0415 (see inputs.read)
@@ -109,7 +109,7 @@ def _what_if(
     delete: "Sequence[str]",
     retarget: "Sequence[str]",
     namespace: str,
-) -> "Comparison":
+) -> "StateComparison":
     from kubectl_policy.comparison import what_if  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.model.cascade import cascade  # noqa: PLC0415 (see inputs.read)
     from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see inputs.read)

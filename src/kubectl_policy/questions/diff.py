@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import Comparison, Pair
+    from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import ObjectRef
 
 
@@ -58,7 +58,7 @@ class StateDiff:
         return any(found) or bool(self.problems.introduced or self.problems.fixed)
 
 
-def diff(comparison: Comparison) -> StateDiff:
+def diff(comparison: StateComparison) -> StateDiff:
     """What differs between the states of a comparison."""
     meeting: set[ObjectRef] = set()
     effects = effect_changes(comparison, _watched(comparison, meeting))
@@ -80,7 +80,7 @@ def diff(comparison: Comparison) -> StateDiff:
     )
 
 
-def _watched(comparison: Comparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
+def _watched(comparison: StateComparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
     """The pairs of a comparison; the policies on their paths are added to those `meeting`.
 
     Also those that have no part in the outcomes, because others have taken their place.
@@ -94,7 +94,7 @@ def _watched(comparison: Comparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
         yield pair
 
 
-def _concerned_policies(comparison: Comparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
+def _concerned_policies(comparison: StateComparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
     """The policies of which something may have become otherwise than before.
 
     Where the hierarchy is the same, these are those that are changed, or whose targets are, or that meet such a one on
@@ -112,7 +112,7 @@ def _concerned_policies(comparison: Comparison, otherwise: Collection[ObjectRef]
     return frozenset(policy for policy in found if any(policy in state.attachments for state in both))
 
 
-def _unseen(comparison: Comparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
+def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
     for state in (comparison.before, comparison.after):
         yield from gaps(state)
         for ref in sorted(comparison.changed):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import Comparison, Pair
+    from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import GroupKind, NodeRef
     from kubectl_policy.questions.field_changes import ChangeSort, Difference, FieldChange
     from kubectl_policy.topology import Path
@@ -73,7 +73,7 @@ class EffectChange(NamedTuple):
         return self.sort != "moved"
 
 
-def effect_changes(comparison: Comparison, pairs: Iterable[Pair]) -> tuple[EffectChange, ...]:
+def effect_changes(comparison: StateComparison, pairs: Iterable[Pair]) -> tuple[EffectChange, ...]:
     """All that differs in some pairs of outcomes, worst first.
 
     Worst is what is relevant to security and lost, then changed; then what else is lost, changed, gained, and only set
@@ -120,7 +120,7 @@ class _Group(NamedTuple):
     pairs: list[_Concerned]
 
 
-def _nodes(comparison: Comparison, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
+def _nodes(comparison: StateComparison, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
     """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
 
     Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
@@ -136,7 +136,7 @@ def _nodes(comparison: Comparison, pair: Pair, fields: Iterable[FieldChange]) ->
     return tuple(node for node in nodes if not (may_exist(other, node) and ways[node] in other.topology.paths(node)))
 
 
-def _where(comparison: Comparison, concerned: _Concerned) -> Where:
+def _where(comparison: StateComparison, concerned: _Concerned) -> Where:
     """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
     pair, nodes = concerned
     if not pair.in_after or all(node.object in comparison.deleted for node in nodes):
@@ -144,7 +144,7 @@ def _where(comparison: Comparison, concerned: _Concerned) -> Where:
     return "new" if not pair.in_before or all(node.object in comparison.created for node in nodes) else "kept"
 
 
-def _grouped(comparison: Comparison, group: _Group) -> EffectChange:
+def _grouped(comparison: StateComparison, group: _Group) -> EffectChange:
     objects: dict[NodeRef, list[int]] = {}
     passing = comparison.deleted | comparison.created
     for position, concerned in enumerate(group.pairs):

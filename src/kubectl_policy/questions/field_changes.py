@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import Comparison, Pair
+    from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.resolution import EffectivePolicy, Source
     from kubectl_policy.resolution.traced import Field
@@ -75,7 +75,7 @@ class Difference(NamedTuple):
 class FieldChanges:
     """What differs of pairs of outcomes; each is looked at once, on however many paths it stands."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: StateComparison) -> None:
         """Remember where to look up what is known of kinds."""
         self._comparison = comparison
         # The outcomes are kept with what was found, so that no other object can come to have the same identity.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import Comparison
+    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import Diagnostic, ObjectRef
 
 
@@ -25,7 +25,7 @@ class ProblemChanges(NamedTuple):
     unchanged: tuple[Diagnostic, ...]
 
 
-def problem_changes(comparison: Comparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
+def problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
     """The problems of the concerned objects and those from reading, told apart whatever line they stand on.
 
     Where the hierarchy differs, every object is concerned.
@@ -41,7 +41,7 @@ def problem_changes(comparison: Comparison, concerned: Iterable[ObjectRef]) -> P
     )
 
 
-def _objects(comparison: Comparison) -> Iterable[ObjectRef]:
+def _objects(comparison: StateComparison) -> Iterable[ObjectRef]:
     for state in (comparison.before, comparison.after):
         yield from (resource.ref for resource in state.snapshot.resources)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.attachment.attachment import State
-    from kubectl_policy.comparison import Comparison
+    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Binding, BindingState
@@ -51,7 +51,7 @@ class EnforcementChange(NamedTuple):
     by: tuple[ObjectRef, ...]
 
 
-def attachment_changes(comparison: Comparison) -> tuple[AttachmentChange, ...]:
+def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, ...]:
     """Every target that policies gain, lose or reach in another way; sorted by policy and target."""
     old, new = comparison.before.attachments, comparison.after.attachments
     found = (
@@ -81,7 +81,7 @@ def _by_target(attachments: Collection[Attachment]) -> Mapping[NodeRef, Attachme
     return {attachment.target: attachment for attachment in ordered if attachment.target}
 
 
-def parent_changes(comparison: Comparison) -> tuple[ParentChange, ...]:
+def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
     """Every parent or listener that routes gain or lose, or of which that is no longer known; sorted."""
     if comparison.shares_topology:
         return ()
@@ -89,14 +89,14 @@ def parent_changes(comparison: Comparison) -> tuple[ParentChange, ...]:
     return tuple(change for route in routes for change in _of_route(comparison, route))
 
 
-def cut_off(comparison: Comparison, changes: Iterable[ParentChange]) -> tuple[ObjectRef, ...]:
+def cut_off(comparison: StateComparison, changes: Iterable[ParentChange]) -> tuple[ObjectRef, ...]:
     """The routes, of both states, that are attached to something in the earlier one and to nothing in the later one."""
     after = comparison.after
     lost = {change.route for change in changes if change.before == "attached" and after.index.get(change.route)}
     return tuple(sorted(route for route in lost if after.topology.relations.is_unattached(route)))
 
 
-def without_class(comparison: Comparison) -> tuple[ObjectRef, ...]:
+def without_class(comparison: StateComparison) -> tuple[ObjectRef, ...]:
     """The Gateways, of both states, whose GatewayClass is gone: no controller acts on them any more."""
     after = comparison.after
     classes = (ref for ref in comparison.deleted if ref.group_kind == GATEWAY_CLASS)
@@ -108,7 +108,7 @@ def _routes(analysis: Analysis) -> Iterator[ObjectRef]:
     return (route.ref for kind in ROUTES for route in analysis.index.of_kind(kind))
 
 
-def _of_route(comparison: Comparison, route: ObjectRef) -> Iterator[ParentChange]:
+def _of_route(comparison: StateComparison, route: ObjectRef) -> Iterator[ParentChange]:
     before, after = _by_parent(comparison.before, route), _by_parent(comparison.after, route)
     for parent in sorted({*before, *after}):
         one, other = before.get(parent), after.get(parent)
@@ -124,7 +124,7 @@ def _by_parent(analysis: Analysis, route: ObjectRef) -> Mapping[NodeRef, Binding
     return {binding.listener or NodeRef(binding.parent): binding for binding in bindings}
 
 
-def enforcement_changes(comparison: Comparison, concerned: Collection[ObjectRef]) -> tuple[EnforcementChange, ...]:
+def enforcement_changes(comparison: StateComparison, concerned: Collection[ObjectRef]) -> tuple[EnforcementChange, ...]:
     """What differs in what has become of policies, of those that may be concerned; sorted."""
     found: list[EnforcementChange] = []
     for policy in sorted(concerned):
