@@ -177,6 +177,19 @@ class TestUnseen:
         found = between(WORLD, [*WORLD, route, other])
         assert [unseen.what for unseen in found.unseen] == ["Gateway far/far"]
 
+    def test_another_parent_of_a_route_that_loses_one(self) -> None:
+        """Whether anything is left to the route is not known then."""
+        route = build.route("both", parents=[build.parent(), build.parent("far", namespace="far")])
+        found = between([*WORLD, route], [one for one in [*WORLD, route] if one.ref.kind != "Gateway"])
+        assert [unseen.what for unseen in found.unseen] == ["Gateway far/far"]
+        assert route.ref not in found.cut_off
+
+    def test_another_target_of_a_policy_that_loses_one(self) -> None:
+        """Nor whether that policy has an effect yet."""
+        policy = color("p", S, build.target("far", "TLSRoute"), a=1)
+        found = between([*WORLD, policy], [one for one in [*WORLD, policy] if one.ref.name != "s"], DIRECT)
+        assert [unseen.what for unseen in found.unseen] == ["TLSRoute default/far"]
+
 
 class TestApplied:
     """What becomes of a state when something is applied."""

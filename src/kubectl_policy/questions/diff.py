@@ -19,7 +19,14 @@ from kubectl_policy.questions.relation_changes import (
     parent_changes,
     without_class,
 )
-from kubectl_policy.questions.unseen import Unseen, gaps, unseen_for, unseen_for_policy
+from kubectl_policy.questions.unseen import (
+    Unseen,
+    gaps,
+    unknown_parents,
+    unseen_by_references,
+    unseen_for,
+    unseen_for_policy,
+)
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -74,7 +81,7 @@ def diff(comparison: StateComparison) -> StateDiff:
         parents,
         enforcement_changes(comparison, concerned),
         problem_changes(comparison, concerned),
-        tuple(dict.fromkeys(_unseen(comparison, concerned))),
+        tuple(dict.fromkeys((*_unseen(comparison, concerned), *_unseen_relations(comparison, attachments, parents)))),
         cut_off(comparison, parents),
         without_class(comparison),
     )
@@ -120,6 +127,19 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
         for policy in sorted(concerned) if comparison.shares_topology else ():
             if policy in state.attachments:
                 yield from unseen_for_policy(state, state.enforcement(policy))
+
+
+def _unseen_relations(
+    comparison: StateComparison, attachments: Collection[AttachmentChange], parents: Collection[ParentChange]
+) -> Iterator[Unseen]:
+    """What else policies and routes refer to, of those that lose or get a target or a parent, and was not read."""
+    policies = dict.fromkeys(change.policy for change in attachments)
+    routes = dict.fromkeys(change.route for change in parents)
+    for state in (comparison.before, comparison.after):
+        yield from unknown_parents(state, routes)
+        for policy in policies:
+            if policy in state.attachments:
+                yield from unseen_by_references(state, policy)
 
 
 def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:

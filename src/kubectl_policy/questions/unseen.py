@@ -46,7 +46,7 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
     kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
     found = [
         *gaps(analysis),
-        *_unknown_parents(analysis, objects),
+        *unknown_parents(analysis, objects),
         *_unknown_targets(analysis, targeting),
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
@@ -70,7 +70,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
         *gaps(analysis),
         *_unknown_targets(analysis, attachments),
         *_unknown_needs(analysis, attachments),
-        *_unknown_parents(analysis, routes),
+        *unknown_parents(analysis, routes),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_below_targets(analysis, enforcement),
@@ -170,7 +170,8 @@ def gaps(analysis: Analysis) -> Iterator[Unseen]:
         yield Unseen(f"{kinds}{where}", gap.reason, "mend or leave out this input", gap.origin)
 
 
-def _unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """The parents of routes, among some objects, of which it is not known whether they take them."""
     for obj in objects:
         for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
             if binding.state == "unknown":
