@@ -14,6 +14,7 @@ from kubectl_policy.questions.effect_changes import ChangedObject
 from kubectl_policy.questions.problem_changes import ProblemChanges
 from kubectl_policy.questions.relation_changes import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.render.change_words import blast_headline, diff_headline
+from kubectl_policy.render.words import names
 from tests import build
 from tests.render.changes import (
     GAP,
@@ -138,8 +139,10 @@ def test_relations() -> None:
     """Routes and policies; those that are gone or new say so by that."""
     gateway = build.node("Gateway", "g", "http")
     passing = build.ref("ColorPolicy", "new", group="example.com")
+    by_other = field(None, "red")._replace(after=valued("red", OTHER))
     found = difference(
         created=(passing,),
+        effects=(change(by_other),),
         attachments=(
             AttachmentChange(POLICY, ROUTE, "attached", "target missing", ""),
             AttachmentChange(OTHER, ROUTE, "attached", None, ""),
@@ -155,11 +158,26 @@ def test_relations() -> None:
         problems=ProblemChanges((Diagnostic("a", "error", "m"),), (Diagnostic("b", "info", "m"),) * 2, ()),
     )
     assert diff_headline(found) == (
-        "No setting changes; ColorPolicy default/p is left without a target; ColorPolicy default/q loses a target; "
+        "HTTPRoute default/r gains settings; ColorPolicy default/p is left without a target; "
+        "ColorPolicy default/q loses a target; "
         "ColorPolicy default/q gains a target; what HTTPRoute default/r is attached to is no longer known; "
         "ColorPolicy default/q comes into force; ColorPolicy default/new is new and has no effect; "
         "1 problem is introduced; 2 problems are fixed (1 object created)."
     )
+
+
+def test_a_policy_that_sets_nothing_anywhere_has_not_come_into_force() -> None:
+    """It may count on what nothing leads to any more, which is nobody's gain."""
+    idle = difference(enforcement=(EnforcementChange(OTHER, "Overridden", "Enforced", ()),))
+    assert diff_headline(idle) == "Nothing changes in what policies amount to."
+
+
+def test_many_beaters_are_counted() -> None:
+    """A sentence that names five thousand is none."""
+    refs = [build.ref("ColorPolicy", f"p{place}", group="example.com") for place in range(5_000)]
+    assert names(refs[:1]) == "ColorPolicy default/p0"
+    assert names(refs[:4]).endswith("ColorPolicy default/p2 and ColorPolicy default/p3")
+    assert names(refs) == "ColorPolicy default/p0, ColorPolicy default/p1, ColorPolicy default/p2 and 4,997 others"
 
 
 def test_routes_and_policies_in_numbers() -> None:

@@ -18,7 +18,7 @@ from kubectl_policy.render.change_lines import (
 from kubectl_policy.render.change_words import blast_headline
 from kubectl_policy.render.document import Line, Span, pad
 from kubectl_policy.render.sections import commands_section, section, unseen_section
-from kubectl_policy.render.words import attachment_words, count, listed, node_words
+from kubectl_policy.render.words import attachment_words, count, names, node_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,8 +78,7 @@ def _beaten(touched: Touched) -> tuple[Line, ...]:
 
 
 def _beaten_line(found: Beaten) -> Line:
-    by = listed([str(ref) for ref in found.by])
-    return object_line([node_words(node) for node in found.objects], lead=f"{by}: ")
+    return object_line([node_words(node) for node in found.objects], lead=f"{names(found.by)}: ")
 
 
 def _idle(touched: Touched) -> tuple[Line, ...]:

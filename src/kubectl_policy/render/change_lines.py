@@ -11,7 +11,7 @@ from kubectl_policy.render.reasons import doubt_lines
 from kubectl_policy.render.scope import scope_of
 from kubectl_policy.render.sections import BLANK, problem_line, section
 from kubectl_policy.render.settings import INDENT, columns, row
-from kubectl_policy.render.words import count, flow, listed, node_words, section_words, source_spans
+from kubectl_policy.render.words import count, flow, listed, names, node_words, section_words, source_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -195,7 +195,7 @@ def enforcement_section(changes: Iterable[EnforcementChange]) -> tuple[Line, ...
 
 def _enforcement(change: EnforcementChange) -> Line:
     states = f"{change.before or 'no such policy'} → {change.after or 'no such policy'}"
-    by = f", by {', '.join(map(str, change.by))}" if change.by else ""
+    by = f", by {names(change.by)}" if change.by else ""
     return Line((Span(f"{change.policy}: ", "subject"), Span(f"{states}{by}", prose=True)), INDENT, 2 * INDENT)
 
 

@@ -77,6 +77,8 @@ def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
     untargeted = {policy for policy in losing if policy in states and states[policy].after == "TargetNotFound"}
     lasting = [change for change in difference.enforcement if change.before and change.after]
     unknown = {change.policy for change in lasting if change.after == "Unknown"}
+    setting = {field.after.source.object for change in difference.effects for field in change.fields if field.after}
+    into = {change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE}
     out = {change.policy for change in lasting if change.before in _IN_FORCE and change.after not in _IN_FORCE}
     return Tally(
         {ref: sort for ref, sort in _worst(kept).items() if ref not in without},
@@ -90,7 +92,8 @@ def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
         frozenset(untargeted),
         losing - untargeted,
         gaining,
-        frozenset(change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE),
+        # One that begins to count where nothing leads to any more has come into force for nobody.
+        frozenset(into & setting),
         frozenset(out) - unknown - losing - lost_policies,
         frozenset(
             change.policy

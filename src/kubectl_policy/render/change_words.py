@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.change_tally import objects_of, tally, wholly
 from kubectl_policy.render.consequences import attachment, force, relations, said, traffic, traffic_done, who
 from kubectl_policy.render.headline import as_far_as
-from kubectl_policy.render.words import attachment_words, count, listed, node_words
+from kubectl_policy.render.words import attachment_words, count, listed, names, node_words
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _with_target(policy: ObjectRef, touched: Touched) -> str:
 
 
 def _why_not(touched: Touched) -> str:
-    beaters = listed([str(ref) for ref in touched.enforcement.by])
+    beaters = names(touched.enforcement.by)
     attached = any(found.state == "attached" for found in touched.attachments)
     match touched.enforcement.state:
         case "Overridden":

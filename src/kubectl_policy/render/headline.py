@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.describe_policy import PolicyDescription
-from kubectl_policy.render.words import attachment_words, count, kind_counts, listed, node_words, of_all
+from kubectl_policy.render.words import attachment_words, count, kind_counts, listed, names, node_words, of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def _extent(answer: PolicyDescription) -> str:
 
 
 def _beaten(answer: PolicyDescription) -> str:
-    beaters = listed([str(ref) for ref in answer.enforcement.by])
+    beaters = names(answer.enforcement.by)
     if answer.enforcement.state == "Overridden":
         return f"it is replaced everywhere, by {beaters}"
     if answer.profile.same_level == "one-applies":

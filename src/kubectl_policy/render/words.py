@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.document import Span
@@ -11,12 +11,16 @@ from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 from kubectl_policy.topology.tiers import WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.render.document import Style
     from kubectl_policy.resolution import Source
+
+
+# So many objects can be named in a sentence.
+_NAMED: Final = 4
 
 
 def count(number: int, noun: str) -> str:
@@ -27,6 +31,14 @@ def count(number: int, noun: str) -> str:
 def listed(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def names(refs: Collection[ObjectRef]) -> str:
+    """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
+    words = [str(ref) for ref in refs]
+    if len(words) <= _NAMED:
+        return listed(words)
+    return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} others"
 
 
 def of_all(number: int, total: int) -> str:
