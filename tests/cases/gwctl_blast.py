@@ -56,7 +56,7 @@ def _changes(question: Question, names: list[str]) -> dict[str, str]:
         return found
     for change in blast_radius(question.before, question.subject).difference.effects:
         fields = ", ".join(f"{one.field} {_said(one.before)} -> {_said(one.after)}" for one in change.fields)
-        found |= {_name(path, names): fields for path in change.paths if change.changes_values}
+        found |= {_name(path, names): fields for path in change.paths if change.sort != "moved"}
     return found
 
 

@@ -67,11 +67,6 @@ class EffectChange(NamedTuple):
             field.security and field.sort in {"lost", "changed"} for field in self.fields
         )
 
-    @property
-    def changes_values(self) -> bool:
-        """Whether any value differs, and not only who sets it."""
-        return self.sort != "moved"
-
 
 def effect_changes(comparison: StateComparison, pairs: Iterable[Pair]) -> tuple[EffectChange, ...]:
     """All that differs in some pairs of outcomes, worst first.
