@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.changes.diff import diff
 from tests import build
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Path, PolicyKindProfile
     from kubectl_policy.model import Gap, Json, ObjectRef, Resource
-    from kubectl_policy.questions.diff import StateDiff
-    from kubectl_policy.questions.effect_changes import EffectChange
-    from kubectl_policy.questions.field_changes import Valued
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.changes.effects import EffectChange
+    from kubectl_policy.questions.changes.fields import Valued
 
 # The kinds whose names a path is told by, with their sections.
 _TOLD = ("Namespace", "Gateway", "HTTPRoute", "Service")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.questions.effects import affecting as policies_affecting
-from kubectl_policy.questions.effects import paths_through
-from kubectl_policy.questions.policy_status import policy_status
-from kubectl_policy.questions.target_status import target_conditions
+from kubectl_policy.questions.predicted.policies import policy_status
+from kubectl_policy.questions.predicted.targets import target_conditions
+from kubectl_policy.questions.shared.effects import affecting as policies_affecting
+from kubectl_policy.questions.shared.effects import paths_through
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 from tests import build
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Resource, Snapshot
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
 
 FIXTURES: Final = Path(__file__).parent.parent / "fixtures"
 # A condition as people compare it: its status, its reason and what it is about.

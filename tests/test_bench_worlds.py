@@ -8,10 +8,10 @@ import yaml
 
 from bench.worlds import documents, reported, under_one_policy
 from kubectl_policy import analyze, load_manifests
-from kubectl_policy.questions.blast_radius import blast_radius
-from kubectl_policy.questions.find import find
-from kubectl_policy.questions.listing import Selection
-from kubectl_policy.questions.status import status
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.shared.find import find
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.report import status
 
 if TYPE_CHECKING:
     from pathlib import Path

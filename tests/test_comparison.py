@@ -11,7 +11,7 @@ from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.changes.diff import diff
 from tests import build, differences
 from tests.differences import attachments, between, concerned, parents, ref, told, words
 

@@ -13,8 +13,8 @@ import pytest
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.profiles.load import schema
-from kubectl_policy.render.data_parts import API_VERSION
-from kubectl_policy.render.formats import FORMATS
+from kubectl_policy.render.describe.formats import FORMATS
+from kubectl_policy.render.output.parts import API_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

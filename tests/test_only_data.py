@@ -12,8 +12,8 @@ import pytest
 import kubectl_policy
 from kubectl_policy import NodeRef, analyze, load_profiles
 from kubectl_policy.profiles import load
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
 from tests.implementations import affected, manifests, places, reported, settings, states
 
 if TYPE_CHECKING:

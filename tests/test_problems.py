@@ -9,9 +9,8 @@ import pytest
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Diagnostic, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.gateways import GatewayProfile
-from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.profiles.profile import Needed, Switch
 from tests import build
 
 if TYPE_CHECKING:

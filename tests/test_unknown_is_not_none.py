@@ -11,11 +11,10 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.gateways import GatewayProfile
-from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.profiles.profile import Needed, Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
-from kubectl_policy.questions.policy_status import policy_status
+from kubectl_policy.questions.predicted.policies import policy_status
 from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
 from tests import build
 

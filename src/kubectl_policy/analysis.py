@@ -25,8 +25,8 @@ from kubectl_policy.resolution import (
     takes_effect_below,
 )
 from kubectl_policy.topology import Path, Settings, Topology, passed_over
-from kubectl_policy.topology.grouped import grouped
 from kubectl_policy.topology.references import refer
+from kubectl_policy.topology.relations import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,9 +11,9 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.needs import missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.profiles.implementation import Setting
 from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.settings import Setting
-from kubectl_policy.questions.unseen import unseen_for, unseen_for_policy
+from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
 from tests.build import crd, gateway, grant, index, policy, resource, snapshot, target
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, Settings, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import passed_over
 from tests.build import gateway, gateway_class, index, parent, policy, route, service, target
 

@@ -11,8 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.profile import Needed, Switch
 from tests.build import (
     allow,
     backend,

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.sizes import too_small
+from kubectl_policy.attachment.validity import too_small
 from kubectl_policy.model import GroupKind
 from tests.build import gateway, index, policy, resource, target
 

@@ -11,9 +11,8 @@ from kubectl_policy import PolicyKindProfile, Settings, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.validity import Failure, gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS, GatewayProfile
-from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.profile import Needed, Switch
 from kubectl_policy.topology import passed_over
 from tests.build import (
     gateway,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.policy_status import PolicyStatuses
+from kubectl_policy.questions.predicted.policies import PolicyStatuses
 from tests.cases.names import identity, listener_name, reference, scoped_name, slashed
 from tests.cases.objects import ROUTES, WITH_RULES, listener_on, objects, outcome
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
-    from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from tests.cases.objects import Entry
 
 _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")

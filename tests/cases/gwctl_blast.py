@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.blast_radius import blast_radius
-from kubectl_policy.questions.reported import reported_conditions
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.shared.reported import reported_conditions
 from tests.cases.worlds import fields, items
 
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.field_changes import Valued
+    from kubectl_policy.questions.changes.fields import Valued
     from tests.cases.gwctl_question import Question
 
 

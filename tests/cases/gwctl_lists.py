@@ -7,21 +7,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.label_query import parse_label_query
-from kubectl_policy.questions.events import reported_events
-from kubectl_policy.questions.list_kinds import KindRow
-from kubectl_policy.questions.list_policies import PolicyRow
-from kubectl_policy.questions.listing import Selection
-from kubectl_policy.questions.lists import list_type
-from kubectl_policy.questions.object_rows import BackendRow, GatewayRow, ObjectRow, RouteRow
+from kubectl_policy.model.selectors import parse_label_query
+from kubectl_policy.questions.describe.events import reported_events
+from kubectl_policy.questions.listing.kinds import KindRow
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.listing.objects import BackendRow, GatewayRow, ObjectRow, RouteRow
+from kubectl_policy.questions.listing.policies import PolicyRow
+from kubectl_policy.questions.shared.selection import Selection
 from tests.cases.worlds import fields, items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.lists import AnyRow
-    from kubectl_policy.questions.reported import ReportedCondition
+    from kubectl_policy.questions.listing.lists import AnyRow
+    from kubectl_policy.questions.shared.reported import ReportedCondition
     from tests.cases.gwctl_question import Question
 
 # gwctl's names for types, where they differ.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import GroupKind, Leaf
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.policy_status import PolicyStatuses
+from kubectl_policy.questions.predicted.policies import PolicyStatuses
 from kubectl_policy.resolution.traced import KeyedList
 from tests.cases.names import identity, listener_name, reference, slashed
 from tests.cases.objects import WITH_RULES, outcome
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy import Analysis, EffectivePolicy, Path
-    from kubectl_policy.questions.policy_status import AncestorStatus
+    from kubectl_policy.questions.predicted.policies import AncestorStatus
     from kubectl_policy.resolution.traced import Traced
     from tests.cases.kgateway_paths import Reached
     from tests.cases.objects import Entry

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis, ObjectRef
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.policy_status import PolicyCondition
+    from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.topology import Condition
 
 GROUP: Final = "gateway.nginx.org"

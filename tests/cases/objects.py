@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy import Analysis, ObjectRef, Path
-    from kubectl_policy.questions.policy_status import PolicyCondition
+    from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.topology import Condition
 
 Entry = dict[str, object]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 import pytest
 import yaml
 
-from kubectl_policy.render.change_formats import ChangeFormat
+from kubectl_policy.render.changes.formats import ChangeFormat
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command

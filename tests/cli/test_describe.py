@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from kubectl_policy.cli.describe import Output
-from kubectl_policy.render.formats import FORMATS
+from kubectl_policy.render.describe.formats import FORMATS
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import pytest
 
-from kubectl_policy.render.change_formats import ChangeFormat
+from kubectl_policy.render.changes.formats import ChangeFormat
 from tests.cli.conftest import MANIFESTS
 from tests.repository import Repository
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.label_query import parse_label_query
-from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.selectors import parse_label_query, selects
 
 LABELS = {"app": "baker", "tier": "web", "empty": "", "example.com/team": "bread", "in": "in"}
 

@@ -9,10 +9,9 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.contradictions import BY_LEVELS
+from kubectl_policy.profiles.implementation import Setting
 from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
-from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.requirements import Switch
-from kubectl_policy.profiles.settings import Setting
+from kubectl_policy.profiles.profile import Needed, Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry, load
 from kubectl_policy.profiles.decode import decode
-from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
+from kubectl_policy.profiles.implementation import ByLabel, DelegationProfile
 from kubectl_policy.profiles.load import built_in_delegations, schema
 from kubectl_policy.profiles.validate import flaws
 from tests.build import index

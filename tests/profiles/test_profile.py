@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.profiles.implementation import Setting
 from kubectl_policy.profiles.merging import Joint, PortField, Scope, Unheeded
-from kubectl_policy.profiles.settings import Setting
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.contributions import contribution_of
-from kubectl_policy.resolution.spec_proper import Stanza
+from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.property.rfc7386 import PATCHES

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.merging import Joint, PortField, Scope, Unheeded
-from kubectl_policy.resolution.contributions import contribution_of
-from kubectl_policy.resolution.spec_proper import Stanza
+from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.specs import source

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.changes.diff import diff
 from tests.oracle_differences import Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
 from tests.property.strategies import worlds
@@ -20,8 +20,8 @@ from tests.property.world import profiles_of, snapshot_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.questions.diff import StateDiff
-    from kubectl_policy.questions.field_changes import Valued
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.changes.fields import Valued
     from tests.oracle_differences import Leaf
     from tests.oracle_specs import Who
     from tests.property.world import World

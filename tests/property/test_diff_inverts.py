@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy.comparison import compare
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.changes.diff import diff
 from tests.property.changes import pairs_of_worlds
 from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kubectl_policy.questions.diff import StateDiff
-    from kubectl_policy.questions.effect_changes import EffectChange
-    from kubectl_policy.questions.field_changes import FieldChange
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.changes.effects import EffectChange
+    from kubectl_policy.questions.changes.fields import FieldChange
     from tests.property.world import World
 
 _INVERSE: Final[Mapping[str, str]] = {

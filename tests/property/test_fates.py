@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kubectl_policy import analyze, leaves
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.meeting import resolve
-from kubectl_policy.resolution.refusals import Refusal
+from kubectl_policy.resolution.nodes import Refusal
 from kubectl_policy.resolution.surroundings import Surroundings
 from tests.property.choices import PLACES, contributions, merging_profiles
 from tests.property.strategies import worlds

@@ -9,8 +9,8 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
-from kubectl_policy.questions.listing import Selection
-from kubectl_policy.questions.status import status
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.report import status
 from tests import build
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Gap, Json, Resource
     from kubectl_policy.profiles.profile import KnownBy, SameLevel
     from kubectl_policy.profiles.status import Event, Placement
-    from kubectl_policy.questions.compared import Comparison
-    from kubectl_policy.questions.status import StatusReport
+    from kubectl_policy.questions.status.comparison import Comparison
+    from kubectl_policy.questions.status.report import StatusReport
 
 MINE: Final = "example.com/gateway"
 COLOR: Final = GroupKind("example.com", "ColorPolicy")

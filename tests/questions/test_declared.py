@@ -8,9 +8,9 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.declared import declared_fields, named_fates, named_leaves
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.shared.declared import declared_fields, named_fates, named_leaves
 from kubectl_policy.resolution.traced import KeyedList, keyed, trace
 from tests import build
 from tests.resolution.specs import source
@@ -18,7 +18,7 @@ from tests.resolution.specs import source
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.describe_policy import FieldOutcome
+    from kubectl_policy.questions.describe.policies import FieldOutcome
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PLAIN: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")

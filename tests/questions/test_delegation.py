@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, cast
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Origin
 from kubectl_policy.profiles.decode import decode
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.list_objects import list_objects
-from kubectl_policy.questions.listing import Selection, pick
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.listing.objects import list_objects
+from kubectl_policy.questions.shared.selection import Selection, pick
 from tests.build import backend, gateway, gateway_class, policy, ref, service, snapshot, target
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.object_rows import RouteRow
+    from kubectl_policy.questions.listing.objects import RouteRow
 
 ABOVE = "rule[0] of HTTPRoute default/top"
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.edit import Edit
-from kubectl_policy.questions.editing import GONE, Change, altered, changes, field_of, lines, steps, value_on
+from kubectl_policy.questions.why_not.edit import GONE, Change, Edit, altered, changes, field_of, lines, steps, value_on
 from tests import build
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.editing import Gone, Steps
+    from kubectl_policy.questions.why_not.edit import Gone, Steps
 
 ROUTE = build.route(hostnames=["a.example", "b.example", "c.example"], labels={"a/b.c": "d"})
 

@@ -10,8 +10,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.effect_changes import EffectChange
-from kubectl_policy.questions.field_changes import FieldChange, Valued
+from kubectl_policy.questions.changes.effects import EffectChange
+from kubectl_policy.questions.changes.fields import FieldChange, Valued
 from tests import build
 from tests.differences import between, color, concerned, ref, told, without
 from tests.resolution.specs import source
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.field_changes import ChangeSort
+    from kubectl_policy.questions.changes.fields import ChangeSort
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(

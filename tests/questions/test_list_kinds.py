@@ -9,9 +9,9 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap
-from kubectl_policy.model.label_query import parse_label_query
-from kubectl_policy.questions.list_kinds import KindRow, list_kinds
-from kubectl_policy.questions.listing import Selection, type_named
+from kubectl_policy.model.selectors import parse_label_query
+from kubectl_policy.questions.listing.kinds import KindRow, list_kinds
+from kubectl_policy.questions.shared.selection import Selection, type_named
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED
 

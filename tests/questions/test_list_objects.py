@@ -8,9 +8,9 @@ import pytest
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.list_objects import list_objects
-from kubectl_policy.questions.listing import Selection, pick
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.listing.objects import list_objects
+from kubectl_policy.questions.shared.selection import Selection, pick
 from tests import build
 from tests.render.worlds import colourful, defaults, world
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.object_rows import (
+    from kubectl_policy.questions.listing.objects import (
         BackendRow,
         GatewayClassRow,
         GatewayRow,

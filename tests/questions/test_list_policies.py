@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.questions.list_policies import PolicyRow, list_policies
-from kubectl_policy.questions.listing import Listing, Selection, pick
+from kubectl_policy.questions.listing.policies import PolicyRow, list_policies
+from kubectl_policy.questions.shared.selection import Listing, Selection, pick
 from tests import build
 from tests.render.worlds import about_policy, colourful, world
 

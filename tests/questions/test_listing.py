@@ -8,8 +8,8 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model.label_query import parse_label_query
-from kubectl_policy.questions.listing import Selection, pick, type_named
+from kubectl_policy.model.selectors import parse_label_query
+from kubectl_policy.questions.shared.selection import Selection, pick, type_named
 from tests import build
 from tests.render.worlds import world
 

@@ -10,8 +10,8 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
-from kubectl_policy.questions.narrower import Merge, Scopes
-from kubectl_policy.questions.policy_status import policy_status
+from kubectl_policy.questions.predicted.narrower import Merge, Scopes
+from kubectl_policy.questions.predicted.policies import policy_status
 from tests import build
 
 if TYPE_CHECKING:

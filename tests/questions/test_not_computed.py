@@ -8,9 +8,9 @@ import pytest
 
 from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.questions.describe import ObjectDescription, describe
-from kubectl_policy.questions.unseen import Unseen
-from kubectl_policy.render.headline import headline
+from kubectl_policy.questions.describe.objects import ObjectDescription, describe
+from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.render.words.headlines import headline
 from tests import build
 
 GROUP: Final = "example.com"

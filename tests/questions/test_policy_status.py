@@ -11,11 +11,11 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.gateways import GatewayProfile
-from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.profiles.profile import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
-from kubectl_policy.questions.policy_status import AncestorStatus, PolicyCondition, PolicyStatuses, policy_status
-from kubectl_policy.questions.target_status import target_conditions
+from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition, PolicyStatuses, policy_status
+from kubectl_policy.questions.predicted.targets import target_conditions
 from tests import build
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, GroupKind, Origin
-from kubectl_policy.questions.diff import diff
+from kubectl_policy.questions.changes.diff import diff
 from tests import build
 from tests.differences import between, color
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.model.diagnostic import Severity
-    from kubectl_policy.questions.problem_changes import ProblemChanges
+    from kubectl_policy.model.snapshot import Severity
+    from kubectl_policy.questions.changes.problems import ProblemChanges
 
 PROFILE: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.reported import ReportedCondition, has_report, reported_conditions, reported_places
+from kubectl_policy.questions.shared.reported import ReportedCondition, has_report, reported_conditions, reported_places
 from tests.build import resource
 
 if TYPE_CHECKING:

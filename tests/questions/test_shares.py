@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.merging import Joint, Scope
-from kubectl_policy.questions.shares import share_of, worst
+from kubectl_policy.questions.predicted.policies import share_of, worst
 from tests import build
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.spread import owner, spread
+from kubectl_policy.questions.changes.blast_radius import owner, spread
 from tests import build
 
 if TYPE_CHECKING:

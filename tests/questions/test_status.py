@@ -12,7 +12,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords
-from kubectl_policy.questions.compared import Claim, Foreign
+from kubectl_policy.questions.status.comparison import Claim, Foreign
 from tests import build
 from tests.questions.reports import (
     ACCEPTED,
@@ -34,7 +34,7 @@ from tests.questions.reports import (
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.status import Event, Placement
-    from kubectl_policy.questions.status import StatusReport
+    from kubectl_policy.questions.status.report import StatusReport
 
 TAKEN = ("Seen", "False", "Taken")
 G = "Gateway default/g"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.compared import Claim, Foreign
+from kubectl_policy.questions.status.comparison import Claim, Foreign
 from tests import build
 from tests.questions.reports import (
     ACCEPTED,
@@ -29,7 +29,7 @@ from tests.questions.reports import (
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Gap, Json, Resource
-    from kubectl_policy.questions.status import StatusReport
+    from kubectl_policy.questions.status.report import StatusReport
 
 G, HTTP = "Gateway default/g", "Gateway default/g#http"
 REFUSED = ("Accepted", "False", "Invalid")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.profiles.requirements import Switch
-from kubectl_policy.questions.unseen import Unseen, unseen_for, unseen_for_policy
+from kubectl_policy.profiles.profile import Switch
+from kubectl_policy.questions.shared.unseen import Unseen, unseen_for, unseen_for_policy
 from tests import build
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.questions.effect_on import effect_on
-from kubectl_policy.questions.effects import affecting, paths_through
-from kubectl_policy.questions.no_effect import reasons_of
-from kubectl_policy.questions.reason import RULES
-from kubectl_policy.questions.why_not import why_not
+from kubectl_policy.questions.shared.effects import affecting, paths_through
+from kubectl_policy.questions.why_not.effect_on import effect_on
+from kubectl_policy.questions.why_not.no_effect import reasons_of
+from kubectl_policy.questions.why_not.reasons import RULES
+from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 from tests.questions.causes import (
@@ -37,7 +37,7 @@ from tests.render.worlds import defaults, overrides
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.edit import Edit
+    from kubectl_policy.questions.why_not.edit import Edit
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SELECTED = build.ref("ColorPolicy", "u", group="example.com")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
-from kubectl_policy.questions.blast_radius import BlastRadius, blast_radius
-from kubectl_policy.questions.diff import StateDiff
-from kubectl_policy.questions.effect_changes import ChangedObject, EffectChange
-from kubectl_policy.questions.field_changes import FieldChange, Valued
-from kubectl_policy.questions.problem_changes import ProblemChanges
-from kubectl_policy.questions.relation_changes import AttachmentChange, EnforcementChange, ParentChange
-from kubectl_policy.questions.unseen import Unseen
+from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
+from kubectl_policy.questions.changes.diff import StateDiff
+from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
+from kubectl_policy.questions.changes.fields import FieldChange, Valued
+from kubectl_policy.questions.changes.problems import ProblemChanges
+from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.resolution import Source
 from kubectl_policy.sources.manifests import load_manifests
 from tests import build
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.effect_changes import Where
+    from kubectl_policy.questions.changes.effects import Where
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")

@@ -8,10 +8,10 @@ from typing import Any, Final
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import Origin
 from kubectl_policy.model.kinds import KindNames
-from kubectl_policy.questions.explain import Explanation
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.explain import explanation_tree
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.render.explain.tree import explanation_tree
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
 from tests.profiles.everything import KIND
 from tests.profiles.everything import profile as everything
 

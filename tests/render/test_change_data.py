@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import jsonschema
 import pytest
 
-from kubectl_policy.questions.effect_changes import ChangedObject, Where
-from kubectl_policy.questions.field_changes import SORTS, Valued
-from kubectl_policy.render.change_data import blast_radius_document, diff_document
-from kubectl_policy.render.serial import as_json, as_yaml
+from kubectl_policy.questions.changes.effects import ChangedObject, Where
+from kubectl_policy.questions.changes.fields import SORTS, Valued
+from kubectl_policy.render.changes.documents import blast_radius_document, diff_document
+from kubectl_policy.render.output.encode import as_json, as_yaml
 from kubectl_policy.topology import BindingState
 from tests import build
 from tests.render.changes import (
@@ -32,7 +32,7 @@ from tests.render.changes import (
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.questions.changes.diff import StateDiff
 
 SCHEMA: Any = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.diff import diff
-from kubectl_policy.questions.effect_changes import ChangedObject, EffectChange
-from kubectl_policy.questions.field_changes import FieldChange, Valued
-from kubectl_policy.render.change_lines import effect_sections, first_lines, object_line, traffic_section
-from kubectl_policy.render.diff_tree import diff_tree
-from kubectl_policy.render.document import Line, Span, to_text
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
+from kubectl_policy.questions.changes.fields import FieldChange, Valued
+from kubectl_policy.render.changes.diff import diff_tree
+from kubectl_policy.render.changes.lines import effect_sections, first_lines, object_line, traffic_section
+from kubectl_policy.render.output.text import Line, Span, to_text
+from kubectl_policy.render.output.view import View
 from kubectl_policy.resolution import Source
 from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.questions.field_changes import ChangeSort
+    from kubectl_policy.questions.changes.fields import ChangeSort
 
 ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
 OTHER = NodeRef(build.ref("HTTPRoute", "q"))

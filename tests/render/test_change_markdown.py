@@ -11,20 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.questions.problem_changes import ProblemChanges
-from kubectl_policy.questions.relation_changes import EnforcementChange
-from kubectl_policy.questions.unseen import Unseen
-from kubectl_policy.render.change_markdown import LIMIT, diff_markdown
-from kubectl_policy.render.change_words import diff_headline
-from kubectl_policy.render.escape import visible
-from kubectl_policy.render.markdown_text import inert
+from kubectl_policy.questions.changes.problems import ProblemChanges
+from kubectl_policy.questions.changes.relations import EnforcementChange
+from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown
+from kubectl_policy.render.changes.words import diff_headline
+from kubectl_policy.render.output.escape import inert, visible
 from tests import build
 from tests.render.changes import GAP, change, difference, field, hostile, routes, without
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.questions.changes.diff import StateDiff
 
 HOSTILE = [
     "a|b",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.change_table import diff_names, diff_table
-from kubectl_policy.render.document import to_text
+from kubectl_policy.render.changes.rows import diff_names, diff_table
+from kubectl_policy.render.output.text import to_text
 from tests import build
 from tests.render.changes import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.questions.diff import StateDiff
+    from kubectl_policy.questions.changes.diff import StateDiff
 
 
 def lines(found: StateDiff, *, wide: bool = False) -> list[list[str]]:

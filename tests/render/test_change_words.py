@@ -9,12 +9,12 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, Origin
-from kubectl_policy.questions.blast_radius import blast_radius
-from kubectl_policy.questions.effect_changes import ChangedObject
-from kubectl_policy.questions.problem_changes import ProblemChanges
-from kubectl_policy.questions.relation_changes import AttachmentChange, EnforcementChange, ParentChange
-from kubectl_policy.render.change_words import blast_headline, diff_headline
-from kubectl_policy.render.words import names
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.effects import ChangedObject
+from kubectl_policy.questions.changes.problems import ProblemChanges
+from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.render.changes.words import blast_headline, diff_headline
+from kubectl_policy.render.words.names import names
 from tests import build
 from tests.render.changes import (
     GAP,
@@ -35,7 +35,7 @@ from tests.render.worlds import DIRECT, INHERITED, world
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.questions.effect_changes import EffectChange
+    from kubectl_policy.questions.changes.effects import EffectChange
 
 LOST, CHANGED, GAINED = field("red", None), field("red", "blue"), field(None, "blue")
 MOVED = field("red", None)._replace(after=valued("red", OTHER))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kubectl_policy.render.columns import Number, aligned, number, text_of
+from kubectl_policy.render.output.columns import Number, aligned, number, text_of
 
 
 def test_nothing_is_no_line() -> None:

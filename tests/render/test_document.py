@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.render.document import Line, Span, cells, cut, lay_out, pad, to_text
+from kubectl_policy.render.output.text import Line, Span, cells, cut, lay_out, pad, to_text
 
 
 def test_a_name_is_never_broken() -> None:

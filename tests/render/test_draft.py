@@ -18,8 +18,8 @@ from kubectl_policy.profiles.decode import decode
 from kubectl_policy.profiles.document import read_document
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles, schema
 from kubectl_policy.profiles.validate import flaws
-from kubectl_policy.questions.explain import Explanation, explain
-from kubectl_policy.render.draft import draft
+from kubectl_policy.questions.explain.kinds import Explanation, explain
+from kubectl_policy.render.explain.draft import draft
 from tests import build
 from tests.profiles.everything import GATEWAY, KIND, ROUTE
 from tests.profiles.everything import profile as everything

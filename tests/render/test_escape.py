@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.render.escape import visible
+from kubectl_policy.render.output.escape import visible
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
-from kubectl_policy.questions.explain import explain
-from kubectl_policy.questions.listing import Selection
-from kubectl_policy.questions.lists import list_type
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.explain import explanation_tree
-from kubectl_policy.render.formats import render
-from kubectl_policy.render.headline import headline
-from kubectl_policy.render.list_data import list_document
-from kubectl_policy.render.lists import TableShape, list_text
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.render.describe.formats import render
+from kubectl_policy.render.explain.tree import explanation_tree
+from kubectl_policy.render.listing.documents import list_document
+from kubectl_policy.render.listing.lists import TableShape, list_text
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
+from kubectl_policy.render.words.headlines import headline
 from tests import build
 from tests.render.worlds import about, about_policy
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.render.formats import Answer
+    from kubectl_policy.render.describe.formats import Answer
 
 SCHEMA: Final = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)

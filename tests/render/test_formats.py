@@ -12,16 +12,16 @@ import pytest
 import yaml
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.render.data import plain_json
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.formats import FORMATS, render
-from kubectl_policy.render.view import View
+from kubectl_policy.render.describe.documents import plain_json
+from kubectl_policy.render.describe.formats import FORMATS, render
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.render.formats import Answer
+    from kubectl_policy.render.describe.formats import Answer
 
 SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)

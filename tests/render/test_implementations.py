@@ -11,13 +11,13 @@ from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, TargetLeve
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.describe_policy import describe_policy
-from kubectl_policy.render import data
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.formats import render
-from kubectl_policy.render.headline import headline
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.render.describe import documents as data
+from kubectl_policy.render.describe.formats import render
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
+from kubectl_policy.render.words.headlines import headline
 from tests import build
 from tests.implementations import manifests, policy_ref
 from tests.render.worlds import about, about_policy, colourful
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, ObjectRef, Resource
-    from kubectl_policy.render.formats import Answer
+    from kubectl_policy.render.describe.formats import Answer
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"

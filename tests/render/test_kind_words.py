@@ -11,10 +11,10 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, Event, StatusProfile
-from kubectl_policy.render.explain import explanation_headline
-from kubectl_policy.render.explain_data import explanation_document
-from kubectl_policy.render.kind_words import SAYINGS, statements
-from kubectl_policy.render.target_words import EVENTS
+from kubectl_policy.render.explain.documents import explanation_document
+from kubectl_policy.render.explain.kinds import SAYINGS, statements
+from kubectl_policy.render.explain.targets import EVENTS
+from kubectl_policy.render.explain.tree import explanation_headline
 from tests.profiles.everything import GATEWAY, ROUTE
 from tests.render.kinds import FULL, answer, blank, text
 

@@ -13,11 +13,11 @@ import yaml
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.questions.listing import Selection
-from kubectl_policy.questions.lists import list_names, list_type
-from kubectl_policy.render.list_data import list_document
-from kubectl_policy.render.list_words import list_headline, nothing_found, what_is_unknown
-from kubectl_policy.render.lists import TableShape, list_text, names_text
+from kubectl_policy.questions.listing.lists import list_names, list_type
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.render.listing.documents import list_document
+from kubectl_policy.render.listing.lists import TableShape, list_text, names_text
+from kubectl_policy.render.listing.words import list_headline, nothing_found, what_is_unknown
 from tests import build
 from tests.render.worlds import INHERITED, colourful, defaults, world
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.describe_policy import describe_policy
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.formats import render
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.render.describe.formats import render
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
 from tests.build import (
     gateway,
     gateway_class,
@@ -30,7 +30,7 @@ from tests.render.test_formats import VALIDATOR
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.render.formats import Answer
+    from kubectl_policy.render.describe.formats import Answer
 
 KGATEWAY: Final = "gateway.kgateway.dev"
 NGINX: Final = "gateway.nginx.org"

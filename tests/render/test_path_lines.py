@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.path_lines import path_lines
-from kubectl_policy.render.view import View
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
+from kubectl_policy.render.words.paths import path_lines
 from tests.build import node
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.render.scope import Scope, scope_of
+from kubectl_policy.render.words.scopes import Scope, scope_of
 from tests.build import node
 
 if TYPE_CHECKING:

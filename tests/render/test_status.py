@@ -12,13 +12,13 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.profiles.status import ConditionWords
-from kubectl_policy.questions.compared import Claim, Comparison, Explanation, ObjectStatus, Verdict
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.status import status_tree
-from kubectl_policy.render.status_data import status_document
-from kubectl_policy.render.status_table import status_names, status_table
-from kubectl_policy.render.status_words import VERDICTS, long_reason, short_reason, status_headline
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
+from kubectl_policy.render.status.documents import status_document
+from kubectl_policy.render.status.table import status_names, status_table
+from kubectl_policy.render.status.tree import status_tree
+from kubectl_policy.render.status.words import VERDICTS, long_reason, short_reason, status_headline
 from tests import build
 from tests.questions.reports import (
     ACCEPTED,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.questions.status import StatusReport
+    from kubectl_policy.questions.status.report import StatusReport
 
 SCHEMA: Any = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.formats import render
-from kubectl_policy.render.table import rows
-from kubectl_policy.render.view import View
+from kubectl_policy.render.describe.formats import render
+from kubectl_policy.render.describe.table import rows
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 

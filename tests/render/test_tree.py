@@ -11,11 +11,11 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
-from kubectl_policy.questions.unseen import Unseen
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.formats import render
-from kubectl_policy.render.headline import headline
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.render.describe.formats import render
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
+from kubectl_policy.render.words.headlines import headline
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, overrides, world
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.render.formats import Answer
+    from kubectl_policy.render.describe.formats import Answer
 
 TERMINAL = View(80, terminal=True, options=("--offline", "my manifests"))
 

@@ -9,14 +9,14 @@ import pytest
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at, mappings_at
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.describe_policy import describe_policy
-from kubectl_policy.questions.explain import explain
-from kubectl_policy.render.data import document
-from kubectl_policy.render.document import to_text
-from kubectl_policy.render.explain import explanation_tree
-from kubectl_policy.render.formats import render
-from kubectl_policy.render.view import View
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.render.describe.documents import document
+from kubectl_policy.render.describe.formats import render
+from kubectl_policy.render.explain.tree import explanation_tree
+from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.view import View
 from tests import build
 from tests.implementations import manifests, places, policy_ref, without
 from tests.render.test_formats import VALIDATOR

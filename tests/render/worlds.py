@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.describe import describe
-from kubectl_policy.questions.describe_policy import describe_policy
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Gap, Json, Resource
-    from kubectl_policy.questions.describe import ObjectDescription
-    from kubectl_policy.questions.describe_policy import PolicyDescription
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.describe.policies import PolicyDescription
 
 INHERITED = {"gateway.networking.k8s.io/policy": "inherited"}
 DIRECT = {"gateway.networking.k8s.io/policy": "direct"}

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.contributions import contribution_of
 from kubectl_policy.resolution.meeting import resolve
-from kubectl_policy.resolution.refusals import Refusal
-from kubectl_policy.resolution.spec_proper import Stanza
+from kubectl_policy.resolution.nodes import Refusal
+from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
 from kubectl_policy.resolution.surroundings import Surroundings
-from kubectl_policy.topology.listeners import Listener
+from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node
 from tests.resolution.specs import source
 

@@ -10,8 +10,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import Needed
-from kubectl_policy.profiles.requirements import Switch
+from kubectl_policy.profiles.profile import Needed, Switch
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,

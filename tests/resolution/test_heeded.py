@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import EffectivePolicy, PolicyKindProfile
     from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 G, L, R = node("Gateway", "g"), node("Gateway", "g", "l"), node("HTTPRoute", "r")
 PATH: Final = (G, L, R)

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.describe import describe
+from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.topology import too_wide
 from tests.build import (
     gateway,

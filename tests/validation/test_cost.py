@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.validation.cost import TEXT, Size, cost_of_pattern, cost_of_rule, size_of
+from kubectl_policy.validation.expressions import TEXT, Size, cost_of_pattern, cost_of_rule, size_of
 
 SMALL = Size(10, 5, 10)
 

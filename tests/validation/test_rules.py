@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.validation.budget import UNITS, Budget
-from kubectl_policy.validation.finding import unchecked
-from kubectl_policy.validation.structure import structural_findings
+from kubectl_policy.validation.findings import UNITS, Budget, unchecked
+from kubectl_policy.validation.schema import structural_findings
 from tests.validation.things import doubts, problems, problems_of, refusals
 
 if TYPE_CHECKING:

@@ -2,28 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attachment import Attachment
-from kubectl_policy.attachment.existence import absent, may_be_more
 from kubectl_policy.attachment.filters import filter_attachments, unread_routes
-from kubectl_policy.attachment.overlaps import without_overlaps
-from kubectl_policy.attachment.owners import not_managed
 from kubectl_policy.attachment.references import TargetReference, target_references
-from kubectl_policy.attachment.validity import Failure, policy_failure, target_failure
+from kubectl_policy.attachment.validity import Failure, not_managed, policy_failure, target_failure
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.gateway.namespaces import lets_in
 from kubectl_policy.topology.grants import permitted, unseen
-from kubectl_policy.topology.namespaces import lets_in
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
+    from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
+    from kubectl_policy.topology.gateway.requests import Requests
+
+
+def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
+    """Why a target does not exist, or may not; None if it does. See `PolicyKindProfile.targets_exist`."""
+    if profile.targets_exist == "whenReferred":
+        return _not_referred(ref, profile, topology)
+    presence = topology.index.presence(ref)
+    if presence == "missing":
+        return Failure("target missing", f"{ref} does not exist")
+    return Failure("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
+
+
+def _not_referred(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
+    routes = topology.relations.routes_forwarding_to(ref)
+    if any(managed(topology, route, profile.controllers) is not False for route in routes):
+        return None
+    theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
+    if may_be_more(topology.index, ROUTES):
+        return Failure("target unknown", f"no route in the input{theirs} sends requests to {ref}")
+    return Failure("target missing", f"no route{theirs} sends requests to {ref}")
+
+
+def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
+    """Whether there may be objects of some kinds, in any namespace, that were not read."""
+    names = {"", *(kind.kind for kind in kinds)}
+    return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)
+
+
+# What is not enabled on its Gateways is found out later.
+_LOOKED_AT: Final = frozenset({"attached", "not enabled"})
+
+
+def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> tuple[Attachment, ...]:
+    """The attachments of a policy; none holds if a route that it targets shares requests with one that it does not.
+
+    What it may target, as far as is known, is not known to be another's.
+    """
+    targets = {found.target.object for found in attachments if found.target and found.state in _LOOKED_AT}
+    possible = {found.target.object for found in attachments if found.target and found.state == "target unknown"}
+    message = next(_shared(sorted(targets), targets | possible, topology), "")
+    if not message:
+        return tuple(attachments)
+    return tuple(
+        replace(found, state="target overlaps", message=message, competes=False) if found.state in _LOOKED_AT else found
+        for found in attachments
+    )
+
+
+def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
+    """What routes among the targets share with routes that are not the policy's own, in words."""
+    for route in targets:
+        for requests in topology.relations.requests_of(route):
+            for other in topology.relations.routes_taking(requests):
+                if other not in own:
+                    yield f"{route} and {other}, which the policy does not target, both take {_words(requests)}"
+
+
+def _words(shared: Requests) -> str:
+    port = "" if shared.port is None else f"port {shared.port} of "
+    return f"requests for {shared.hostname}{shared.path} on {port}{shared.gateway}"
 
 
 def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:

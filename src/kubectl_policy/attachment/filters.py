@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment.attachment import Attachment
-from kubectl_policy.attachment.owners import not_managed
 from kubectl_policy.attachment.references import TargetReference
-from kubectl_policy.attachment.validity import policy_failure, target_failure
+from kubectl_policy.attachment.validity import not_managed, policy_failure, target_failure
 from kubectl_policy.model import NodeRef, ObjectRef
 
 if TYPE_CHECKING:

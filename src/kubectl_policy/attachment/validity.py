@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.attachment.needs import missing_need
-from kubectl_policy.attachment.sizes import too_small
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import number_in_annotation
-from kubectl_policy.topology.controllers import managed
+from kubectl_policy.model.fields import number_in_annotation, value_at
+from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.parameters import off_words, switched_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment.attachment import State
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.requirements import Switch
+    from kubectl_policy.profiles.profile import Switch
     from kubectl_policy.topology import Topology
+
+_SIZE: Final = re.compile(r"([0-9]{1,9})([kmg]?)", re.IGNORECASE)
+_UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+
+
+def too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str:
+    """Which size of a policy is less than one that it must not be less than, in words; empty if none is.
+
+    Fields are paths below `spec`; what is absent, or no size, is not compared. A size is a number of bytes, with `k`,
+    `m` or `g` for powers of 1024 (nginx: "Sizes can be specified in bytes, kilobytes or megabytes").
+    """
+    for field, others in least_sizes.items():
+        for other in others:
+            here, there = (value_at(policy.raw, f"spec.{path}") for path in (field, other))
+            size, least = _bytes(here), _bytes(there)
+            if size is not None and least is not None and size < least:
+                return f"spec.{field} ({here}) is less than spec.{other} ({there})"
+    return ""
+
+
+def _bytes(value: Json) -> int | None:
+    found = _SIZE.fullmatch(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    return int(found[1]) * _UNITS[found[2].lower()] if found else None
 
 
 class Failure(NamedTuple):
@@ -86,3 +109,25 @@ def _no_number(policy: Resource, annotation: str) -> str:
     if not annotation or number_in_annotation(policy.raw, annotation) is not None:
         return ""
     return f"the annotation {annotation} of {policy.ref} is not a whole number"
+
+
+def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Collection[str]) -> str:
+    """Why none of the controllers of a policy kind acts on an object, in words; empty if one does or may."""
+    if managed(topology, ref, controllers) is not False:
+        return ""
+    ours = " or ".join(sorted(controllers))
+    if ref.group_kind in ROUTES:
+        invalid = "; ".join(dict.fromkeys(_invalid_parents(topology, ref, controllers)))
+        counts = f"counts: {invalid}" if invalid else "is"
+        return f"{kind} acts on what {ours} manages, and no parent of {ref} {counts}"
+    theirs = controller_of(topology, ref)
+    return f"{kind} acts on what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
+
+
+def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:
+    """Why the controllers pass over parents of a route, or of routes that delegate to it, although these are theirs."""
+    for above in topology.relations.delegating_routes(route):
+        for parent in parent_refs(topology.index, above, topology.index.raw(above)):
+            found = topology.relations.passed_over(NodeRef(parent.object))
+            if found and managed(topology, parent.object, controllers):
+                yield found.message

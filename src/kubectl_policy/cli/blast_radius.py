@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kubectl_policy.cli.changes import ChangeOutput, show
-from kubectl_policy.cli.inputs import (
+from kubectl_policy.cli.options import (
     AllowIncomplete,
     Color,
     Complete,
@@ -16,8 +16,8 @@ from kubectl_policy.cli.inputs import (
     mention_the_rest,
     read,
     repeated,
+    split_object,
 )
-from kubectl_policy.cli.selecting import split_object
 from kubectl_policy.errors import FOUND, INCOMPLETE
 
 
@@ -59,9 +59,9 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
     type_name, name = split_object("blast-radius", objects or [])
     analysis = read(offline, profiles, setting, namespace, complete=complete)
-    from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions.blast_radius import blast_radius as ask  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.changes.blast_radius import blast_radius as ask  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
 
     answer = ask(analysis, find(analysis.index, type_name, name, namespace), owner or owner_key())
     options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete

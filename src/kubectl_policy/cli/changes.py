@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
 import typer
 
-from kubectl_policy.cli.inputs import Color
+from kubectl_policy.cli.options import Color
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.render.change_formats import Change
+    from kubectl_policy.render.changes.formats import Change
 
 Delete: TypeAlias = Annotated[
     list[str] | None,
@@ -43,8 +43,8 @@ def show(answer: "Change", output: ChangeOutput, color: Color, called: "Sequence
 
     `called` is the command with the options that a next one needs.
     """
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.change_formats import change_headline, render_change  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.changes.formats import change_headline, render_change  # noqa: PLC0415 (see options.read)
 
     view = terminal.view(*called)
     shown = render_change(answer, output, view)
@@ -58,7 +58,7 @@ def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[
 
     Raises `UsageError` for anything else, and `NotFoundError` where there is no such object in the namespace.
     """
-    from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
 
     pairs = [_type_and_name(word, f'--delete takes TYPE/NAME, not "{word}"', _DELETE_EXAMPLE) for word in words]
     return tuple(dict.fromkeys(find(index, *pair, namespace) for pair in pairs))
@@ -71,10 +71,10 @@ def retargeted(analysis: "Analysis", word: str, namespace: str) -> "Resource":
     is not there, and `UsageError` for anything else than that, for what is no policy or names no targets of its own,
     and for a section that the target has not.
     """
-    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
+    from dataclasses import replace  # noqa: PLC0415 (see options.read)
 
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
 
     policy_word, _, target_word = word.partition("=")
     target_word, mark, section = target_word.partition("#")
@@ -95,7 +95,7 @@ def retargeted(analysis: "Analysis", word: str, namespace: str) -> "Resource":
 
 def in_scope(resource: "Resource", index: "Index") -> "Resource":
     """An object that was read apart from the definition of its kind, without a namespace if its kind has none."""
-    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
+    from dataclasses import replace  # noqa: PLC0415 (see options.read)
 
     if index.namespaced(resource.ref.group_kind) or not resource.ref.namespace:
         return resource
@@ -126,7 +126,7 @@ def _section(analysis: "Analysis", profile: "PolicyKindProfile", target: "Object
 
     A rule without a name has none that a reference could use, unless its place is one to the kind.
     """
-    from kubectl_policy.topology.references import ROUTES, unnamed_rule  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.topology.references import ROUTES, unnamed_rule  # noqa: PLC0415 (see options.read)
 
     called: dict[str, str] = {}
     for position, name in enumerate(analysis.topology.sections(target)):
@@ -147,7 +147,7 @@ def _field(policy: "Resource", profile: "PolicyKindProfile") -> str:
 
     Raises `UsageError` if it does neither, or could not.
     """
-    from kubectl_policy.attachment.references import target_references  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.attachment.references import target_references  # noqa: PLC0415 (see options.read)
 
     declared = target_references(policy, profile)
     if not declared:
@@ -168,7 +168,7 @@ def _reference(
     analysis: "Analysis", policy: "Resource", profile: "PolicyKindProfile", target: "NodeRef"
 ) -> "dict[str, Json]":
     """A reference to a target, with what the references of the policy say and what this one cannot do without."""
-    from kubectl_policy.model.fields import mapping_at, value_at  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model.fields import mapping_at, value_at  # noqa: PLC0415 (see options.read)
 
     written: set[str] = set()
     allowed: set[str] = set()
@@ -197,7 +197,7 @@ def _with_reference(
     raw: "Mapping[str, Json]", profile: "PolicyKindProfile", field: str, reference: "Mapping[str, Json]"
 ) -> "Mapping[str, Json]":
     """A policy's content with one reference in a field and none in others; the rest is shared with what is given."""
-    from kubectl_policy.model.fields import value_at  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model.fields import value_at  # noqa: PLC0415 (see options.read)
 
     now = value_at(raw, field)
     as_list = isinstance(now, list) if now is not None else field.endswith("s")
@@ -211,7 +211,7 @@ def _with_reference(
 
 def _replaced(raw: "Mapping[str, Json]", path: "Sequence[str]", value: "Json") -> "dict[str, Json]":
     """A copy of a mapping with another value at a path of keys, or, for None, without any."""
-    from kubectl_policy.model.fields import mapping_at  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model.fields import mapping_at  # noqa: PLC0415 (see options.read)
 
     found, key = dict(raw), path[0]
     if len(path) > 1:

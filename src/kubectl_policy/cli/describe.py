@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.inputs import (
+from kubectl_policy.cli.options import (
     Color,
     Complete,
     ControllerSettings,
@@ -14,15 +14,15 @@ from kubectl_policy.cli.inputs import (
     mention_the_rest,
     read,
     repeated,
+    split_object,
 )
-from kubectl_policy.cli.selecting import split_object
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, Origin
-    from kubectl_policy.render.document import Document
-    from kubectl_policy.render.formats import Answer
+    from kubectl_policy.render.describe.formats import Answer
+    from kubectl_policy.render.output.text import Document
 
 Output = Literal["tree", "table", "wide", "yaml", "json", "name"]
 
@@ -65,20 +65,22 @@ def describe(  # noqa: PLR0913 (every option of the command is a parameter)
 
 
 def _answer(analysis: "Analysis", wanted: tuple[str, str, str], section: str) -> "Answer":
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions import describe, describe_policy, find  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.describe.objects import describe as describe_object  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.describe.policies import describe_policy  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
 
-    found = find.find(analysis.index, *wanted)
+    found = find(analysis.index, *wanted)
     if analysis.registry.profile_of(found.group_kind) is None:
-        return describe.describe(analysis, NodeRef(found, section))
+        return describe_object(analysis, NodeRef(found, section))
     if section:
         raise UsageError(f"{found} is a policy, and policies have no sections", "leave out --section")
-    return describe_policy.describe_policy(analysis, found)
+    return describe_policy(analysis, found)
 
 
 def _with_lines(answer: "Answer") -> "Answer":
     """The answer with the line of the field, not of the object, in each problem that has one."""
-    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
+    from dataclasses import replace  # noqa: PLC0415 (see options.read)
 
     found = [
         replace(problem, origin=_at_field(problem)) if position < _MOST_LOCATED else problem
@@ -92,17 +94,17 @@ _MOST_LOCATED = 20
 
 
 def _at_field(problem: "Diagnostic") -> "Origin | None":
-    from kubectl_policy.model import Origin  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.sources import locate  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model import Origin  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.sources import locate  # noqa: PLC0415 (see options.read)
 
     line = locate(problem.origin, problem.field) if problem.origin and problem.field else None
     return Origin(problem.origin.source, line) if problem.origin and line else problem.origin
 
 
 def _show(answer: "Answer", output: Output, color: Color, called: tuple[str, ...]) -> None:
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.formats import render  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.headline import headline  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.describe.formats import render  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.words.headlines import headline  # noqa: PLC0415 (see options.read)
 
     view = terminal.view(*called)
     shown: Document = render(answer, output, view)

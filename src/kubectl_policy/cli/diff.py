@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubectl_policy.cli.changes import ChangeOutput, Delete, Retarget, deletions, in_scope, retargeted, show
-from kubectl_policy.cli.inputs import (
+from kubectl_policy.cli.options import (
     AllowIncomplete,
     Color,
     Complete,
@@ -68,7 +68,7 @@ def diff(  # noqa: PLR0913 (every option of the command is a parameter)
         raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
     if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
-    from kubectl_policy.questions.diff import diff as ask  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.questions.changes.diff import diff as ask  # noqa: PLC0415 (see options.read)
 
     if states:
         comparison = _two_states(states, profiles, setting, namespace, complete=complete)
@@ -94,9 +94,9 @@ def _two_states(
     *,
     complete: bool,
 ) -> "StateComparison":
-    from kubectl_policy.cli.config import known  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.comparison import compare  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.sources import load_state  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli.config import known  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.comparison import compare  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.sources import load_state  # noqa: PLC0415 (see options.read)
 
     told = known(profiles, settings)
     before, after = (load_state(state, namespace=namespace, complete=complete) for state in states)
@@ -110,9 +110,9 @@ def _what_if(
     retarget: "Sequence[str]",
     namespace: str,
 ) -> "StateComparison":
-    from kubectl_policy.comparison import what_if  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.model.cascade import cascade  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.comparison import what_if  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model.cascade import cascade  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see options.read)
 
     read_in = load_manifests(filename, namespace=namespace) if filename else None
     policies = [retargeted(analysis, word, namespace) for word in retarget]

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.inputs import Color, ControllerSettings, Offline, Profiles, mention_the_rest, repeated
+from kubectl_policy.cli.options import Color, ControllerSettings, Offline, Profiles, mention_the_rest, repeated
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.explain import Explanation
+    from kubectl_policy.questions.explain.kinds import Explanation
 
 ExplainOutput = Literal["tree", "yaml", "json"]
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
@@ -64,7 +64,7 @@ def _answer(
     # What `--help` can do without is imported by those who need it.
     from kubectl_policy import Snapshot, analyze, load_manifests  # noqa: PLC0415
     from kubectl_policy.cli.config import known  # noqa: PLC0415
-    from kubectl_policy.questions.explain import explain  # noqa: PLC0415
+    from kubectl_policy.questions.explain.kinds import explain  # noqa: PLC0415
 
     told = known(profiles, settings)
     snapshot = load_manifests(offline) if offline else Snapshot()
@@ -74,9 +74,9 @@ def _answer(
 
 def _show(answer: "Explanation", output: ExplainOutput, color: Color, called: tuple[str, ...]) -> None:
     from kubectl_policy.cli import terminal  # noqa: PLC0415 (see _answer)
-    from kubectl_policy.render.explain import explanation_tree  # noqa: PLC0415 (see _answer)
-    from kubectl_policy.render.explain_data import explanation_document  # noqa: PLC0415 (see _answer)
-    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see _answer)
+    from kubectl_policy.render.explain.documents import explanation_document  # noqa: PLC0415 (see _answer)
+    from kubectl_policy.render.explain.tree import explanation_tree  # noqa: PLC0415 (see _answer)
+    from kubectl_policy.render.output.encode import as_json, as_yaml  # noqa: PLC0415 (see _answer)
 
     view = terminal.view(*called)
     match output:
@@ -90,6 +90,6 @@ def _show(answer: "Explanation", output: ExplainOutput, color: Color, called: tu
 
 def _write_draft(answer: "Explanation") -> None:
     from kubectl_policy.cli import terminal  # noqa: PLC0415 (see _answer)
-    from kubectl_policy.render.draft import draft  # noqa: PLC0415 (see _answer)
+    from kubectl_policy.render.explain.draft import draft  # noqa: PLC0415 (see _answer)
 
     terminal.write(draft(answer, unicode=terminal.takes_unicode()))

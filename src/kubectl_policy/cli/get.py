@@ -4,13 +4,24 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.inputs import Complete, ControllerSettings, Namespace, Offline, Profiles, mention_the_rest, read
-from kubectl_policy.cli.selecting import AllNamespaces, Selector, selection, split_words
+from kubectl_policy.cli.options import (
+    AllNamespaces,
+    Complete,
+    ControllerSettings,
+    Namespace,
+    Offline,
+    Profiles,
+    Selector,
+    mention_the_rest,
+    read,
+    selection,
+    split_words,
+)
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.listing import Listing, Selection
+    from kubectl_policy.questions.shared.selection import Listing, Selection
 
 ListOutput = Literal["table", "wide", "yaml", "json", "name"]
 # These say themselves that they are empty, or what they lack.
@@ -63,9 +74,9 @@ def _listed(
 ) -> "tuple[Listing[object], str]":
     # What `--help` can do without is imported by those who need it.
     from kubectl_policy.cli.terminal import takes_unicode  # noqa: PLC0415
-    from kubectl_policy.questions.lists import list_names, list_type  # noqa: PLC0415 (see _listed)
-    from kubectl_policy.render.lists import TableShape, list_text, names_text  # noqa: PLC0415 (see _listed)
-    from kubectl_policy.render.ordering import ordered  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.questions.listing.lists import list_names, list_type  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.render.listing.lists import TableShape, list_text, names_text  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.render.listing.ordering import ordered  # noqa: PLC0415 (see _listed)
 
     if output == "name" and not sort_by:
         # What takes effect where is not worth computing for names.
@@ -77,7 +88,7 @@ def _listed(
 
 def _show(listing: "Listing[object]", text: str, output: ListOutput) -> None:
     from kubectl_policy.cli import terminal  # noqa: PLC0415 (see _listed)
-    from kubectl_policy.render.list_words import nothing_found, what_is_unknown  # noqa: PLC0415 (see _listed)
+    from kubectl_policy.render.listing.words import nothing_found, what_is_unknown  # noqa: PLC0415 (see _listed)
 
     terminal.write(text)
     if output not in _DOCUMENTS:

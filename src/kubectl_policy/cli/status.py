@@ -4,24 +4,27 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.inputs import (
+from kubectl_policy.cli.options import (
+    AllNamespaces,
     Color,
     Complete,
     ControllerSettings,
     Namespace,
     Offline,
     Profiles,
+    Selector,
     mention_the_rest,
     read,
     repeated,
+    selection,
+    split_words,
 )
-from kubectl_policy.cli.selecting import AllNamespaces, Selector, selection, split_words
 from kubectl_policy.errors import FOUND, INCOMPLETE
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.status import StatusReport
-    from kubectl_policy.render.document import Document
-    from kubectl_policy.render.view import View
+    from kubectl_policy.questions.status.report import StatusReport
+    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.render.output.view import View
 
 StatusOutput = Literal["tree", "table", "wide", "yaml", "json", "name"]
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
@@ -65,8 +68,8 @@ def status(  # noqa: PLR0913 (every option of the command is a parameter)
     type_name, names = split_words("status", words, _EXAMPLE) if words else ("", ())
     chosen = selection("" if all_namespaces else namespace, names, selector)
     analysis = read(offline, profiles, setting, namespace, complete=complete)
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions.status import status as compare  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.status.report import status as compare  # noqa: PLC0415 (see options.read)
 
     report = compare(analysis, type_name, chosen)
     options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
@@ -81,11 +84,11 @@ def status(  # noqa: PLR0913 (every option of the command is a parameter)
 
 
 def _rendered(report: "StatusReport", output: StatusOutput, view: "View", *, everything: bool) -> "Document":
-    from kubectl_policy.render.formats import verbatim  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.status import status_tree  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.status_data import status_document  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.status_table import status_names, status_table  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.describe.formats import verbatim  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.output.encode import as_json, as_yaml  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.status.documents import status_document  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.status.table import status_names, status_table  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.status.tree import status_tree  # noqa: PLC0415 (see options.read)
 
     match output:
         case "json":
@@ -102,9 +105,9 @@ def _rendered(report: "StatusReport", output: StatusOutput, view: "View", *, eve
 
 def _mention(report: "StatusReport", output: StatusOutput) -> None:
     """What a table or a list of names cannot say, and where else there are policies."""
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.list_words import elsewhere_hint  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.status_words import status_headline  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.listing.words import elsewhere_hint  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.status.words import status_headline  # noqa: PLC0415 (see options.read)
 
     if output in {"table", "wide", "name"}:
         terminal.complain(status_headline(report))

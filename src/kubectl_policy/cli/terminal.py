@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.render.document import lay_out, to_text
-from kubectl_policy.render.escape import visible
-from kubectl_policy.render.view import DEFAULT_WIDTH, View
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.text import lay_out, to_text
+from kubectl_policy.render.output.view import DEFAULT_WIDTH, View
 
 if TYPE_CHECKING:
-    from kubectl_policy.render.document import Document
+    from kubectl_policy.render.output.text import Document
 
 _NARROWEST: Final = 40
 # Colour repeats what the words say, so a style that is missing here loses nothing.

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from kubectl_policy.cli.inputs import (
+from kubectl_policy.cli.options import (
     Color,
     Complete,
     ControllerSettings,
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.model import Origin
-    from kubectl_policy.questions.why_not import WhyNot
-    from kubectl_policy.render.document import Document
-    from kubectl_policy.render.view import View
+    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.render.output.view import View
 
 WhyNotOutput = Literal["tree", "yaml", "json"]
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
@@ -65,10 +65,10 @@ def why_not(  # noqa: PLR0913 (every option of the command is a parameter)
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
     pairs = _pairs(words or [])
     analysis = read(offline, profiles, setting, namespace, complete=complete)
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions.find import find  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.questions.why_not import why_not as ask  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.why_not.why_not import why_not as ask  # noqa: PLC0415 (see options.read)
 
     policy = find(analysis.index, *pairs[0], namespace)
     target = find(analysis.index, *pairs[1], target_namespace or namespace)
@@ -90,7 +90,7 @@ def _pairs(words: "Sequence[str]") -> list[tuple[str, str]]:
 
 def _with_lines(answer: "WhyNot") -> "WhyNot":
     """The answer with the lines of the fields, not of the objects, where these are written."""
-    from dataclasses import replace  # noqa: PLC0415 (see inputs.read)
+    from dataclasses import replace  # noqa: PLC0415 (see options.read)
 
     reasons = tuple(
         reason._replace(origin=_at_field(reason.origin, reason.field)) if place < _MOST_LOCATED else reason
@@ -102,8 +102,8 @@ def _with_lines(answer: "WhyNot") -> "WhyNot":
 
 def _at_field(origin: "Origin | None", field: str) -> "Origin | None":
     """The line of a field, or of what it stands in, if the object has it."""
-    from kubectl_policy.model import Origin  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.sources import locate  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.model import Origin  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.sources import locate  # noqa: PLC0415 (see options.read)
 
     while origin and field:
         line = locate(origin, field)
@@ -114,10 +114,10 @@ def _at_field(origin: "Origin | None", field: str) -> "Origin | None":
 
 
 def _rendered(answer: "WhyNot", output: WhyNotOutput, view: "View") -> "Document":
-    from kubectl_policy.render.formats import verbatim  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.serial import as_json, as_yaml  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.why_not import why_not_tree  # noqa: PLC0415 (see inputs.read)
-    from kubectl_policy.render.why_not_data import why_not_document  # noqa: PLC0415 (see inputs.read)
+    from kubectl_policy.render.describe.formats import verbatim  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.output.encode import as_json, as_yaml  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.why_not.documents import why_not_document  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.render.why_not.tree import why_not_tree  # noqa: PLC0415 (see options.read)
 
     if output == "tree":
         return why_not_tree(answer, view)

@@ -1,11 +1,8 @@
 """The values that everything else is made of; no I/O and no knowledge of any API beyond names."""
 
-from kubectl_policy.model.diagnostic import Diagnostic, Severity
 from kubectl_policy.model.fields import Json
-from kubectl_policy.model.origin import Origin
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.resource import Resource
-from kubectl_policy.model.snapshot import Gap, Snapshot
+from kubectl_policy.model.snapshot import Diagnostic, Gap, Origin, Resource, Severity, Snapshot
 
 __all__ = [
     "Diagnostic",

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.resource import Resource
-    from kubectl_policy.model.snapshot import Snapshot
+    from kubectl_policy.model.snapshot import Resource, Snapshot
 
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
 

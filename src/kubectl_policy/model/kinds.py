@@ -10,7 +10,7 @@ from kubectl_policy.model.refs import GroupKind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_policy.model.resource import Resource
+    from kubectl_policy.model.snapshot import Resource
 
 GATEWAY_API: Final = "gateway.networking.k8s.io"
 GATEWAY_API_EXPERIMENTAL: Final = "gateway.networking.x-k8s.io"

@@ -1,9 +1,11 @@
-"""Kubernetes label selectors: matchLabels and matchExpressions."""
+"""Label selectors: those of objects (matchLabels, matchExpressions), and as people type them for kubectl."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 
 if TYPE_CHECKING:
@@ -43,3 +45,92 @@ def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool:
             return key not in labels
         case _:
             return False
+
+
+_TOKENS: Final = re.compile(r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+")
+_OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}
+# A qualified name and a label value (apimachinery, util/validation).
+_NAME: Final = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_PREFIX: Final = r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/"
+_KEY: Final = re.compile(f"({_PREFIX})?{_NAME}")
+_VALUE: Final = re.compile(f"({_NAME})?")
+
+
+def parse_label_query(text: str) -> Mapping[str, Json]:
+    """The selector that a text means, as `selects` takes it; an empty text selects everything.
+
+    The grammar is that of apimachinery's `labels.Parse` without `<` and `>`, which no selector of an object has. Raises
+    `UsageError` for anything else.
+    """
+    query = _Query(text)
+    requirements: list[Json] = []
+    while query.peek():
+        requirements.append(query.requirement())
+        if query.peek():
+            query.take_comma()
+    return {"matchExpressions": requirements} if requirements else {}
+
+
+class _Query:
+    """A text being read, token by token; there is an empty one at its end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = _TOKENS.findall(text)
+        self._position = 0
+
+    def peek(self) -> str:
+        return self._tokens[self._position] if self._position < len(self._tokens) else ""
+
+    def take(self) -> str:
+        token = self.peek()
+        self._position += 1
+        return token
+
+    def take_comma(self) -> None:
+        if self.peek() != ",":
+            self.refuse("a comma or the end")
+        self.take()
+        if not self.peek():
+            self.refuse("a label")
+
+    def refuse(self, wanted: str) -> NoReturn:
+        found = f'"{self.peek()}"' if self.peek() else "the end"
+        message = f'"{self._text}" is no label selector: {found} is where {wanted} should be'
+        raise UsageError(message, "for example: -l 'app=shop,tier in (front, back),!canary'")
+
+    def requirement(self) -> dict[str, Json]:
+        absent = self.peek() == "!" and bool(self.take())
+        if not _KEY.fullmatch(self.peek()):
+            self.refuse("a label")
+        key = self.take()
+        if absent or self.peek() in {"", ","}:
+            return {"key": key, "operator": "DoesNotExist" if absent else "Exists"}
+        if self.peek() not in _OPERATORS:
+            self.refuse("one of =, ==, !=, in, notin")
+        operator = self.take()
+        values = self._several() if operator.endswith("in") else [self._one()]
+        return {"key": key, "operator": _OPERATORS[operator], "values": values}
+
+    def _one(self) -> Json:
+        """A value; what is left out, before a comma or a bracket or at the end, is the empty value."""
+        if self.peek() in {"", ",", ")"}:
+            return ""
+        if not _VALUE.fullmatch(self.peek()):
+            self.refuse("a value")
+        return self.take()
+
+    def _several(self) -> list[Json]:
+        if self.peek() != "(":
+            self.refuse("(")
+        self.take()
+        if self.peek() == ")":
+            self.refuse("a value")
+        values = [self._one()]
+        while self.peek() == ",":
+            self.take()
+            values.append(self._one())
+        if self.peek() != ")":
+            self.refuse("a comma or )")
+        self.take()
+        return values

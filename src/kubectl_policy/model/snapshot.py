@@ -1,15 +1,71 @@
-"""What was read, and what could not be read."""
+"""What was read and what could not be: objects, where they were read, gaps, and problems as values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from kubectl_policy.model.diagnostic import Diagnostic
-    from kubectl_policy.model.origin import Origin
+    from collections.abc import Mapping
+
+    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import ObjectRef
-    from kubectl_policy.model.resource import Resource
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Origin:
+    """A file and a line (from 1), or a cluster context with line 0."""
+
+    source: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        """`file:line`, as compilers print it."""
+        return f"{self.source}:{self.line}" if self.line else self.source
+
+
+_AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource:
+    """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known."""
+
+    ref: ObjectRef
+    origin: Origin
+    raw: Mapping[str, Json]
+    created: datetime | None = None
+
+    @property
+    def seniority(self) -> tuple[datetime, str]:
+        """What orders objects wherever the API lets the oldest win; those of unknown age come last.
+
+        "The oldest ... based on creation timestamp", then "the first in alphabetical order by {namespace}/{name}"
+        (GEP-713, "Conflict resolution"; GEP-1713 for ListenerSets).
+        """
+        return self.created or _AFTER_ALL, self.ref.qualified_name
+
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What is wrong or uncertain, and where.
+
+    `rule` is a stable kebab-case name; `field` is the dotted path in the subject (list items as `[0]`), empty if the
+    whole object is meant; `reason` is the API's own word for it where there is one (`RefNotPermitted`).
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    subject: ObjectRef | None = None
+    field: str = ""
+    origin: Origin | None = None
+    related: tuple[ObjectRef, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

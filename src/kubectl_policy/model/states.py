@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import alike, mapping_at
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.resource import Resource
+from kubectl_policy.model.snapshot import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -2,32 +2,117 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.decode_merging import (
-    joint_of,
-    levels_of,
-    port_field_of,
-    route_choice_of,
-    scope_of,
-    strategy_of,
-    unheeded_of,
+from kubectl_policy.profiles.implementation import ByLabel, DelegationProfile, GatewayProfile, Setting
+from kubectl_policy.profiles.merging import (
+    Inheritance,
+    Joint,
+    Listed,
+    MergeStrategy,
+    PortField,
+    RouteChoice,
+    Scope,
+    TargetLevel,
+    Unheeded,
 )
-from kubectl_policy.profiles.decode_status import status_of
-from kubectl_policy.profiles.delegation import ByLabel, DelegationProfile
-from kubectl_policy.profiles.gateways import GatewayProfile
-from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.profiles.profile import TARGET_FIELDS, Needed, PolicyKindProfile
-from kubectl_policy.profiles.requirements import Switch
-from kubectl_policy.profiles.settings import Setting
+from kubectl_policy.profiles.profile import TARGET_FIELDS, Needed, PolicyKindProfile, Switch
+from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
     from kubectl_policy.model import Origin
+    from kubectl_policy.profiles.status import Event
+
+
+def strategy_of(name: str | None) -> MergeStrategy | None:
+    """A merge strategy by its name, if one is said."""
+    return MergeStrategy(name) if name else None
+
+
+def levels_of(entries: Sequence[Mapping[str, Any]]) -> tuple[TargetLevel, ...]:
+    """Kinds of targets, or of sections in them, in their order."""
+    return tuple(
+        TargetLevel(GroupKind(entry["group"], entry["kind"]), entry.get("section", False)) for entry in entries
+    )
+
+
+def joint_of(joint: Mapping[str, Any]) -> Joint:
+    """Fields that go together."""
+    return Joint(
+        joint["field"],
+        tuple(joint["within"]),
+        joint.get("by", ""),
+        tuple(joint.get("unless", ())),
+        joint.get("setting", ""),
+        joint.get("value", ""),
+    )
+
+
+def scope_of(said: Mapping[str, Any]) -> Scope:
+    """Levels that merge among themselves only."""
+    return Scope(levels_of(said["levels"]), _protocols(said))
+
+
+def unheeded_of(part: Mapping[str, Any]) -> Unheeded:
+    """Fields that the controllers pass over at some levels."""
+    values = frozenset(part.get("values", ()))
+    return Unheeded(levels_of(part["levels"]), tuple(part.get("fields", ())), _protocols(part), values)
+
+
+def _protocols(part: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(part.get("protocols", ()))
+
+
+def route_choice_of(choice: Mapping[str, Any]) -> RouteChoice:
+    """What the annotation of a route says of merging."""
+    values = {
+        value: Inheritance(MergeStrategy(means["strategy"]), strategy_of(means.get("joint")))
+        for value, means in choice["values"].items()
+    }
+    listed = choice.get("listed")
+    means = Listed(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
+    return RouteChoice(choice["annotation"], MappingProxyType(values), means)
+
+
+def port_field_of(said: Mapping[str, str]) -> PortField:
+    """A field that has settings port by port."""
+    return PortField(said["field"], said["key"], said["insteadOf"])
+
+
+def status_of(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile:
+    """What is reported, where and on which event; `{kind}` in it stands for the kind."""
+    placement = fields.get("placement", STANDARD_STATUS.placement)
+    narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
+    said = StatusProfile(
+        placement,
+        narrowed_by,
+        enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
+        affects=fields.get("affects", STANDARD_STATUS.affects),
+        target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
+    )
+    if "conditions" not in fields:
+        return said
+    conditions: dict[Event, tuple[ConditionWords, ...]] = {
+        _event(name): tuple(_words(group_kind, words) for words in (said, *said.get("also", ())))
+        for name, said in fields["conditions"].items()
+    }
+    return replace(said, conditions=MappingProxyType(conditions))
+
+
+def _words(group_kind: GroupKind, words: Mapping[str, str]) -> ConditionWords:
+    return ConditionWords(words["type"].replace("{kind}", group_kind.kind), words["status"], words["reason"])
+
+
+def _event(name: str) -> Event:
+    """`targetMissing` in a file is the event "target missing"."""
+    return cast("Event", "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name))
+
 
 # What a file may say of all its kinds at once.
 _OF_ALL: Final = ("controllers", "settings", "status")

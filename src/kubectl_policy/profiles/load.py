@@ -19,8 +19,8 @@ from kubectl_policy.profiles.validate import flaws
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.profiles.delegation import DelegationProfile
     from kubectl_policy.profiles.document import Document
+    from kubectl_policy.profiles.implementation import DelegationProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
     from kubectl_policy.profiles.validate import Flaw, Schema
 

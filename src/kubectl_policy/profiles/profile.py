@@ -6,19 +6,29 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from kubectl_policy.profiles.implementation import filled_in
 from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.profiles.settings import filled_in
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Origin
-    from kubectl_policy.profiles.delegation import DelegationProfile
-    from kubectl_policy.profiles.gateways import GatewayProfile
+    from kubectl_policy.profiles.implementation import DelegationProfile, GatewayProfile, Setting
     from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
-    from kubectl_policy.profiles.requirements import Switch
-    from kubectl_policy.profiles.settings import Setting
+
+
+class Switch(NamedTuple):
+    """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there.
+
+    Where a Gateway has no parameters of that kind at all, policies on routes are allowed; `without` says what holds of
+    policies on the Gateway itself.
+    """
+
+    group_kind: GroupKind
+    field: str
+    without: Literal["allowed", "refused"] = "refused"
+
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]

@@ -12,8 +12,8 @@ from kubectl_policy.resolution.enforcement import (
     takes_effect_below,
 )
 from kubectl_policy.resolution.levels import ScopeOutcome
+from kubectl_policy.resolution.nodes import Refusal
 from kubectl_policy.resolution.precedence import age_unknown, in_order, order_unknown, same_level_of
-from kubectl_policy.resolution.refusals import Refusal
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain

@@ -12,7 +12,7 @@ from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.resolution.levels import ScopeOutcome
-    from kubectl_policy.resolution.refusals import Refusal
+    from kubectl_policy.resolution.nodes import Refusal
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path

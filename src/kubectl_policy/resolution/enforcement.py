@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
-from kubectl_policy.topology.tiers import HIERARCHY, tier_of
+from kubectl_policy.topology.hierarchy import HIERARCHY, tier_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

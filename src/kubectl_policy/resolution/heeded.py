@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.resolution.contributions import keeps_apart
 from kubectl_policy.resolution.joint import only
+from kubectl_policy.resolution.spec_proper import keeps_apart
 from kubectl_policy.resolution.traced import KeyedList, Leaf, leaves
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.merging import PortField
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.traced import Field, Source, Traced
-    from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 
 _NOTHING: Final[Traced] = MappingProxyType({})

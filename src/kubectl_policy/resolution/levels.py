@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.surroundings import Surroundings
     from kubectl_policy.resolution.traced import Field, Source, Traced
-    from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 
 class ScopeOutcome(NamedTuple):

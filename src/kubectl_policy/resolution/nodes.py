@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_policy.resolution.contributions import contribution_of
 from kubectl_policy.resolution.joint import own_fields
 from kubectl_policy.resolution.precedence import filters_first, in_order, on_one_node, order_unknown, same_level_of
-from kubectl_policy.resolution.refusals import Refusal, refusals
-from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.spec_proper import contribution_of, stanzas_of
 from kubectl_policy.resolution.traced import Source, field_name
 
 if TYPE_CHECKING:
@@ -18,7 +16,48 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.profile import Refusal as Extent
     from kubectl_policy.resolution.strategies import Contribution
+
+
+class Refusal(NamedTuple):
+    """Why a policy is refused: the policy that came first, the target on which they meet, and a field that both set.
+
+    The field is empty where a target takes one policy alone.
+    """
+
+    holder: ObjectRef
+    target: NodeRef
+    field: str = ""
+
+
+def refusals(
+    policies: Sequence[Resource],
+    targets: Mapping[ObjectRef, Collection[NodeRef]],
+    claims: Mapping[ObjectRef, Sequence[str]],
+    extent: Extent,
+) -> dict[tuple[ObjectRef, NodeRef], Refusal]:
+    """The refusals among policies in their order of precedence, by policy and target, given what each one claims.
+
+    A policy is refused on a target where an earlier one claims the same field. If its `extent` is everywhere, that goes
+    for all of its targets, and a refused policy is in nobody's way.
+    """
+    held: dict[tuple[NodeRef, str], ObjectRef] = {}
+    found: dict[tuple[ObjectRef, NodeRef], Refusal] = {}
+    for policy in policies:
+        claimed, theirs = claims[policy.ref], sorted(targets[policy.ref])
+        met = {
+            target: Refusal(held[target, field], target, field)
+            for target in theirs
+            for field in reversed(claimed)
+            if (target, field) in held
+        }
+        if met and extent == "everywhere":
+            first = next(iter(met.values()))
+            met = {target: met.get(target, first) for target in theirs}
+        found |= {(policy.ref, target): refusal for target, refusal in met.items()}
+        held |= {(target, field): policy.ref for target in theirs if target not in met for field in claimed}
+    return found
 
 
 class OnNode(NamedTuple):

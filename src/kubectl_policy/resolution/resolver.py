@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution.effective import EffectivePolicy
-    from kubectl_policy.resolution.refusals import Refusal
+    from kubectl_policy.resolution.nodes import Refusal
     from kubectl_policy.resolution.strategies import Contribution
     from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Path, Topology

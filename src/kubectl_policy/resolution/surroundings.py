@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
-    from kubectl_policy.resolution.refusals import Refusal
+    from kubectl_policy.resolution.nodes import Refusal
     from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Topology
-    from kubectl_policy.topology.listeners import Listener
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 _NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
 

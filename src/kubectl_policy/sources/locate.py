@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import yaml
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.sources.document import DocumentError
-from kubectl_policy.sources.documents import parts_of
 from kubectl_policy.sources.files import STDIN, read_text
-from kubectl_policy.sources.yaml_events import EVENT_PARSER, line_of
+from kubectl_policy.text.document import DocumentError
+from kubectl_policy.text.documents import parts_of
+from kubectl_policy.text.yaml_reader import EVENT_PARSER, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import CRD, known_kinds
-from kubectl_policy.sources.document import DocumentError, Problem
-from kubectl_policy.sources.documents import DocumentReader
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
 from kubectl_policy.sources.objects import Named, Unnamed, contents_of, created_at
+from kubectl_policy.text.document import DocumentError, Problem
+from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

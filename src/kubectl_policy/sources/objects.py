@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import Diagnostic, GroupKind, Origin
 from kubectl_policy.model.fields import mapping_at, time_at
-from kubectl_policy.sources.document import UNRENDERED
+from kubectl_policy.text.document import UNRENDERED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.document import Document
+    from kubectl_policy.text.document import Document
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(

@@ -1,24 +1,24 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
-from kubectl_policy.topology.backend_tls import backend_tls_conditions
-from kubectl_policy.topology.delegation import Delegation
-from kubectl_policy.topology.gateway_status import (
+from kubectl_policy.topology.conditions.backend_tls import backend_tls_conditions
+from kubectl_policy.topology.conditions.condition import Condition
+from kubectl_policy.topology.conditions.gateways import (
     attached_listener_sets,
     gateway_class_conditions,
     gateway_conditions,
     listener_set_conditions,
 )
+from kubectl_policy.topology.conditions.invalid_parents import passed_over
+from kubectl_policy.topology.conditions.listeners import attached_routes, listener_conditions, supported_kinds
+from kubectl_policy.topology.conditions.routes import route_conditions, route_parent_conditions
+from kubectl_policy.topology.delegation.delegations import Delegation
+from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
-from kubectl_policy.topology.handshake import Binding, BindingState
-from kubectl_policy.topology.invalid_parents import passed_over
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.listener_status import attached_routes, listener_conditions, supported_kinds
 from kubectl_policy.topology.paths import Path, on_path
-from kubectl_policy.topology.route_status import route_conditions, route_parent_conditions
 from kubectl_policy.topology.settings import Settings
 from kubectl_policy.topology.shape import shape_problems, shape_problems_of
-from kubectl_policy.topology.status import Condition
 
 __all__ = [
     "LINKS",

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.topology.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.hostnames import covers, intersection
-from kubectl_policy.topology.listener_status import attached_routes
-from kubectl_policy.topology.listeners import ISOLATION, supports
+from kubectl_policy.topology.conditions.listeners import attached_routes
+from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
+from kubectl_policy.topology.gateway.hostnames import covers, intersection
+from kubectl_policy.topology.gateway.listeners import ISOLATION, supports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.graph import Topology
-    from kubectl_policy.topology.listeners import Listener
     from kubectl_policy.topology.paths import Path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.topology.gateway_classes import controller_in
+from kubectl_policy.topology.gateway.classes import controller_in
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.topology.certificates import listener_certificates
 from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
-from kubectl_policy.topology.listeners import listeners_of
+from kubectl_policy.topology.gateway.certificates import listener_certificates
+from kubectl_policy.topology.gateway.listeners import listeners_of
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles.load import built_in_delegations
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
+from kubectl_policy.topology.hierarchy import HIERARCHY, WITH_LISTENERS
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.topology.relations import Relations
 from kubectl_policy.topology.settings import Settings
-from kubectl_policy.topology.tiers import HIERARCHY, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.handshake import Binding
+    from kubectl_policy.topology.gateway.handshake import Binding
+    from kubectl_policy.topology.gateway.ignored import PassedOver
+    from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.links import Link
-    from kubectl_policy.topology.listeners import Listener
-    from kubectl_policy.topology.passed_over import PassedOver
     from kubectl_policy.topology.paths import Path
     from kubectl_policy.topology.relations import DelegationsOf
 

@@ -10,7 +10,7 @@ from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, ObjectRef
-    from kubectl_policy.profiles.requirements import Switch
+    from kubectl_policy.profiles.profile import Switch
     from kubectl_policy.topology.graph import Topology
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.topology.backends import backends_of
-from kubectl_policy.topology.conflicts import admits, conflicts_on, listener_sets_by_gateway
-from kubectl_policy.topology.delegated_bindings import delegated_binding
-from kubectl_policy.topology.delegating_backends import delegating_backends
-from kubectl_policy.topology.delegating_refs import delegating_refs
-from kubectl_policy.topology.delegation import Delegations
+from kubectl_policy.topology.delegation.backends import delegating_backends
+from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
+from kubectl_policy.topology.delegation.references import delegating_refs
 from kubectl_policy.topology.filters import filters_by_object
+from kubectl_policy.topology.gateway.conflicts import admits, conflicts_on, listener_sets_by_gateway
+from kubectl_policy.topology.gateway.handshake import bind
+from kubectl_policy.topology.gateway.listeners import listeners_of
+from kubectl_policy.topology.gateway.requests import Requests, requests_of
 from kubectl_policy.topology.grants import permitted, unseen
-from kubectl_policy.topology.grouped import grouped
-from kubectl_policy.topology.handshake import bind
-from kubectl_policy.topology.listeners import listeners_of
-from kubectl_policy.topology.reachable import reachable
+from kubectl_policy.topology.hierarchy import HIERARCHY, WITH_LISTENERS
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -30,24 +30,45 @@ from kubectl_policy.topology.references import (
     port_names,
     rule_names,
 )
-from kubectl_policy.topology.requests import Requests, requests_of
-from kubectl_policy.topology.tiers import HIERARCHY, WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles.delegation import DelegationProfile
+    from kubectl_policy.profiles.implementation import DelegationProfile
     from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.conflicts import Conflict
-    from kubectl_policy.topology.delegation import Delegation
+    from kubectl_policy.topology.delegation.delegations import Delegation
     from kubectl_policy.topology.filters import RouteFilter
-    from kubectl_policy.topology.handshake import Binding
-    from kubectl_policy.topology.listeners import Listener
-    from kubectl_policy.topology.passed_over import PassedOver
+    from kubectl_policy.topology.gateway.conflicts import Conflict
+    from kubectl_policy.topology.gateway.handshake import Binding
+    from kubectl_policy.topology.gateway.ignored import PassedOver
+    from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.settings import Settings
+
+_Key = TypeVar("_Key", bound="Hashable")
+
+
+def grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
+    """The objects of each key, each once, in the order in which they come."""
+    found: dict[_Key, dict[ObjectRef, None]] = {}
+    for key, obj in pairs:
+        found.setdefault(key, {})[obj] = None
+    return {key: tuple(objects) for key, objects in found.items()}
+
+
+def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
+    """Some objects and whatever steps lead to from them, the nearest first, each once."""
+    seen = dict.fromkeys(starts)
+    waiting = deque(seen)
+    while waiting:
+        current = waiting.popleft()
+        yield current
+        found = dict.fromkeys(one for one in steps(current) if one not in seen)
+        seen |= found
+        waiting.extend(found)
+
 
 DelegationsOf: TypeAlias = "Callable[[Collection[GroupKind]], tuple[DelegationProfile, ...]]"
 

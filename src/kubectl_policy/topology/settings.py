@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kubectl_policy.profiles.gateways import STANDARD_GATEWAYS
+from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_policy.profiles.gateways import GatewayProfile
+    from kubectl_policy.profiles.implementation import GatewayProfile
 
 
 @dataclass(frozen=True, slots=True)

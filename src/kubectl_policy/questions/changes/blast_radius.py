@@ -1,0 +1,193 @@
+"""What an object touches, and what deleting it would change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model.cascade import cascade
+from kubectl_policy.model.fields import labels_of, mapping_at
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.refs import ObjectRef
+from kubectl_policy.questions.changes.diff import StateDiff, diff
+from kubectl_policy.questions.shared.effects import affected, from_the_root, parts_of
+from kubectl_policy.resolution import fates_of
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, NodeRef, Origin
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.resolution import Enforcement
+
+_Item = TypeVar("_Item", "GroupKind", str)
+
+
+class Spread(NamedTuple):
+    """Numbers of objects, the greatest first, then by name.
+
+    Cluster-scoped objects are in the namespace "", those that name no owner are of the owner "". `owner_key` is the
+    label or annotation that names the owner; without one there are no owners.
+    """
+
+    total: int
+    kinds: tuple[tuple[GroupKind, int], ...]
+    namespaces: tuple[tuple[str, int], ...]
+    owners: tuple[tuple[str, int], ...]
+    owner_key: str
+
+
+def spread(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> Spread:
+    """The numbers of some objects, each of which is there once."""
+    return Spread(
+        len(objects),
+        _counted((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
+        _counted((ref.namespace for ref in objects), lambda name: (name,)),
+        _counted((owner(index, ref, owner_key) for ref in objects), lambda name: (name,)) if owner_key else (),
+        owner_key,
+    )
+
+
+def owner(index: Index, ref: ObjectRef, key: str) -> str:
+    """Who owns an object: what its label or annotation of a key says, else that of its Namespace; empty if neither."""
+    for obj in (ref, ObjectRef(NAMESPACE, "", ref.namespace)):
+        raw = index.raw(obj)
+        named = labels_of(raw).get(key) or mapping_at(raw, "metadata.annotations").get(key)
+        if isinstance(named, str) and named:
+            return named
+    return ""
+
+
+def _counted(items: Iterable[_Item], name: Callable[[_Item], tuple[str, ...]]) -> tuple[tuple[_Item, int], ...]:
+    numbers: dict[_Item, int] = {}
+    for item in items:
+        numbers[item] = numbers.get(item, 0) + 1
+    return tuple(sorted(numbers.items(), key=lambda found: (-found[1], name(found[0]))))
+
+
+class Beaten(NamedTuple):
+    """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
+
+    objects: tuple[NodeRef, ...]
+    by: tuple[ObjectRef, ...]
+
+
+class Idle(NamedTuple):
+    """Something below the policy's targets on which it has no effect whatever it says, and why."""
+
+    object: ObjectRef
+    message: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a policy touches.
+
+    `affected` is where it has an effective field, `beaten` where it takes part and has none, `idle` where nothing that
+    it says could count. `failed` are the references that attach it to nothing.
+    """
+
+    enforcement: Enforcement
+    attachments: tuple[Attachment, ...]
+    affected: tuple[NodeRef, ...]
+    beaten: tuple[Beaten, ...]
+    idle: tuple[Idle, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlastRadius:
+    """The answer for an object: what it touches, if it is a policy, and what deleting it would change.
+
+    `with_it` are the objects that are deleted with it. `spread` counts the objects that it affects or, if it is no
+    policy, those that deleting it would affect.
+    """
+
+    subject: ObjectRef
+    origin: Origin | None
+    touched: Touched | None
+    with_it: tuple[ObjectRef, ...]
+    spread: Spread
+    difference: StateDiff
+
+    @property
+    def changes(self) -> bool:
+        """Whether deleting the object changes anything but itself and what is deleted with it."""
+        deleted, difference = {self.subject, *self.with_it}, self.difference
+        return (
+            bool(difference.effects or difference.problems.introduced or difference.without_class)
+            or any(change.route not in deleted for change in difference.parents)
+            or any(change.policy not in deleted for change in difference.attachments)
+            or any(change.policy not in deleted for change in difference.enforcement)
+            or any(found.subject not in deleted for found in difference.problems.fixed)
+        )
+
+
+def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") -> BlastRadius:
+    """What an object touches, and what deleting it, with all that goes with it, would change.
+
+    `owner_key` is the label or annotation by which the owners of objects are told.
+    """
+    resource = analysis.index.get(subject)
+    deleted = cascade(analysis.index, [subject])
+    difference = diff(what_if(analysis, deleted=deleted))
+    touched = _touched(analysis, subject) if subject in analysis.attachments else None
+    objects = {node.object for node in touched.affected} if touched else {*_concerned(difference)} - deleted
+    return BlastRadius(
+        subject,
+        resource.origin if resource else None,
+        touched,
+        tuple(sorted(deleted - {subject})),
+        spread(analysis.index, objects, owner_key),
+        difference,
+    )
+
+
+def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
+    """The objects for which something differs: settings, parents, or targets."""
+    yield from (changed.node.object for change in difference.effects for changed in change.objects)
+    yield from (change.route for change in difference.parents)
+    yield from difference.without_class
+    yield from (change.policy for change in difference.attachments)
+    yield from (found.subject for found in difference.problems.introduced if found.subject)
+
+
+def _touched(analysis: Analysis, policy: ObjectRef) -> Touched:
+    enforcement = analysis.enforcement(policy)
+    found = affected(enforcement, analysis.registry.known(policy.group_kind))
+    return Touched(
+        enforcement,
+        analysis.attachments[policy],
+        found,
+        _beaten(analysis, enforcement, {*found}),
+        tuple(dict.fromkeys(_idle(analysis, enforcement))),
+    )
+
+
+def _beaten(analysis: Analysis, enforcement: Enforcement, in_force: Iterable[NodeRef]) -> tuple[Beaten, ...]:
+    policy = enforcement.policy
+    profile = analysis.registry.known(policy.group_kind)
+    nodes: dict[NodeRef, set[ObjectRef]] = {}
+    for part, in_force_there in parts_of(enforcement):
+        if not in_force_there:
+            effective = part.effective
+            beaters = {source.object for fate in fates_of(policy, effective) for source in fate.superseded_by}
+            for node in part.nodes(profile):
+                nodes.setdefault(node, set()).update(beaters - {policy} or effective.policies_in_force())
+    groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
+    for node in sorted({*nodes} - {*in_force}, key=from_the_root):
+        groups.setdefault(tuple(sorted(nodes[node])), []).append(node)
+    return tuple(Beaten(tuple(objects), by) for by, objects in groups.items())
+
+
+def _idle(analysis: Analysis, enforcement: Enforcement) -> Iterator[Idle]:
+    """The routes below the targets that are attached to nothing; traffic never reaches what is below them."""
+    for path in enforcement.idle:
+        route = next(node.object for node in path if node.object.group_kind in ROUTES)
+        refused = next((found for found in analysis.topology.bindings(route) if found.message), None)
+        message = refused.message if refused else "it names no parent"
+        yield Idle(route, message, refused.reason if refused else "")

@@ -1,0 +1,1 @@
+"""What affects an object, or what a policy affects."""

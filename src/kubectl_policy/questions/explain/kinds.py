@@ -1,0 +1,119 @@
+"""What a policy kind is: what is known of it, where each of that is from, and what its policies target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.attachment.references import target_references
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
+from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.questions.shared.find import did_you_mean, is_called, kinds_named
+from kubectl_policy.questions.shared.unseen import Unseen, gaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Origin
+    from kubectl_policy.model.kinds import KindNames
+
+# Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
+# guess that answers speak of (`assumed`) or as what holds wherever nothing else is said (`default`).
+Basis: TypeAlias = Literal["profile", "label", "schema", "shape", "assumed", "default"]
+
+_ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The answer for a policy kind.
+
+    `origin` is where it is known from: its profile, else its definition, else one of its policies. `targets` are the
+    levels that policies in the input name, or whose filters name policies, each with the number of references.
+    """
+
+    profile: PolicyKindProfile
+    names: KindNames
+    origin: Origin | None
+    policies: int
+    targets: tuple[tuple[TargetLevel, int], ...]
+    unseen: tuple[Unseen, ...]
+
+    def basis(self, *fields: str) -> Basis:
+        """Where the choice in some fields of the profile is from, which belong together."""
+        profile = self.profile
+        if any(_ASSUMED.get(field) in profile.assumed for field in fields):
+            return "assumed"
+        if "policy_class" in fields:
+            return profile.known_by
+        blank = PolicyKindProfile(profile.group_kind, profile.policy_class, profile.known_by)
+        if all(getattr(profile, field) == getattr(blank, field) for field in fields):
+            return "default"
+        return "profile" if profile.known_by == "profile" else "schema"
+
+
+def explain(analysis: Analysis, type_name: str) -> Explanation:
+    """The answer for a policy kind by one of its names, alone or with its group; it need not have any objects.
+
+    Raises `UsageError` for a name that several policy kinds have and `NotFoundError` for one that none has.
+    """
+    kind = _meant(analysis, type_name)
+    profile = analysis.registry.known(kind)
+    policies = analysis.index.of_kind(kind)
+    definition = analysis.index.definitions.get(kind)
+    origins = (profile.origin, *(found.origin for found in (definition, *policies[:1]) if found))
+    return Explanation(
+        profile,
+        analysis.index.names_of(kind),
+        next(filter(None, origins), None),
+        len(policies),
+        tuple(sorted(Counter(_targets(analysis, profile)).items())),
+        tuple(dict.fromkeys(gaps(analysis))),
+    )
+
+
+def _meant(analysis: Analysis, type_name: str) -> GroupKind:
+    """The policy kind that is meant: one that occurs, before those that only a profile knows."""
+    index, registry = analysis.index, analysis.registry
+    named = kinds_named(index, type_name)
+    occurring = {*index.group_kinds, *index.definitions}
+    for candidates in (occurring.intersection(named), {*named, *_profiled(analysis, type_name)}):
+        found = sorted(kind for kind in candidates if registry.profile_of(kind))
+        if len(found) > 1:
+            options = ", ".join(str(kind).lower() for kind in found)
+            raise UsageError(f'"{type_name}" names several policy kinds', f"say which one: {options}")
+        if found:
+            return found[0]
+    if named:
+        hint = "it has no profile, no label of a policy and no target references; a profile can say that it is one"
+        raise NotFoundError(f"{named[0]} is not a policy kind", hint)
+    raise NotFoundError(f'there is no policy kind "{type_name}"', _hint(analysis, type_name))
+
+
+def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
+    """The kinds of that name that have a profile. Without a group in the name, every built-in profile is read."""
+    rest = type_name.lower().partition(".")[2]
+    groups = (rest, rest.partition(".")[2]) if rest else built_in_groups()
+    return (kind for kind in analysis.registry.profiled(groups) if is_called(analysis.index.names_of(kind), type_name))
+
+
+def _hint(analysis: Analysis, type_name: str) -> str:
+    known = [*analysis.registry.profiled(built_in_groups()), *(p.group_kind for p in analysis.registry.policy_kinds)]
+    near = did_you_mean(type_name.lower(), {(str(kind) if "." in type_name else kind.kind).lower() for kind in known})
+    return near or "--offline PATH shows its definition or one of its policies, --profiles PATH says what it is"
+
+
+def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetLevel]:
+    for policy in analysis.index.of_kind(profile.group_kind):
+        for reference in target_references(policy, profile):
+            if reference.kind:
+                # As for attaching: no API group is called core.
+                group = "" if reference.group == "core" else reference.group
+                yield TargetLevel(GroupKind(group, reference.kind), bool(reference.section))
+        for named in analysis.topology.relations.filters_naming(policy.ref) if profile.filter_routes else ():
+            if named.route.group_kind in profile.filter_routes:
+                yield TargetLevel(named.route.group_kind, section=True)

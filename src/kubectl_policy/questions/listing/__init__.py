@@ -1,0 +1,1 @@
+"""Policies, policy kinds and objects of the hierarchy, a row each."""

@@ -1,0 +1,1 @@
+"""The conditions that the controllers of policy kinds would report."""

@@ -1,0 +1,159 @@
+"""Where a controller writes of a policy: the ancestors of its targets, as the kind places them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.topology.controllers import controller_of, managed
+from kubectl_policy.topology.gateway.conflicts import admits
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import Placement, StatusProfile
+
+
+def ancestors_of(
+    analysis: Analysis, profile: PolicyKindProfile, attachment: Attachment
+) -> dict[NodeRef | None, StatusProfile]:
+    """The places at which the outcome of one attachment is reported, and how; None is the policy's own status.
+
+    Each controller reports on its own Gateways and what hangs on them.
+    """
+    found = dict.fromkeys(_places(analysis, profile, profile.status.placement, attachment), profile.status)
+    if not profile.status_by:
+        return found
+    found = {place: status for place, status in found.items() if _controller(analysis, place) not in profile.status_by}
+    for controller, status in profile.status_by.items():
+        for place in _places(analysis, profile, status.placement, attachment):
+            if _controller(analysis, place) == controller:
+                found[place] = status
+    return found
+
+
+def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
+    """The controller that reports at a place: on a policy in the place of a Gateway, that of the policy's own kind."""
+    if place is None:
+        return None
+    if place.object.group_kind in (GATEWAY, *LISTENER_SETS):
+        return controller_of(analysis.topology, place.object)
+    caller = analysis.registry.profile_of(place.object.group_kind)
+    return next(iter(sorted(caller.controllers)), None) if caller else None
+
+
+def _places(
+    analysis: Analysis, profile: PolicyKindProfile, placement: Placement, attachment: Attachment
+) -> Iterable[NodeRef | None]:
+    target = attachment.target
+    if placement == "policy":
+        return (None,)
+    if target is None:
+        return ()
+    if placement == "targets":
+        return (target,)
+    if placement == "gateways":
+        found: Iterable[NodeRef] = _gateways(analysis, target)
+    elif placement == "parentGateways":
+        found = _named_gateways(analysis, profile, target)
+    elif placement == "owners" and target.object.group_kind in (GATEWAY, *LISTENER_SETS):
+        found = _owners(analysis, target)
+    else:
+        found = _at_parents(analysis, profile, target)
+    return found
+
+
+def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
+    """The object of a listener; for a Gateway, that of the first listener on each port, own listeners first."""
+    if target.section or target.object.group_kind != GATEWAY:
+        return (target._replace(section=""),)
+    relations, gateway = analysis.topology.relations, target.object
+    sets = [found for found in relations.listener_sets(gateway) if relations.admits(gateway, found)]
+    firsts: dict[int | None, NodeRef] = {}
+    for owner in (gateway, *sets):
+        for listener in relations.listeners(owner):
+            firsts.setdefault(listener.port, NodeRef(owner))
+    return dict.fromkeys(firsts.values()) or (target,)
+
+
+def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
+    """The parents of a target route, or of the routes that forward to a target; a target with listeners itself."""
+    kind = target.object.group_kind
+    if kind in (GATEWAY, *LISTENER_SETS):
+        return (target,)
+    if kind in ROUTES:
+        return _parents(analysis, profile, target.object)
+    routes = analysis.topology.relations.routes_forwarding_to(target.object)
+    using = (route for route in routes if _uses(analysis, profile, route, target))
+    parents = (parent for route in using for parent in _parents(analysis, profile, route))
+    return dict.fromkeys([*parents, *map(NodeRef, analysis.calling(target.object))])
+
+
+def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, target: NodeRef) -> bool:
+    """Whether a route sends requests to a target: to its port, or to a port without policies of its own."""
+    nodes = {backend.node for backend in analysis.topology.backends(route) if backend.node.object == target.object}
+    if target.section:
+        return bool(nodes & {target, target._replace(section="")})
+    return any(not node.section or not analysis.resolver.claimants(node, profile.group_kind) for node in nodes)
+
+
+def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
+    """The parents of a route on which one of the kind's controllers acts, whether or not they take the route.
+
+    A route that others delegate to has the parents of those at the top as well.
+    """
+    return tuple(
+        dict.fromkeys(
+            NodeRef(parent.object, parent.section)
+            for top in _tops(analysis, route)
+            for parent in parent_refs(analysis.index, top, analysis.index.raw(top))
+            if _reports(analysis, profile, parent.object)
+        )
+    )
+
+
+def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
+    """A route and, in the order of their distance, the routes that delegate to it."""
+    found = [route]
+    for below in found:
+        above = (one.parent.object for one in analysis.topology.relations.delegating_to(below) if one.takes)
+        found += [one for one in dict.fromkeys(above) if one not in found]
+    return tuple(found)
+
+
+def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
+    """Whether a controller of the kind acts on a parent, or may: on a ListenerSet only if the Gateway admits it."""
+    if parent.group_kind not in (GATEWAY, *LISTENER_SETS) or analysis.index.presence(parent) == "missing":
+        return False
+    gateway = gateway_of(analysis.index, parent, analysis.index.raw(parent)) if parent.group_kind != GATEWAY else None
+    if gateway and analysis.index.presence(gateway) != "unknown" and admits(analysis.index, gateway, parent) is False:
+        return False
+    return managed(analysis.topology, parent, profile.controllers) is not False
+
+
+def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
+    """The Gateways that routes to a target name as parents, themselves or by a ListenerSet, attached or not."""
+    found: dict[NodeRef, None] = {}
+    for route in analysis.topology.relations.routes_forwarding_to(target.object):
+        for parent in _parents(analysis, profile, route):
+            raw = analysis.index.raw(parent.object)
+            owned = parent.object.group_kind in LISTENER_SETS
+            gateway = gateway_of(analysis.index, parent.object, raw) if owned else parent.object
+            if gateway:
+                found[NodeRef(gateway)] = None
+    return sorted(found)
+
+
+def _gateways(analysis: Analysis, target: NodeRef) -> tuple[NodeRef, ...]:
+    gateways = {
+        NodeRef(node.object)
+        for path in analysis.topology.paths(target)
+        for node in path
+        if node.object.group_kind == GATEWAY
+    }
+    return tuple(sorted(gateways))

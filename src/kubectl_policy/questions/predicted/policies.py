@@ -1,0 +1,298 @@
+"""What the controllers of a policy kind would report on a policy, in their own words and places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from kubectl_policy.attachment.validity import gateways_of, not_enabled
+from kubectl_policy.model import NodeRef
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.predicted.ancestors import ancestors_of
+from kubectl_policy.questions.predicted.narrower import Scopes
+from kubectl_policy.resolution import leaves, reach
+from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import Event, StatusProfile
+    from kubectl_policy.resolution import Refusal, ScopeOutcome
+    from kubectl_policy.topology import Path
+
+# From the worst to the best.
+SHARES: Final[tuple[Event, ...]] = ("overridden", "partially enforced", "enforced")
+
+
+def share_of(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: NodeRef) -> Event:
+    """The least part that a policy has, by way of a target, in a merge below a place at which it is reported.
+
+    "enforced" is a part in every field of every merge, and also where there is nothing to be merged; "partially
+    enforced" in some fields, "overridden" in none. Only one scope is looked at, not what a narrower one sets instead.
+    """
+    profile = analysis.registry.known(policy.group_kind)
+    found: set[Event] = {
+        _part(policy, scope, profile)
+        for path in analysis.topology.ends(target)
+        if _leads_through(analysis, path, place)
+        for scope in _scopes(analysis, policy, reach(path, profile) or path)
+    }
+    return worst(found)
+
+
+def worst(shares: Collection[Event]) -> Event:
+    """The least of some shares; all of it where there is none."""
+    for event in SHARES:
+        if event in shares:
+            return event
+    return SHARES[-1]
+
+
+def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:
+    """Whether a path leads through the listener that a place is, or through a listener of it."""
+    listener = analysis.topology.listener_on(path)
+    if listener is None:
+        return place in path
+    return place in {listener.node, listener.node._replace(section="")}
+
+
+def _scopes(analysis: Analysis, policy: ObjectRef, path: Path) -> Iterator[ScopeOutcome]:
+    """The scopes of a path in which a policy takes part."""
+    effective = analysis.resolver.effective_of(policy.group_kind, path)
+    for scope in effective.scopes if effective else ():
+        if any(source.object == policy for source in scope.members):
+            yield scope
+
+
+def _part(policy: ObjectRef, scope: ScopeOutcome, profile: PolicyKindProfile) -> Event:
+    joint = [tuple(found.field.split(".")) for found in profile.joint_fields]
+    holders: dict[tuple[str, ...], set[ObjectRef]] = {}
+    for field, leaf in leaves(scope.spec):
+        unit = next((other for other in joint if field[: len(other)] == other), field)
+        holders.setdefault(unit, set()).add(leaf.source.object)
+    held = [policy in found for found in holders.values()]
+    return "enforced" if all(held) else "partially enforced" if any(held) else "overridden"
+
+
+class PolicyCondition(NamedTuple):
+    """A condition as the kind's controller words it; `message` and `related` say what it is about, in our words.
+
+    Related are the targets that override a policy, the policy that it is merged with, or the routes merged into it.
+    """
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    related: tuple[NodeRef, ...] = ()
+
+
+class AncestorStatus(NamedTuple):
+    """The conditions in one place: an ancestor (`status.ancestors`) or, where it is None, the policy's own."""
+
+    ancestor: NodeRef | None
+    conditions: tuple[PolicyCondition, ...]
+
+
+class PolicyStatuses:
+    """What would be reported on the policies of one analysis; what they share is looked up once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Remember where to look."""
+        self._analysis = analysis
+        self._scopes: dict[GroupKind, Scopes] = {}
+
+    def of(self, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
+        """The report on a policy, place by place; empty if its controller would not report at all.
+
+        Raises `KeyError` for an object that is no policy.
+        """
+        kind = policy.group_kind
+        profile = self._analysis.registry.known(kind)
+        scopes = self._scopes.setdefault(kind, Scopes(self._analysis, profile))
+        return _Report(self._analysis, profile, scopes, policy).places()
+
+
+def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
+    """The report on one policy; see `PolicyStatuses.of`."""
+    return PolicyStatuses(analysis).of(policy)
+
+
+# The events of attachments that fail. Nothing is said of what is not known, or is another controller's.
+_FAILURES: Final[dict[str, Event]] = {
+    "target missing": "target missing",
+    "section missing": "section missing",
+    "not permitted": "not permitted",
+    "kind unsupported": "kind unsupported",
+    "policy invalid": "invalid",
+    "filter unsupported": "filter unsupported",
+    "not computed": "not computed",
+    "target invalid": "target invalid",
+    "not enabled": "not enabled",
+    "target overlaps": "overlapping",
+}
+_ENFORCED: Final[dict[str, Event]] = {
+    "Enforced": "enforced",
+    "PartiallyEnforced": "partially enforced",
+    "Overridden": "overridden",
+    "NoEffect": "no effect",
+}
+
+
+_SHARES: Final[Mapping[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "fields that are merged there are set by others",
+    "overridden": "others set every field of something that is merged there",
+}
+
+
+class _Report:
+    """The report on one policy, being written."""
+
+    def __init__(self, analysis: Analysis, profile: PolicyKindProfile, scopes: Scopes, policy: ObjectRef) -> None:
+        self.analysis, self.profile, self.scopes, self.policy = analysis, profile, scopes, policy
+        self.found: dict[NodeRef | None, dict[str, PolicyCondition]] = {}
+
+    def places(self) -> tuple[AncestorStatus, ...]:
+        named: set[NodeRef] = set()
+        for attachment in sorted(self.analysis.attachments[self.policy], key=_specificity):
+            event, message = self._event(attachment, named)
+            if attachment.target and attachment.declared.selector is None:
+                named.add(attachment.target)
+            if event:
+                self._write(attachment, event, message)
+        self._enforced()
+        return tuple(AncestorStatus(place, tuple(conditions.values())) for place, conditions in self.found.items())
+
+    def _event(self, attachment: Attachment, named: set[NodeRef]) -> tuple[Event | None, str]:
+        """What to say of an attachment; a policy that names one target twice is in its own way there."""
+        refusal = self._refusal(attachment)
+        if refusal:
+            how = f"sets {refusal.field} of" if refusal.field else "is attached to"
+            return "conflicted", f"{refusal.holder} {how} {refusal.target} already"
+        if attachment.state != "attached":
+            return _FAILURES.get(attachment.state), attachment.message
+        target = cast("NodeRef", attachment.target)
+        off = self._off_somewhere(target)
+        if off:
+            return "not enabled", off
+        first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
+        again = target in named and attachment.declared.selector is None
+        if self._excludes and (first != self.policy or again):
+            return "conflicted", f"{first} is attached to {target} already"
+        return "accepted", f"it is attached to {target}"
+
+    def _refusal(self, attachment: Attachment) -> Refusal | None:
+        """Why another policy keeps this one out, which is looked at first where this one competes for its target."""
+        if attachment.target is None or not (attachment.state == "attached" or attachment.competes):
+            return None
+        return self.analysis.resolver.refusal(self.policy, attachment.target)
+
+    def _off_somewhere(self, target: NodeRef) -> str:
+        """Which Gateways of a target do not let the kind be used, in words; that is said of the whole target."""
+        switch, topology = self.profile.enabled_by, self.analysis.topology
+        if switch is None:
+            return ""
+        gateways = set(gateways_of(target.object, self.profile, topology))
+        off = [gateway for gateway in gateways if switched_on(topology, gateway, switch) is False]
+        return not_enabled(topology, switch, off)
+
+    @property
+    def _excludes(self) -> bool:
+        """Whether one policy alone is accepted on a target."""
+        return self.profile.same_level == "one-applies" or self.profile.default_strategy is MergeStrategy.NONE
+
+    def _write(self, attachment: Attachment, event: Event, message: str) -> None:
+        places = ancestors_of(self.analysis, self.profile, attachment)
+        for place, status in places.items():
+            invalid = self.analysis.topology.relations.passed_over(place) if place and event == "accepted" else None
+            if invalid:
+                self._put(place, status, "target invalid", invalid.message)
+            else:
+                self._put(place, status, event, message)
+        if event != "accepted" or attachment.target is None:
+            return
+        narrower = self.scopes.narrower(attachment.target)
+        merges = self.scopes.merges_of(self.policy, attachment.target)
+        for merge in merges:
+            self._put(
+                merge.place,
+                self.profile.status,
+                "merged",
+                f"it is merged with {merge.parent}",
+                (NodeRef(merge.parent),),
+            )
+        into = self.scopes.merged_into(self.policy, attachment.target)
+        left = tuple(node for node in narrower if node not in into)
+        for place, status in places.items():
+            if into:
+                self._put(place, status, "merged into", f"merged with it: {_listed(into)}", into)
+            if left:
+                self._put(place, status, "narrowed", f"narrower policies target {_listed(left)}", left)
+
+    def _enforced(self) -> None:
+        """Conditions on enforcement; a policy that is not accepted has none."""
+        accepted = self.profile.status.conditions.get("accepted")
+        places = [
+            place
+            for place, conditions in self.found.items()
+            if accepted and (found := conditions.get(accepted[0].type)) and found.status == accepted[0].status
+        ]
+        if not places or not any(event in self.profile.status.conditions for event in _ENFORCED.values()):
+            return
+        if self.profile.status.enforced_by == "merges":
+            self._merges(places)
+            return
+        enforcement = self.analysis.enforcement(self.policy)
+        contended = self.analysis.contentions(self.policy)
+        event: Event | None = "contended" if contended else _ENFORCED.get(enforcement.state)
+        message = f"by {', '.join(map(str, enforcement.by))}" if enforcement.by else ""
+        for place in places:
+            if event:
+                self._put(place, self.profile.status, event, message)
+
+    def _merges(self, places: list[NodeRef | None]) -> None:
+        """The least share of the policy in a merge, place by place."""
+        attached = [found for found in self.analysis.attachments[self.policy] if found.state == "attached"]
+        for place in (place for place in places if place):
+            shares: set[Event] = {
+                share_of(self.analysis, self.policy, place, found.target)
+                for found in attached
+                if found.target and place in ancestors_of(self.analysis, self.profile, found)
+            }
+            share = worst(shares)
+            self._put(place, self.profile.status, share, _SHARES[share])
+
+    def _put(
+        self,
+        place: NodeRef | None,
+        status: StatusProfile,
+        event: Event,
+        message: str,
+        related: tuple[NodeRef, ...] = (),
+    ) -> None:
+        """Write a condition; of several on one place a failure stays, and the last one written counts."""
+        for words in status.conditions.get(event, ()):
+            conditions = self.found.setdefault(place, {})
+            if event != "accepted" or words.type not in conditions:
+                conditions[words.type] = PolicyCondition(*words, message, related)
+
+
+def _specificity(attachment: Attachment) -> int:
+    """Most specific first, which is the order in which controllers go through targets."""
+    if attachment.target is None:
+        return 0
+    kind, section = attachment.target.object.group_kind, attachment.target.section
+    if kind in ROUTES:
+        return 0 if section else 1
+    if section:
+        return 2
+    return 3 if kind in LISTENER_SETS else 4 if kind == GATEWAY else 5
+
+
+def _listed(nodes: Iterable[NodeRef]) -> str:
+    return ", ".join(map(str, nodes))

@@ -1,0 +1,116 @@
+"""Who has an effect on whom: the policies that affect an object, and the places that a policy affects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.topology.hierarchy import depth_of
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import EffectivePolicy, Enforcement
+    from kubectl_policy.topology import Path
+
+# Namespace, object, section: the path of a section to which nothing leads from above.
+_OWN_LENGTH: Final = 3
+
+
+def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
+    """The full paths that an answer about the subject covers.
+
+    A route or rule: from the root down to the backends. Anything else: from the root down to the subject's own
+    sections, where a Service's ports count only if some route leads to them or a policy is attached to them.
+    """
+    topology, obj = analysis.topology, subject.object
+    if obj.group_kind in ROUTES:
+        return tuple(topology.ends(subject))
+    if subject.section:
+        return topology.paths(subject)
+    nodes = [NodeRef(obj, section) for section in topology.sections(obj)] or [subject]
+    paths = [path for node in nodes for path in topology.paths(node)]
+    led_to = [path for path in paths if len(path) > _OWN_LENGTH or analysis.resolver.policies_at(path[-1])]
+    return tuple(led_to or topology.paths(subject))
+
+
+def affecting(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[ObjectRef, ...]:
+    """The policies with an effective field on an object's paths, none if they carry no traffic; sorted.
+
+    Those that take effect only below the object, and not on it or on what its paths lead through, are left out.
+    """
+    paths = tuple(paths)
+    if not any(analysis.topology.carries_traffic(path) for path in paths):
+        return ()
+    entries = effective_entries(analysis, subject, paths)
+    return tuple(
+        sorted({ref for entry in entries if not entry.passes_down for ref in entry.effective.policies_in_force()})
+    )
+
+
+def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
+    """Where a policy has an effective field, from the root downward.
+
+    These are the levels at which its kind takes effect or, where nobody has said which these are, what the policy
+    targets and every object below that on such a path.
+    """
+    nodes = {node for found, in_force in parts_of(enforcement) if in_force for node in found.nodes(profile)}
+    return tuple(sorted(nodes, key=from_the_root))
+
+
+class Part(NamedTuple):
+    """An outcome that a policy has a part in, by way of some of its targets."""
+
+    effective: EffectivePolicy
+    targets: frozenset[NodeRef]
+
+    def nodes(self, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
+        """Where on its path the policy has its effects, if it has any."""
+        return affected_on(self.effective.path, profile, self.targets)
+
+
+def parts_of(enforcement: Enforcement) -> Iterator[tuple[Part, bool]]:
+    """Every outcome that a policy takes part in, and whether it has an effective field there."""
+    policy = enforcement.policy
+    # Paths on which the same policies meet share their contributions, and with them what is in force.
+    known: dict[int, tuple[frozenset[NodeRef], bool]] = {}
+    for effective in enforcement.outcomes:
+        key = id(effective.contributions)
+        if key not in known:
+            sources = (part.source for part in effective.contributions)
+            targets = frozenset(source.target for source in sources if source.object == policy)
+            known[key] = (targets, policy in effective.policies_in_force())
+        targets, in_force = known[key]
+        yield Part(effective, targets), in_force
+
+
+def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
+    """Where on a path the policies of a kind on some targets have their effects, from the root downward."""
+    if profile.policy_class == "direct" or profile.effective_targets:
+        return path[-1:]
+    start = min((path.index(target) for target in targets if target in path), default=len(path) - 1)
+    target, *below = path[start:]
+    nodes = (target, *(node for node in below if not node.section))
+    return tuple(node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
+
+
+def from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
+    """What sorts nodes from the root downward, then by kind and name."""
+    return depth_of(node.object.group_kind), node
+
+
+def relevant_diagnostics(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[Diagnostic, ...]:
+    """The subject's own problems, those of policies attached on its paths, and references of routes that miss it."""
+    objects = dict.fromkeys([subject.object, *(node.object for path in paths for node in path)])
+    policies = dict.fromkeys(a.policy for obj in objects for a in analysis.attachments_to(obj))
+    about = [found for obj in (subject.object, *policies) for found in analysis.problems_of(obj)]
+    relations = analysis.topology.relations
+    naming = (*relations.routes_naming(subject.object), *relations.routes_forwarding_to(subject.object))
+    missed = (found for route in naming for found in analysis.topology.missing_from(route))
+    return tuple(dict.fromkeys([*about, *(found for found in missed if subject.object in found.related)]))

@@ -1,0 +1,190 @@
+"""The settings in force on a set of paths: resolved per path and policy kind, then grouped where they are the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.model.fields import number_in_annotation
+from kubectl_policy.questions.shared.declared import named_fates, named_leaves
+from kubectl_policy.resolution import leaves, reach, same_level_of
+from kubectl_policy.topology.hierarchy import tier_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.resolution import EffectivePolicy, Fate, Source
+    from kubectl_policy.resolution.traced import Field
+    from kubectl_policy.topology import Path
+
+
+class Setting(NamedTuple):
+    """One effective field as its source declares it, who that is, and the declared values that it beat.
+
+    `removed` is true if the source removes the field.
+    """
+
+    field: str
+    value: Json
+    source: Source
+    removed: bool
+    beaten: tuple[Fate, ...]
+
+
+class InForce(NamedTuple):
+    """What one policy kind amounts to, the same on all of `paths` (positions in the description's paths).
+
+    `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
+    effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
+    further down than these paths reach; these are the settings that it would bring. `strategies` are those that decide
+    here, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names what of
+    the kind rests on a default or a guess and matters here; `doubts` what could not be decided. `order` are those who
+    say something here, least specific first, and `weights` the numbers by which the kind orders them on one target.
+    """
+
+    kind: GroupKind
+    profile: PolicyKindProfile
+    policies: tuple[ObjectRef, ...]
+    strategies: tuple[MergeStrategy, ...]
+    same_level: SameLevel
+    paths: tuple[int, ...]
+    at: tuple[NodeRef, ...]
+    settings: tuple[Setting, ...]
+    beaten: tuple[Fate, ...]
+    passes_down: bool
+    assumed: tuple[str, ...]
+    doubts: tuple[str, ...]
+    order: tuple[Source, ...]
+    weights: Mapping[ObjectRef, int]
+
+
+class Entry(NamedTuple):
+    """An effective policy on one of the paths."""
+
+    path: int
+    effective: EffectivePolicy
+    passes_down: bool
+
+
+def effective_entries(
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kind: GroupKind | None = None
+) -> tuple[Entry, ...]:
+    """The effective policy of every kind, or of one, on every path, at the level where the kind takes effect."""
+    return tuple(
+        entry
+        for position, path in enumerate(paths)
+        for one in analysis.resolver.kinds_at(path)
+        if kind in {None, one}
+        for entry in _on_path(analysis, subject, position, path, one)
+    )
+
+
+def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
+    """Entries of the same kind and outcome as one, sorted by kind, then by first path."""
+    groups: dict[tuple[object, ...], list[Entry]] = {}
+    for entry in entries:
+        effective = entry.effective
+        sources = tuple(part.source for part in effective.contributions)
+        own = tuple((field, leaf.source) for field, leaf in leaves(effective.spec))
+        level = (effective.target.object.group_kind, bool(effective.target.section))
+        fates = (effective.unheeded, effective.instead)
+        groups.setdefault((effective.kind, sources, own, fates, level, entry.passes_down), []).append(entry)
+    found = [_in_force(analysis, group) for group in groups.values()]
+    return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
+
+
+def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path, kind: GroupKind) -> Iterator[Entry]:
+    profile = analysis.registry.known(kind)
+    direct = profile.policy_class == "direct"
+    reached = reach(path, profile)
+    if not direct and not reached and not _may_be_below(path[-1], profile):
+        return
+    ends = _direct_ends(analysis, profile, path, subject) if direct else [reached or path]
+    for end in ends:
+        effective = analysis.resolver.effective_of(kind, end)
+        if effective:
+            yield Entry(position, effective, passes_down=not direct and not reached)
+
+
+def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
+    """Whether the levels at which a kind takes effect can be below a node that is at none of them."""
+    kind, levels = node.object.group_kind, profile.effective_targets
+    sections = not node.section and any(level.group_kind == kind for level in levels)
+    return not levels or sections or any(tier_of(level.group_kind) > tier_of(kind) for level in levels)
+
+
+def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:
+    """The places from the subject downward where a direct policy can take effect: of each object, its deepest node.
+
+    A section counts only where the kind takes effect at sections, or one of its policies is attached to this one.
+    """
+    first = next(place for place, node in enumerate(path) if node.object == subject.object)
+    whole = {level.group_kind for level in profile.effective_targets if not level.section}
+    whole -= {level.group_kind for level in profile.effective_targets if level.section}
+    deepest = {
+        node.object: place
+        for place, node in enumerate(path)
+        if place >= first
+        and (
+            not node.section
+            or node.object.group_kind not in whole
+            or analysis.resolver.claimants(node, profile.group_kind)
+        )
+    }
+    return [path[: place + 1] for place in sorted(deepest.values())]
+
+
+def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
+    effective = entries[0].effective
+    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    beaten: dict[Field, list[Fate]] = {}
+    for named, fate in named_fates(effective, profile):
+        if fate.state != "effective":
+            beaten.setdefault(named.field, []).append(fate)
+    settings = tuple(
+        Setting(name, leaf.value, leaf.source, leaf.removed, tuple(beaten.pop(field, ())))
+        for field, name, leaf, _ in named_leaves(effective.spec, profile)
+    )
+    return InForce(
+        effective.kind,
+        profile,
+        tuple(sorted(effective.policies_in_force())),
+        _strategies(effective, profile),
+        same_level_of(profile, effective.contributions),
+        tuple(dict.fromkeys(entry.path for entry in entries)),
+        tuple(dict.fromkeys(entry.effective.target for entry in entries)),
+        settings,
+        tuple(fate for fates in beaten.values() for fate in fates),
+        entries[0].passes_down,
+        _assumed(effective, profile),
+        tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
+        tuple(part.source for part in effective.contributions),
+        _weights(analysis, effective, profile),
+    )
+
+
+def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> Mapping[ObjectRef, int]:
+    """The weight of every policy that takes part and has one, if the kind has weights."""
+    if not profile.weight_annotation:
+        return {}
+    refs = sorted({part.source.object for part in effective.contributions})
+    policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
+    found = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
+    return {ref: weight for ref, weight in found.items() if weight}
+
+
+def _strategies(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[MergeStrategy, ...]:
+    """The strategies that decide: those of all contributions or, where challengers choose, of the nearest one alone."""
+    if profile.chooser == "challenger":
+        return tuple(part.strategy for part in effective.contributions if part.source not in effective.rejected)[-1:]
+    return tuple(dict.fromkeys(part.strategy for part in effective.contributions))
+
+
+def _assumed(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
+    """The assumptions that this outcome rests on: how specs merge matters where several meet and one has not chosen."""
+    parts = effective.contributions
+    merges = len(parts) > 1 and any(part.field == "spec" for part in parts)
+    return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)

@@ -1,0 +1,207 @@
+"""What an answer could not see, and what would show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.attachment.needs import unread_needs
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.topology.hierarchy import WITH_LISTENERS
+from kubectl_policy.topology.parameters import unread_parameters
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.topology import Path
+
+
+class Unseen(NamedTuple):
+    """Something that was not read: what it is, why, and the file or permission that would show it.
+
+    `policies` are set of what was read and is not computed: of these policies it is not known whether they count.
+    """
+
+    what: str
+    reason: str
+    remedy: str
+    origin: Origin | None = None
+    policies: tuple[ObjectRef, ...] = ()
+
+
+_ADD = "add the manifest that holds it"
+_ADD_ALL = "add the manifests that hold them"
+
+
+def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Unseen, ...]:
+    """What the answer about a subject and its paths could not see, each once."""
+    paths = tuple(paths)
+    objects = _objects_on(paths, subject.object)
+    targeting = [found for obj in objects for found in analysis.attachments_to(obj)]
+    kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
+    found = [
+        *gaps(analysis),
+        *unknown_parents(analysis, objects),
+        *_unknown_targets(analysis, targeting),
+        *_unknown_needs(analysis, targeting),
+        *_unknown_controllers(analysis, kinds),
+        *_unknown_parameters(analysis, kinds),
+        *_not_computed(analysis, objects),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Unseen, ...]:
+    """What the answer about a policy could not see: in an open world, also what may be below a target of no effect."""
+    policy = enforcement.policy
+    attachments = analysis.attachments[policy]
+    on_paths = (node.object for effective in enforcement.outcomes for node in effective.path)
+    routes = dict.fromkeys(obj for obj in on_paths if obj.group_kind in ROUTES)
+    targets = [found.target for found in attachments if found.target and found.state == "attached"]
+    paths = [path for target in targets for path in analysis.topology.paths(target)]
+    paths += [effective.path for effective in enforcement.outcomes]
+    kinds = [(policy.group_kind, path) for path in paths]
+    found = [
+        *gaps(analysis),
+        *_unknown_targets(analysis, attachments),
+        *_unknown_needs(analysis, attachments),
+        *unknown_parents(analysis, routes),
+        *_unknown_controllers(analysis, kinds),
+        *_unknown_parameters(analysis, kinds),
+        *_below_targets(analysis, enforcement),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
+    """What a policy refers to itself and was not read: targets, and objects without which it is invalid."""
+    attachments = analysis.attachments[policy]
+    return tuple(dict.fromkeys((*_unknown_targets(analysis, attachments), *_unknown_needs(analysis, attachments))))
+
+
+def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
+    """What decides whether one of the controllers acts on a node, where that was not read."""
+    obj = node.object
+    owner = (analysis.topology.relations.class_of(obj) if analysis.index.get(obj) else None) or obj
+    return Unseen(str(owner), f"whether the controller there is {' or '.join(sorted(controllers))} is unknown", _ADD)
+
+
+def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
+    return list(dict.fromkeys([*more, *(node.object for path in paths for node in path)]))
+
+
+def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+    for attachment in attachments:
+        if attachment.state == "target unknown":
+            yield _unknown_target(analysis, attachment)
+
+
+def _unknown_target(analysis: Analysis, attachment: Attachment) -> Unseen:
+    declared, policy = attachment.declared, attachment.policy
+    if not declared.field:
+        what = f"{plural(declared.kind)} in namespace {declared.namespace}"
+        return Unseen(what, f"none was read, and a filter of one may name {policy}", _ADD_ALL)
+    reason = f"{policy} targets it, and {attachment.message}"
+    target = attachment.target
+    if target is None:
+        return Unseen(f"what {policy} selects", reason, _ADD)
+    if analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
+        return Unseen(f"routes to {target}", reason, _ADD_ALL)
+    return Unseen(str(target.object), reason, _ADD)
+
+
+def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+    for attachment in attachments:
+        policy = analysis.index.get(attachment.policy) if attachment.state == "attached" else None
+        profile = analysis.registry.known(attachment.policy.group_kind)
+        for needed in unread_needs(analysis.index, policy, profile) if policy else ():
+            reason = f"{needed.field} of {attachment.policy} names it, and without it that policy is invalid"
+            yield Unseen(str(needed.ref), reason, _ADD)
+
+
+def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+    """The classes on paths that decide whether kinds of some controllers count there, and were not read."""
+    deciding: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
+    for kind, path in kinds:
+        controllers = analysis.registry.known(kind).controllers
+        for node in path if controllers else ():
+            if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
+                deciding.setdefault((node.object, controllers), set()).add(kind.kind)
+    for (gateway_class, controllers), names in deciding.items():
+        whose = f"whether its controller is {' or '.join(sorted(controllers))} is unknown"
+        yield Unseen(str(gateway_class), f"{whose}; only then does this count: {', '.join(sorted(names))}", _ADD)
+
+
+def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+    """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
+    deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
+    for kind, path in kinds:
+        switch = analysis.registry.known(kind).enabled_by
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        if switch is None or gateway is None:
+            continue
+        for ref in unread_parameters(analysis.topology, gateway, switch):
+            deciding.setdefault((ref, gateway, switch.field), set()).add(kind.kind)
+    for (ref, gateway, field), names in deciding.items():
+        whether = f"whether spec.{field} is set in the parameters of {gateway} is unknown"
+        yield Unseen(str(ref), f"{whether}; only then does this count: {', '.join(sorted(names))}", _ADD)
+
+
+def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
+    if enforcement.state != "NoEffect" or enforcement.outcomes or analysis.snapshot.complete:
+        return
+    for attachment in analysis.attachments[enforcement.policy]:
+        target = attachment.target if attachment.state == "attached" else None
+        if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.ends(target)):
+            remedy = "add the manifests that hold it, or --complete if there is nothing"
+            yield Unseen(f"what is below {target}", "nothing of it was read", remedy)
+
+
+def gaps(analysis: Analysis) -> Iterator[Unseen]:
+    """What could not be read at all."""
+    for gap in analysis.snapshot.gaps:
+        kinds = gap.kind or "objects of any kind"
+        where = f" in namespace {gap.namespace}" if gap.namespace else ""
+        yield Unseen(f"{kinds}{where}", gap.reason, "mend or leave out this input", gap.origin)
+
+
+def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """The parents of routes, among some objects, of which it is not known whether they take them."""
+    for obj in objects:
+        for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
+            if binding.state == "unknown":
+                attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
+                remedy = _ADD if attaches else f"look at status.parents of {obj}"
+                yield Unseen(str(binding.parent), binding.message, remedy)
+
+
+def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
+    """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed."""
+    for profile in analysis.registry.policy_kinds:
+        if profile.attaches_as_known and profile.references_alone:
+            continue
+        found = {
+            obj: _without_references(analysis, profile, obj)
+            for obj in objects
+            if obj.group_kind in profile.declared_targets
+        }
+        policies = tuple(dict.fromkeys(policy for near in found.values() for policy in near))
+        if policies:
+            kind, several = profile.group_kind.kind, len(policies) > 1
+            what = f"{len(policies)} {plural(kind)}" if several else str(policies[0])
+            may = ", ".join(str(obj) for obj, near in found.items() if near)
+            reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
+            yield Unseen(what, reason, f"read what explain {kind.lower()} says", policies=policies)
+
+
+def _without_references(analysis: Analysis, profile: PolicyKindProfile, obj: ObjectRef) -> list[ObjectRef]:
+    """The policies of a kind that name no target, in the namespace of an object if the kind does not leave its own."""
+    index, kind = analysis.index, profile.group_kind
+    local = profile.cross_namespace is False
+    found = index.of_kind_in(kind, obj.namespace) if local else index.of_kind(kind)
+    return [policy.ref for policy in found if not analysis.attachments[policy.ref]]

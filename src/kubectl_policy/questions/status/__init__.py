@@ -1,0 +1,1 @@
+"""What controllers reported, against what is computed."""

@@ -1,0 +1,178 @@
+"""What was reported on policies beside what their controllers should report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import integer_at, text_at
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.questions.predicted.policies import PolicyCondition, PolicyStatuses
+from kubectl_policy.questions.predicted.vocabulary import is_assumed, vocabulary, words_for
+from kubectl_policy.questions.shared.reported import has_report, reported_places
+from kubectl_policy.questions.shared.unseen import Unseen, gaps, unseen_by_references, unseen_class, unseen_for_policy
+from kubectl_policy.questions.status.comparison import Foreign, ObjectStatus, compare
+from kubectl_policy.topology.conditions.backend_tls import BACKEND_TLS_POLICY, certificate_conditions
+from kubectl_policy.topology.controllers import controller_of, managed
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, ObjectRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.predicted.vocabulary import Vocabulary
+    from kubectl_policy.questions.shared.reported import ReportedPlace
+    from kubectl_policy.questions.status.comparison import Comparison, Predicted
+    from kubectl_policy.questions.status.explanations import Explainer
+
+# Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
+_OPTIONAL: Final = frozenset({("ResolvedRefs", "True")})
+_NOTHING: Final[Mapping[str, frozenset[str]]] = MappingProxyType({})
+
+
+class PolicyComparisons:
+    """Compares the reports on the policies of one analysis; what they share is looked up once."""
+
+    def __init__(self, analysis: Analysis, explainer: Explainer) -> None:
+        """Remember where to look."""
+        self._analysis, self._explainer = analysis, explainer
+        self._statuses = PolicyStatuses(analysis)
+        self._gaps = frozenset(gaps(analysis))
+        self._vocabularies: dict[tuple[GroupKind, str], Vocabulary] = {}
+
+    def of(self, policy: Resource) -> ObjectStatus:
+        """The report on a policy beside what is computed. Raises `KeyError` for an object that is no policy."""
+        generation = integer_at(policy.raw, "metadata.generation")
+        profile = self._analysis.registry.known(policy.ref.group_kind)
+        if not has_report(policy.raw):
+            return ObjectStatus(policy, generation, is_policy=True, reported=False)
+        own, *rest = reported_places(policy.raw)
+        entries = [(self._node(policy.ref, place), place) for place in rest if place.sort == "ancestor"]
+        written = {(node, place.controller) for node, place in entries}
+        ours: list[tuple[NodeRef, ReportedPlace]] = []
+        theirs: list[Foreign] = []
+        for node, place in entries:
+            if self._is_ours(profile, node, place.controller, written):
+                ours.append((node, place))
+            else:
+                theirs.append(Foreign(node, place.controller))
+        compared = self._compared(policy.ref, profile, own, ours)
+        found = tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
+        return ObjectStatus(policy, generation, found, tuple(dict.fromkeys(theirs)), is_policy=True, reported=True)
+
+    def _node(self, policy: ObjectRef, place: ReportedPlace) -> NodeRef:
+        """PolicyAncestorStatus.ancestorRef is a ParentReference: a Gateway of the policy's namespace by default."""
+        obj = refer(self._analysis.index, place.reference, policy.namespace, GATEWAY)
+        return NodeRef(obj, text_at(place.reference, "sectionName"))
+
+    def _is_ours(
+        self, profile: PolicyKindProfile, node: NodeRef, controller: str, written: Collection[tuple[NodeRef, str]]
+    ) -> bool:
+        """Whether an entry is for the kind's controllers to write.
+
+        Where it is not known who they are, it is the Gateway's own, and, if that one wrote nothing there, anybody.
+        """
+        if profile.controllers:
+            return controller in profile.controllers
+        owner = self._owner(node)
+        return not owner or owner == controller or (node, owner) not in written
+
+    def _owner(self, node: NodeRef) -> str | None:
+        if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
+            return None
+        return controller_of(self._analysis.topology, node.object)
+
+    def _compared(
+        self,
+        policy: ObjectRef,
+        profile: PolicyKindProfile,
+        own: ReportedPlace,
+        entries: Sequence[tuple[NodeRef, ReportedPlace]],
+    ) -> Iterator[Comparison]:
+        computed = {
+            status.ancestor: tuple(self._with_certificates(policy, profile, status.ancestor, status.conditions))
+            for status in self._statuses.of(policy)
+            if self._is_to_report(profile, status.ancestor)
+        }
+        # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.
+        claims = bool(self._analysis.attachments[policy])
+        for node, place in entries:
+            spoken = self._vocabulary(profile, place.controller).statuses if claims else _NOTHING
+            for found in compare(node, computed.get(node, ()), place.conditions, spoken, optional=_OPTIONAL):
+                yield replace(found, controller=place.controller)
+        told = {node for node, _ in entries}
+        if None in computed or own.conditions:
+            on_itself = claims and profile.status.placement == "policy"
+            spoken = self._vocabulary(profile, "").statuses if on_itself else _NOTHING
+            yield from compare(None, computed.get(None, ()), own.conditions, spoken)
+        for ancestor in (place for place in computed if place and place not in told):
+            yield from compare(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
+
+    def _is_to_report(self, profile: PolicyKindProfile, node: NodeRef | None) -> bool:
+        """Whether one of the kind's controllers reports at a place, as far as is known."""
+        if node is None or node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
+            return True
+        return managed(self._analysis.topology, node.object, profile.controllers) is not False
+
+    def _with_certificates(
+        self, policy: ObjectRef, profile: PolicyKindProfile, node: NodeRef | None, conditions: Iterable[PolicyCondition]
+    ) -> Iterator[Predicted]:
+        """The conditions with what certificates make of them; a controller with words of its own has one for it."""
+        if policy.group_kind != BACKEND_TLS_POLICY or node is None:
+            yield from conditions
+            return
+        by_certificates = {found.type: found for found in certificate_conditions(self._analysis.topology, policy)}
+        own_words = profile.status_by.get(self._owner(node) or "")
+        refused = by_certificates.pop("Accepted", None)
+        for condition in conditions:
+            if refused and (condition.type, condition.status) == ("Accepted", "True"):
+                words = words_for(own_words, "invalid") if own_words else None
+                reason = words.reason if words else refused.reason
+                yield PolicyCondition("Accepted", "False", reason, refused.message)
+            else:
+                yield condition
+        if not own_words:
+            yield from by_certificates.values()
+
+    def _vocabulary(self, profile: PolicyKindProfile, controller: str) -> Vocabulary:
+        status = profile.status_by.get(controller, profile.status)
+        key = (profile.group_kind, controller if controller in profile.status_by else "")
+        if key not in self._vocabularies:
+            self._vocabularies[key] = vocabulary(status)
+        return self._vocabularies[key]
+
+    def _judged(self, policy: ObjectRef, profile: PolicyKindProfile, found: Comparison) -> Comparison:
+        """A disagreement with its explanation, or undecided if it depends on something that was not read."""
+        if not found.disagrees:
+            return found
+        if is_assumed(profile) and not _contradicts(found):
+            return replace(found, verdict="undecided", doubts=(_unsaid(policy.group_kind),))
+        doubts = tuple(self._doubts(policy, profile, found))
+        if doubts:
+            return replace(found, verdict="undecided", doubts=doubts)
+        return replace(found, explanation=self._explainer.of_policy(found, profile))
+
+    def _doubts(self, policy: ObjectRef, profile: PolicyKindProfile, found: Comparison) -> Iterator[Unseen]:
+        topology, at = self._analysis.topology, found.at
+        if found.type not in self._vocabulary(profile, found.controller).by_references:
+            enforcement = self._analysis.enforcement(policy)
+            yield from (thing for thing in unseen_for_policy(self._analysis, enforcement) if thing not in self._gaps)
+            return
+        yield from unseen_by_references(self._analysis, policy)
+        if found.verdict == "not reported" and at and managed(topology, at.object, profile.controllers) is None:
+            yield unseen_class(self._analysis, at, profile.controllers)
+
+
+def _contradicts(found: Comparison) -> bool:
+    """Whether two sides say the opposite, in whatever words the one that is assumed would say it."""
+    statuses = {claim.status for claim in (found.computed, found.reported) if claim}
+    return statuses == {"True", "False"}
+
+
+def _unsaid(kind: GroupKind) -> Unseen:
+    reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
+    return Unseen(f"how {plural(kind.kind)} report", reason, "say it in a profile, under status")

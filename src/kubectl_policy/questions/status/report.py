@@ -1,0 +1,87 @@
+"""What is computed against what controllers reported: on policies, and on the objects that they target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kubectl_policy.errors import UsageError
+from kubectl_policy.questions.shared.selection import Selection, pick
+from kubectl_policy.questions.shared.unseen import gaps
+from kubectl_policy.questions.status.explanations import Explainer
+from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
+from kubectl_policy.questions.status.policies import PolicyComparisons
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Resource
+    from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """The reports on the selected objects beside what is computed, policies first.
+
+    `names` are the kinds of the objects, as an API server knows them. `namespace` is where was looked, empty if
+    everywhere; `elsewhere` are the namespaces, one for each, of policies that would have been selected there. `unseen`
+    could not be read at all, and might have changed anything.
+    """
+
+    namespace: str
+    objects: tuple[ObjectStatus, ...]
+    names: tuple[KindNames, ...]
+    elsewhere: tuple[str, ...]
+    unseen: tuple[Unseen, ...]
+
+    @property
+    def comparisons(self) -> Iterator[tuple[ObjectStatus, Comparison]]:
+        """Each comparison with its object."""
+        return ((one, found) for one in self.objects for found in one.comparisons)
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether any report is known not to be as computed."""
+        return any(one.disagrees for one in self.objects)
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether more input might change what is known to disagree, or whether anything does."""
+        undecided = any(found.verdict == "undecided" for _, found in self.comparisons)
+        return bool(self.unseen) or (undecided and not self.disagrees)
+
+
+def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
+    """The reports on the selected objects of a type; without a type, on all policies and on what they target.
+
+    Raises `UsageError` for a type on which nothing is computed, and `NotFoundError` for a name that there is not.
+    """
+    picked = pick(analysis, word or "policies", selection)
+    if picked.type.rows != "policies" and not (picked.type.kinds and set(COMPARED).issuperset(picked.type.kinds)):
+        types = "policies, gateways, listenersets or routes"
+        raise UsageError(f'the status of "{word}" is not computed', f"ask for {types}, or for one kind of these")
+    resources = [*picked.resources, *(() if word else _targets(analysis, picked.resources))]
+    explainer = Explainer(analysis)
+    policies, others = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
+    kinds = sorted({resource.ref.group_kind for resource in resources})
+    return StatusReport(
+        picked.namespace,
+        tuple((others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources),
+        tuple(map(analysis.index.names_of, kinds)),
+        picked.elsewhere,
+        tuple(dict.fromkeys(gaps(analysis))),
+    )
+
+
+def _targets(analysis: Analysis, policies: Iterable[Resource]) -> list[Resource]:
+    """The Gateways, ListenerSets and routes that policies name, sorted by kind, namespace and name."""
+    named = {
+        attachment.target.object
+        for policy in policies
+        for attachment in analysis.attachments[policy.ref]
+        if attachment.target and attachment.target.object.group_kind in COMPARED
+    }
+    return [found for ref in sorted(named) if (found := analysis.index.get(ref))]

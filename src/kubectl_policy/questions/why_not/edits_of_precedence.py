@@ -1,0 +1,94 @@
+"""Edits by which a policy wins where others beat it: stanzas, strategies, order, or one of them less."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import integer_at, number_in_annotation
+from kubectl_policy.questions.why_not.edit import GONE, Edit, altered, steps, value_on
+from kubectl_policy.resolution.spec_proper import stanzas_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Resource
+    from kubectl_policy.questions.why_not.edit import Case
+    from kubectl_policy.questions.why_not.reasons import Reason
+
+_STANZAS: Final = (("defaults", "overrides"), ("default", "override"))
+
+
+def _beaters(case: Case, reason: Reason) -> Iterator[Resource]:
+    """The other policy that a reason is about, if it is about one."""
+    found = (resource for node in reason.related[:1] for resource in case.read(node.object))
+    kind = case.policy.ref.group_kind
+    yield from (resource for resource in found if resource.ref.group_kind == kind and resource is not case.policy)
+
+
+def override(case: Case, _: Reason) -> Iterator[Edit]:
+    """The policy overrides where it has set defaults, or has no stanzas although its kind is defined to have some."""
+    kind = case.policy.ref.group_kind
+    for defaults, overrides in _STANZAS:
+        yield from _renamed(case, case.policy, defaults, overrides)
+        if not _stanzas(case, case.policy) and case.schema_at(kind, ("spec", overrides)):
+            bare = dict(stanzas_of(case.policy.raw, case.profile)[0].spec)
+            gone = [(("spec", key), GONE) for key in bare]
+            yield from case.change(altered(case.policy, *gone, (("spec", overrides), bare)))
+
+
+def yield_to_it(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The other policy sets defaults where it has overridden."""
+    for beater in _beaters(case, reason):
+        for defaults, overrides in _STANZAS:
+            yield from _renamed(case, beater, overrides, defaults)
+
+
+def _renamed(case: Case, policy: Resource, old: str, new: str) -> Iterator[Edit]:
+    if old in _stanzas(case, policy) and new not in _stanzas(case, policy):
+        stanza = value_on(policy.raw, ("spec", old))
+        yield from case.change(altered(policy, (("spec", old), GONE), (("spec", new), stanza)))
+
+
+def _stanzas(case: Case, policy: Resource) -> list[str]:
+    """The names of a policy's stanzas; a kind may have a field of such a name that is none."""
+    return [
+        stanza.field.rpartition(".")[2] for stanza in stanzas_of(policy.raw, case.profile) if stanza.field != "spec"
+    ]
+
+
+def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
+    """One of the two policies chooses another strategy, in its stanza or in the field for it."""
+    field = case.profile.strategy_field
+    for policy in (case.policy, *_beaters(case, reason)):
+        for stanza in _stanzas(case, policy):
+            yield from case.change(altered(policy, (("spec", stanza, "strategy"), "patch")))
+        for value in sorted(case.profile.strategy_values) if field else ():
+            yield from case.change(altered(policy, (steps(field), value)))
+
+
+def come_first(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The policy has a number that puts it before the other one, where the kind has such numbers."""
+    annotation, field = case.profile.weight_annotation, case.profile.order_field
+    for beater in _beaters(case, reason):
+        if annotation:
+            weight = (number_in_annotation(beater.raw, annotation) or 0) + 1
+            yield from case.change(altered(case.policy, (("metadata", "annotations", annotation), str(weight))))
+        if field:
+            number = (integer_at(beater.raw, field) or 0) - 1
+            yield from case.change(altered(case.policy, (steps(field), number)))
+
+
+def leave_target(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The other policy does not name the target on which they meet, if it names more than one."""
+    for beater in _beaters(case, reason):
+        for attachment in case.analysis.attachments[beater.ref]:
+            path = steps(attachment.declared.field)
+            others = value_on(beater.raw, path[:-1])
+            if attachment.target in reason.related and isinstance(others, list) and len(others) > 1:
+                yield from case.change(altered(beater, (path, GONE)))
+
+
+def remove_other(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The other policy is deleted."""
+    for beater in _beaters(case, reason):
+        yield Edit(beater, None)

@@ -1,0 +1,1 @@
+"""`diff` and `blast-radius` for people and for programs."""

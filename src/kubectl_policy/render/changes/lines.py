@@ -1,0 +1,204 @@
+"""What differs between two states, for people: settings and what they become, then routes and policies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.shared.effects import from_the_root
+from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.words.names import count, flow, listed, names, node_words, section_words, source_spans
+from kubectl_policy.render.words.reasons import doubt_lines
+from kubectl_policy.render.words.scopes import scope_of
+from kubectl_policy.render.words.sections import BLANK, problem_line, section
+from kubectl_policy.render.words.settings import INDENT, columns, row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, Where
+    from kubectl_policy.questions.changes.fields import ChangeSort, FieldChange, Valued
+    from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+    from kubectl_policy.render.output.view import View
+
+_Item = TypeVar("_Item")
+
+# So many objects, lines or groups are shown of each sort; documents have all of them.
+SHOWN: Final = 12
+_REST: Final = "-o json"
+_SORTS: Final[Mapping[ChangeSort, str]] = {
+    "lost": "lost",
+    "changed": "changed",
+    "gained": "gained",
+    "moved": "same value, set by another policy",
+}
+_WHERE: Final[Mapping[Where, str]] = {
+    "kept": "",
+    "gone": "with the traffic that ends",
+    "new": "on new paths",
+}
+
+
+def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
+    """A block for each change, worst first; what the `subject` sets needs no source."""
+    shown = [line for change in changes[:SHOWN] for line in (BLANK, *_effect(change, view, subject))]
+    rest = changes[SHOWN:]
+    if rest:
+        shown += [BLANK, _and_more(len(rest), "change")]
+    return tuple(shown)
+
+
+def _effect(change: EffectChange, view: View, subject: ObjectRef | None) -> Iterator[Line]:
+    yield _heading(change)
+    values = [_value(field.before) for field in change.fields]
+    thirds = [tuple(_becomes(field, change, subject)) for field in change.fields]
+    names = [field.field or "sets no field" for field in change.fields]
+    widths = columns(names, values, ["".join(span.text for span in third) for third in thirds], view.width)
+    for name, value, third in zip(names, values, thirds, strict=True):
+        yield from row(name, Span(value, "beaten"), third, widths, view)
+    yield object_line(list(_places(change.objects)), indent=2 * INDENT)
+    yield from doubt_lines(change.doubts)
+
+
+def _heading(change: EffectChange) -> Line:
+    sorts = {field.sort for field in change.fields}
+    words = listed([word for sort, word in _SORTS.items() if sort in sorts])
+    where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
+    alone = change.to_nothing and not change.from_nothing
+    left = f", no {change.kind.kind} is left" if alone else ""
+    danger = Span(" · relevant to security", "error") if change.security else Span("")
+    number = len({found.node.object for found in change.objects})
+    objects = f"{number:,} object{'s' if number > 1 else ''}"
+    lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
+    return Line((lead, danger, Span(f" · {change.kind} · {objects}", prose=True)), 0, 2)
+
+
+def _value(value: Valued | None) -> str:
+    if value is None:
+        return "nothing"
+    return "removed" if value.removed else flow(value.value)
+
+
+def _becomes(field: FieldChange, change: EffectChange, subject: ObjectRef | None) -> Iterator[Span]:
+    """What becomes of a field, by whom; what of several fields protects is said at each."""
+    yield Span("→ ")
+    yield Span(_value(field.after), "value" if field.sort != "lost" else "warning")
+    if field.after:
+        yield from source_spans(field.after.source, ", by ")
+    same = field.before and field.after and field.before.source == field.after.source
+    if field.before and field.before.source.object != subject and not same:
+        yield from source_spans(field.before.source, " (was by ")
+        yield Span(")")
+    if change.security and field.security and not all(one.security for one in change.fields):
+        yield Span(" (protects)", "error")
+
+
+def _places(found: Iterable[ChangedObject]) -> Iterator[str]:
+    """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
+    by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
+    for one in found:
+        scope = scope_of(one.chosen, one.through).words if one.through else ""
+        by_object.setdefault((one.node.object, scope), []).append(one.node)
+    for (obj, scope), nodes in by_object.items():
+        about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]
+        yield f"{obj} ({', '.join(about)})" if about else str(obj)
+
+
+def object_line(places: Sequence[str], indent: int = INDENT, lead: str = "") -> Line:
+    """Objects one after another, the first ones of many, with how many more there are and what shows them."""
+    shown = list(places[:SHOWN])
+    left = len(places) - len(shown)
+    last = len(shown) - 1
+    spans = [Span(f"{' ' if place else ''}{text}{',' if place < last else ''}") for place, text in enumerate(shown)]
+    more = [Span(f" and {left:,} more: {_REST}", "aside", prose=True)] if left else []
+    return Line((Span(lead), *spans, *more), indent, indent + len(lead))
+
+
+def _and_more(left: int, noun: str) -> Line:
+    return Line((Span(f"and {left:,} more {noun if left == 1 else f'{noun}s'}: {_REST}", "aside", prose=True),), INDENT)
+
+
+def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str) -> tuple[Line, ...]:
+    """A line for each of the first of many things, with how many more there are and what shows them."""
+    left = len(items) - SHOWN
+    return (*map(line, items[:SHOWN]), *((_and_more(left, noun),) if left > 0 else ()))
+
+
+def traffic_section(title: str, changes: Iterable[EffectChange], gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
+    """The objects to which traffic ends, without those that are themselves gone, and the kinds with settings there."""
+    found = tuple(changes)
+    nodes = {NodeRef(one.node.object) for change in found for one in change.objects if one.node.object not in gone}
+    places = [str(node) for node in sorted(nodes, key=from_the_root)]
+    if not places:
+        return ()
+    kinds = list(dict.fromkeys(str(change.kind) for change in found))
+    about = f"{count(len(kinds), 'policy kind')} had settings there: {', '.join(kinds)}"
+    return section(title, (object_line(places), Line((Span(about, "aside", prose=True),), INDENT, 2 * INDENT)))
+
+
+def gateways_section(gateways: Sequence[ObjectRef]) -> tuple[Line, ...]:
+    """The Gateways that lose their class."""
+    title = "Gateways that lose their class, so that no controller acts on them"
+    return section(title, [object_line([str(gateway) for gateway in gateways])] if gateways else ())
+
+
+def parents_section(
+    title: str, changes: Iterable[ParentChange], cut_off: Collection[ObjectRef] = (), gone: Collection[ObjectRef] = ()
+) -> tuple[Line, ...]:
+    """The routes whose parents differ: a line each, with whether it is `cut_off`.
+
+    That a parent is among what is `gone` is reason enough.
+    """
+    alone = {*cut_off}
+    routes: dict[ObjectRef, list[ParentChange]] = {}
+    for change in changes:
+        routes.setdefault(change.route, []).append(change)
+    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, alone, gone), "route")
+    return section(title, lines)
+
+
+def _route(
+    route: ObjectRef, changes: Sequence[ParentChange], cut_off: Collection[ObjectRef], gone: Collection[ObjectRef]
+) -> Line:
+    parents: dict[ObjectRef, list[str]] = {}
+    for change in changes:
+        parents.setdefault(change.parent.object, []).extend([change.parent.section] if change.parent.section else [])
+    where = listed([f"{parent}{_listeners(names)}" for parent, names in parents.items()])
+    reasons = (change.message for change in changes if change.parent.object not in gone)
+    reason = next((f" ({message})" for message in reasons if message), "")
+    left = Span("; nothing is left to it", "warning", prose=True) if route in cut_off else Span("")
+    return Line((Span(f"{route}: ", "subject"), Span(where, prose=True), left, Span(reason, prose=True)), INDENT, 4)
+
+
+def _listeners(names: Sequence[str]) -> str:
+    return f" (listener{'s' if len(names) > 1 else ''} {', '.join(names)})" if names else ""
+
+
+def attachments_section(title: str, changes: Iterable[AttachmentChange]) -> tuple[Line, ...]:
+    """The policies whose targets differ: a line for each target."""
+    return section(title, first_lines(tuple(changes), _attachment, "target"))
+
+
+def _attachment(change: AttachmentChange) -> Line:
+    states = f"{change.before or 'no such reference'} → {change.after or 'no such reference'}"
+    why = f": {change.message}" if change.message and change.after != "attached" else ""
+    target = Span(f" → {node_words(change.target)}: ")
+    return Line((Span(str(change.policy), "subject"), target, Span(f"{states}{why}", prose=True)), INDENT, 2 * INDENT)
+
+
+def enforcement_section(changes: Iterable[EnforcementChange]) -> tuple[Line, ...]:
+    """What becomes of policies of which the state differs: a line each."""
+    found = tuple(change for change in changes if change.before != change.after)
+    return section("Policies that fare otherwise", first_lines(found, _enforcement, "policy"))
+
+
+def _enforcement(change: EnforcementChange) -> Line:
+    states = f"{change.before or 'no such policy'} → {change.after or 'no such policy'}"
+    by = f", by {names(change.by)}" if change.by else ""
+    return Line((Span(f"{change.policy}: ", "subject"), Span(f"{states}{by}", prose=True)), INDENT, 2 * INDENT)
+
+
+def changed_problems_section(title: str, problems: Iterable[Diagnostic]) -> tuple[Line, ...]:
+    """Problems under a title of their own."""
+    return section(title, first_lines(tuple(problems), problem_line, "problem"))

@@ -1,0 +1,155 @@
+"""What differs between two states as a comment on a pull request, in GitHub Flavored Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.changes.rows import attachment_row, enforcement_row, parent_row, problem_row, setting_rows
+from kubectl_policy.render.output.escape import inert
+from kubectl_policy.render.words.names import count, listed, node_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.render.changes.rows import Row
+
+# A comment holds 65,536 characters; what is around it needs some.
+LIMIT: Final = 60_000
+_LEAST: Final = 2_000
+# The sentence about what was left out, at its longest.
+_NOTE: Final = 400
+# A row that takes more than this part of all is left out alone, so that not all that follows is left out with it.
+_SHARE: Final = 4
+_NAMES: Final = 5
+_SETTING: Final = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
+_STATES: Final = ("Before", "After", "Why")
+_PROBLEM: Final = ("Severity", "Rule", "Object", "Problem")
+_NOTHING: Final = "*nothing*"
+_TOO_LONG: Final = "**What changes cannot be said in one short sentence.**\n"
+_WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen or computed, so this may not be all that changes:\n"
+
+
+@dataclass(slots=True)
+class _Part:
+    """Lines that belong together: what they are called, what stands before and after them, and those that fit."""
+
+    noun: str
+    total: int
+    # Made when there is room for them: there may be very many.
+    lines: Iterable[str]
+    title: str = ""
+    columns: tuple[str, ...] = ()
+    shown: list[str] = field(default_factory=list[str])
+
+    @property
+    def left_out(self) -> int:
+        """The number of lines that are not shown."""
+        return self.total - len(self.shown)
+
+    @property
+    def frame(self) -> int:
+        """The characters around the lines, at most."""
+        return len(self.text()) - sum(map(len, self.shown)) + len(str(self.total))
+
+    def text(self) -> str:
+        """The lines in their frame, with how many of all they are."""
+        body = "".join(self.shown)
+        if not self.columns:
+            return f"{self.title}{body}"
+        number = f"{len(self.shown)} of {self.total}" if self.left_out else f"{self.total}"
+        head = f"| {' | '.join(self.columns)} |\n|{' --- |' * len(self.columns)}\n"
+        return f"\n<details><summary>{self.title} ({number})</summary>\n\n{head}{body}\n</details>\n"
+
+
+def diff_markdown(difference: StateDiff, headline: str, limit: int = LIMIT) -> str:
+    """The headline, what could not be seen, and folded tables of what changes, in at most `limit` characters.
+
+    Whole rows are left out, from the end of the last tables; the last line then says how many of what. A limit below
+    2,000 counts as 2,000. Nothing from the input is markup, a link, a mention or a reference.
+    """
+    limit = max(limit, _LEAST)
+    title = f"**{inert(headline.strip())}**\n"
+    title = title if len(title) <= limit // _SHARE else _TOO_LONG
+    parts = [part for part in (_unseen(difference.unseen), *_tables(difference)) if part.total]
+    _fill(parts, limit - len(title) - _NOTE, limit // _SHARE)
+    # That something was not seen is said even if there is no room for what it was.
+    shown = "".join(part.text() for part in parts if part.shown or not part.columns)
+    return f"{title}{shown}{_note(parts)}"
+
+
+def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
+    """Give the parts as many of their lines as there is room for, the first ones first."""
+    for part in parts:
+        room -= part.frame
+        for line in part.lines:
+            if len(line) > longest:
+                continue
+            if len(line) > room:
+                return
+            part.shown.append(line)
+            room -= len(line)
+        if not part.shown:
+            room += part.frame
+
+
+def _note(parts: Iterable[_Part]) -> str:
+    """How much was left out, and where it is; empty if nothing was."""
+    cut = [count(part.left_out, part.noun) for part in parts if part.left_out]
+    return f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
+
+
+def _unseen(unseen: Sequence[Unseen]) -> _Part:
+    return _Part("unseen thing", len(unseen), map(_unseen_line, unseen), _WARNING)
+
+
+def _unseen_line(thing: Unseen) -> str:
+    remedy = f" ({thing.remedy})" if thing.remedy else ""
+    return f"> - {inert(f'{thing.what}: {thing.reason}{remedy}')}\n"
+
+
+def _tables(difference: StateDiff) -> list[_Part]:
+    """The tables, the most important ones first."""
+    settings = [row for change in difference.effects for row in setting_rows(change)]
+    introduced = [problem_row(problem, fixed=False) for problem in difference.problems.introduced]
+    fixed = [problem_row(problem, fixed=True) for problem in difference.problems.fixed]
+    targets = list(map(attachment_row, difference.attachments))
+    parents = list(map(parent_row, difference.parents))
+    policies = list(map(enforcement_row, difference.enforcement))
+    return [
+        _Part("setting", len(settings), map(_setting, settings), "Settings", _SETTING),
+        _Part("target", len(targets), map(_relation, targets), "Targets of policies", ("Target", *_STATES)),
+        _Part("parent", len(parents), map(_relation, parents), "Parents of routes", ("Parent", *_STATES)),
+        _Part(
+            "policy", len(policies), map(_relation, policies), "Whether policies have an effect", ("Policy", *_STATES)
+        ),
+        _Part("problem", len(introduced), map(_problem, introduced), "Problems introduced", _PROBLEM),
+        _Part("fixed problem", len(fixed), map(_problem, fixed), "Problems fixed", _PROBLEM),
+    ]
+
+
+def _setting(row: Row) -> str:
+    change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
+    names = [node_words(node) for node in row.objects[:_NAMES]]
+    more = len(row.objects) - len(names)
+    objects = ", ".join(names) + (f" and {more} more" if more else "")
+    cells = (row.kind, row.field, row.before, row.after, row.source, objects, row.paths)
+    return _line(change, *map(_cell, cells))
+
+
+def _relation(row: Row) -> str:
+    return _line(*map(_cell, (row.source, row.before, row.after)), inert(row.message))
+
+
+def _problem(row: Row) -> str:
+    return _line(*map(inert, (row.before or row.after, row.field, row.source, row.message)))
+
+
+def _cell(text: str) -> str:
+    return inert(text) or _NOTHING
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"

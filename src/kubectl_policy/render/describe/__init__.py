@@ -1,0 +1,1 @@
+"""`describe` for people and for programs."""

@@ -1,0 +1,101 @@
+"""The answer about an object for one reader at a terminal: the answer first, then what is in force, then the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.words.headlines import headline
+from kubectl_policy.render.words.names import node_words, section_words
+from kubectl_policy.render.words.paths import path_lines
+from kubectl_policy.render.words.scopes import Scope, scope_of
+from kubectl_policy.render.words.sections import (
+    BLANK,
+    events_section,
+    expected_section,
+    next_section,
+    problems_section,
+    reported_section,
+    section,
+    unseen_section,
+)
+from kubectl_policy.render.words.settings import place_words, setting_lines, strategy_words
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.describe.not_applying import NotApplying
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.render.output.view import View
+
+
+def object_tree(answer: ObjectDescription, view: View) -> Document:
+    """The answer about an object in the order of thought that every command keeps."""
+    last = {group.kind: group for group in answer.in_force}
+    scopes = [_scope(group, answer) for group in answer.in_force]
+    return (
+        Line((Span(headline(answer), "title", prose=True),), 0, 2),
+        *_paths(answer, view, numbered=any(scope.numbered for scope in scopes)),
+        *(
+            line
+            for group, scope in zip(answer.in_force, scopes, strict=True)
+            for line in (
+                BLANK,
+                _heading(group, scope, answer.subject),
+                *setting_lines(group, view, noted=group is last[group.kind]),
+            )
+        ),
+        *section("Does not apply", map(_not_applying, answer.not_applying)),
+        *expected_section(answer.expected),
+        *reported_section(answer.reported),
+        *events_section(answer.events),
+        *unseen_section(answer.unseen),
+        *problems_section(answer.diagnostics, (found.message for found in answer.not_applying)),
+        *next_section(answer.policies, view),
+    )
+
+
+def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Line, ...]:
+    obj = answer.subject.object
+    trivial = all(
+        path[-1].object == obj and path[0].object.group_kind == NAMESPACE and len(path) == 1 for path in answer.paths
+    )
+    lines = () if trivial else section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
+    if not answer.carries_traffic:
+        return lines
+    alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
+    if alone and answer.targeted_by and obj.namespace:
+        lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)
+    return lines
+
+
+def _scope(group: InForce, answer: ObjectDescription) -> Scope:
+    """On which paths a group is in force; where it takes effect at one place alone, that place says it."""
+    at_one_place = group.profile.policy_class == "direct" and len(group.at) == 1
+    return Scope("") if at_one_place else scope_of(group.paths, answer.paths)
+
+
+def _heading(group: InForce, scope: Scope, subject: NodeRef) -> Line:
+    """The kind, how it merges, where it takes effect, and on which paths this is so; no place is named twice."""
+    words = ("same on " if scope.words.startswith(("both", "all")) else "") + scope.words
+    if len(group.at) == 1 and group.at[0].section and not group.passes_down:
+        section = section_words(group.at[0])
+        words = words.replace(f" with {section} only", " only").removeprefix(f"{section} only")
+    parts = [part for part in (strategy_words(group), place_words(group, subject), words) if part]
+    rest = "".join(f" · {part}" for part in parts)
+    return Line((Span(str(group.kind), "heading"), Span(rest, prose=True)), 0, 2)
+
+
+def _not_applying(found: NotApplying) -> Line:
+    target = node_words(found.target) if found.target else ""
+    reason = Span(f" [{found.reason}]" if found.reason else "")
+    if found.policy:
+        label = (Span(str(found.policy)), Span(f" → {target}: " if target else ": "))
+    else:
+        label = (
+            Span(""),
+            Span(f"{target}: " if not found.message.startswith(target) else ""),
+        )
+    return Line((*label, Span(found.message, prose=True), reason), 2)

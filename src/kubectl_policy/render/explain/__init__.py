@@ -1,0 +1,1 @@
+"""`explain` for people and for programs."""

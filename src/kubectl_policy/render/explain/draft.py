@@ -1,0 +1,108 @@
+"""A profile to begin with: what a policy kind is taken for, as a profile file with comments on what to find out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.profiles.contradictions import has_version
+from kubectl_policy.profiles.encode import encode, encode_file, kinds
+from kubectl_policy.render.explain.tree import ASSUMPTIONS
+from kubectl_policy.render.output.encode import as_yaml
+from kubectl_policy.render.output.escape import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.explain.kinds import Explanation
+
+_WIDTH: Final = 96
+_TO_DO: Final = "TODO: where this is written, as repository, file and line, or as an address"
+_DECLARED: Final = (
+    "The kinds that policies in the input name. Add what is missing, or leave the field out to allow any."
+)
+_RULES: Final = "[{group: gateway.networking.k8s.io, kind: HTTPRoute, section: true}]"
+_EVIDENCE: Final = "Where this is written, so that a later reader can check it."
+# In the order in which they are best read; what else there is comes before the evidence.
+_FIRST: Final = ("class", "declaredTargets", "effectiveTargets", "strategy")
+
+
+def draft(answer: Explanation, *, unicode: bool) -> str:
+    """A valid profile file that makes the choices of the answer; it names the target kinds that policies name."""
+    kind = answer.profile.group_kind
+    document = {**encode_file(answer.profile), "kinds": {kind.kind: draft_fields(answer)}}
+    # What settings stand for has been filled in.
+    document.pop("settings", None)
+    text = as_yaml(document, unicode=unicode)
+    return "\n".join([*_commented(_header(answer)), *_with_comments(text, _comments(answer))]) + "\n"
+
+
+def draft_fields(answer: Explanation) -> dict[str, Json]:
+    """The fields that a person is most likely to edit, then the others that are not as they are by default."""
+    profile = answer.profile
+    found: dict[str, Json] = {}
+    if profile.attaches_as_known:
+        named = kinds({level.group_kind for level, _ in answer.targets if not has_version(level.group_kind.group)})
+        found |= {"declaredTargets": named} if named else {}
+        found |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
+    found |= encode(profile)
+    if profile.map_fields and profile.stanzas == "singular":
+        # A file has no schema to tell that these are maps.
+        found["wholeFields"] = sorted(profile.whole_fields | set(_below_stanzas(profile)))
+    evidence = found.pop("evidence", [_TO_DO])
+    return {**{name: found[name] for name in _FIRST if name in found}, **found, "evidence": evidence}
+
+
+def _below_stanzas(profile: PolicyKindProfile) -> Iterator[str]:
+    for field in profile.map_fields:
+        stanza, _, rest = field.partition(".")
+        if stanza in {"default", "override"} and rest:
+            yield rest
+
+
+def _header(answer: Explanation) -> Iterator[str]:
+    known = {"profile": "", "label": "the label of its definition, ", "shape": "its target references, "}
+    yield f"{answer.profile.group_kind}, from {known[answer.profile.known_by]}{answer.origin}."
+    yield "Correct what is wrong here, then use this file with --profiles."
+    yield "docs/profiles.md describes every field."
+
+
+def _comments(answer: Explanation) -> dict[str, list[str]]:
+    """The comments above fields: what may be written there, what is assumed and how to find out."""
+    profile = answer.profile
+    comments = {
+        "class": ["direct: a policy changes its target alone. inherited: also what is below it."],
+        "strategy": [f"One of {', '.join(MergeStrategy)}."],
+        "evidence": [_EVIDENCE],
+    }
+    if answer.targets and not profile.declared_targets:
+        comments["declaredTargets"] = [_DECLARED]
+    if not profile.effective_targets:
+        where = "at the target itself" if profile.policy_class == "direct" else "at the end of every path"
+        comments["effectiveTargets"] = [f"Where it changes behaviour; empty: {where}. For the rules of routes:", _RULES]
+    for choice, field in (("class", "class"), ("merge strategy", "strategy")):
+        if choice in profile.assumed:
+            comments[field].append(f"Assumed. {ASSUMPTIONS[choice].remedy}")
+    return comments
+
+
+def _with_comments(text: str, comments: Mapping[str, list[str]]) -> list[str]:
+    """The lines of a draft with comments above the fields of its kind."""
+    import yaml  # noqa: PLC0415 (the other answers do without)
+
+    tree: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    ((_, fields),) = tree.value[1][1].value
+    lines = text.split("\n")
+    for key, _ in reversed(fields.value):
+        mark = key.start_mark
+        lines[mark.line : mark.line] = _commented(comments.get(key.value, []), mark.column)
+    return lines
+
+
+def _commented(sentences: Iterable[str], indent: int = 0) -> list[str]:
+    """Sentences as comments, one below the other; whatever they quote, each of their lines is a comment."""
+    from textwrap import wrap  # noqa: PLC0415 (see _with_comments)
+
+    return [" " * indent + f"# {line}" for sentence in sentences for line in wrap(visible(sentence), _WIDTH - indent)]

@@ -1,0 +1,158 @@
+"""The answer about a policy kind for one reader at a terminal: what it is, then what follows, then who says so."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.profiles.infer import POLICY_LABEL
+from kubectl_policy.render.explain.kinds import TWO, statements
+from kubectl_policy.render.explain.merging import above_words, on_one_target_words
+from kubectl_policy.render.explain.targets import reach_words
+from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.words.headlines import as_far_as
+from kubectl_policy.render.words.levels import levels_words
+from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.sections import commands_section, section, unseen_section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.questions.explain.kinds import Explanation
+    from kubectl_policy.render.explain.kinds import Statement
+    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.render.output.view import View
+
+
+class Assumption(NamedTuple):
+    """Something that is assumed, and how to find out whether it is so."""
+
+    what: str
+    remedy: str
+
+
+ASSUMPTIONS: Final = {
+    "being a policy": Assumption(
+        "that it is a policy kind",
+        "Is it meant to change the behaviour of what its target references name? Its documentation says so.",
+    ),
+    "class": Assumption(
+        "its class",
+        "Does a policy on a Gateway change what its routes do (inherited), or the Gateway alone (direct)? The label"
+        f" {POLICY_LABEL} of its CustomResourceDefinition says so, or its documentation.",
+    ),
+    "merge strategy": Assumption(
+        "its merge strategy",
+        "With a policy on a Gateway and one on a route, which settings hold on the route? Look for merge, override,"
+        " precedence and conflict in its documentation, or try it and compare.",
+    ),
+}
+_NOTES: Final = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
+_MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
+_BY_DEFAULT: Final = "nobody has said otherwise, so what GEP-713 says for all policy kinds is taken to hold"
+
+
+def explanation_headline(answer: Explanation) -> str:
+    """The answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
+    profile = answer.profile
+    verb = "looks like" if "being a policy" in profile.assumed else "is"
+    what = f"{'an' if profile.policy_class == 'inherited' else 'a'} {profile.policy_class} policy kind"
+    sentence = f"{profile.group_kind} {verb} {what}: {_gist(answer)}"
+    assumed = [ASSUMPTIONS[choice].what for choice in profile.assumed]
+    doubt = f"; {listed(assumed)} {'is' if len(assumed) == 1 else 'are'} assumed" if assumed else ""
+    return f"{sentence}{doubt}{as_far_as(answer.unseen)}."
+
+
+def _gist(answer: Explanation) -> str:
+    profile = answer.profile
+    if not profile.attaches_as_known:
+        return "how its policies attach is not computed, so nothing is claimed about what they affect"
+    reach = f"a policy changes {reach_words(profile)}"
+    if profile.strategy_field or profile.stanzas in {"plural", "singular"}:
+        return f"{reach}; of two policies, they say themselves which one wins"
+    return f"{reach}; of two policies, {above_words(profile) or on_one_target_words(profile)}"
+
+
+def explanation_tree(answer: Explanation, view: View) -> Document:
+    """The answer about a policy kind in the order of thought that every command keeps."""
+    said = list(statements(answer))
+    return (
+        Line((Span(explanation_headline(answer), "title", prose=True),), 0, 2),
+        *(
+            line
+            for topic, together in groupby(said, lambda statement: statement.topic)
+            for line in section(_title(topic, answer), _rows(_labelled(together, answer)))
+        ),
+        *section("How this is known", _rows(_known(answer, said))),
+        *section("What is assumed", _rows(_assumed(answer))),
+        *section(_NOTES[answer.profile.approximate], _notes(answer)),
+        *unseen_section(answer.unseen),
+        *commands_section(_next(answer), view),
+    )
+
+
+def _title(topic: str, answer: Explanation) -> str:
+    inherited = topic == TWO and answer.profile.policy_class == "inherited"
+    return f"{topic} (the nearer one is the one nearer to the backend)" if inherited else topic
+
+
+def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tuple[str, str, str]]:
+    """Rows of a label, words and a mark; what several rows share is written once."""
+    last = ""
+    for said in together:
+        again = said.label == last
+        yield "" if again else said.label, said.text, "" if again else _MARKS.get(said.basis, "")
+        last = said.label
+        if said.fields == ("declared_targets",) and answer.policies:
+            yield "in the input", _seen(answer), ""
+
+
+def _seen(answer: Explanation) -> str:
+    parts = [f"{levels_words([level])} ({count(number, 'reference')})" for level, number in answer.targets]
+    named = "; ".join(parts) or "without target references"
+    return f"{count(answer.policies, 'policy')}: {named}"
+
+
+def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
+    names = answer.names
+    yield "names", ", ".join(dict.fromkeys((names.plural, names.singular, *names.short_names))), ""
+    where = f", {answer.origin}" if answer.origin else ""
+    match answer.profile.known_by:
+        case "profile":
+            yield "profile", f"{answer.origin}", ""
+        case "label":
+            yield "label", f"{POLICY_LABEL} of its CustomResourceDefinition{where}", ""
+        case _:
+            yield "shape", f"it has target references{where}", ""
+    read = dict.fromkeys(statement.label for statement in said if statement.basis == "schema")
+    if read:
+        yield "schema", f"of its CustomResourceDefinition, for: {', '.join(read)}", ""
+    for position, evidence in enumerate(answer.profile.evidence):
+        yield "" if position else "evidence", evidence, ""
+    if any(statement.basis == "default" for statement in said):
+        yield "by default", _BY_DEFAULT, ""
+
+
+def _assumed(answer: Explanation) -> Iterator[tuple[str, str, str]]:
+    for choice in answer.profile.assumed:
+        yield choice, ASSUMPTIONS[choice].remedy, ""
+
+
+def _notes(answer: Explanation) -> Iterator[Line]:
+    if answer.profile.notes:
+        yield Line((Span(answer.profile.notes, prose=True),), 2, 2)
+
+
+def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
+    found = list(rows)
+    width = max((cells(label) for label, _, _ in found), default=0)
+    for label, text, mark in found:
+        start = Span(pad(label, width) + "   ", "subject" if label else "")
+        spans = (start, Span(text, prose=True), Span(mark, "aside", prose=True))
+        yield Line(tuple(span for span in spans if span.text), 2, 2 + width + 3)
+
+
+def _next(answer: Explanation) -> list[tuple[str, ...]]:
+    name = str(answer.profile.group_kind).lower()
+    draft = [("explain", name, "--draft-profile")] if answer.profile.known_by != "profile" else []
+    return [*draft, *([("get", name, "-A")] if answer.policies else [])]

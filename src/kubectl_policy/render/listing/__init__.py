@@ -1,0 +1,1 @@
+"""`get` for people and for programs."""

@@ -1,0 +1,186 @@
+"""The columns of each sort of list, narrow ones first; what a count cannot know is marked, never shown as 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.render.output.columns import Cell, Column, Number, number
+from kubectl_policy.render.words.names import attachment_words, filter_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.questions.listing.kinds import KindRow
+    from kubectl_policy.questions.listing.objects import (
+        BackendRow,
+        GatewayClassRow,
+        GatewayRow,
+        NamespaceRow,
+        ObjectRow,
+        RouteRow,
+    )
+    from kubectl_policy.questions.listing.policies import PolicyRow
+    from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.questions.shared.selection import ListType, RowSort
+
+_Object = TypeVar("_Object", bound="ObjectRow")
+UNKNOWN: Final = Number(-1, "<unknown>")
+
+
+def _target(attachment: Attachment) -> str:
+    if attachment.target is None:
+        return attachment_words(attachment)
+    return f"{attachment.target}{filter_words(attachment)}"
+
+
+def _affects(row: PolicyRow) -> Cell:
+    if row.affected is None:
+        return UNKNOWN
+    return number(len({node.object for node in row.affected}), complete=not row.unseen)
+
+
+def _reasons(row: PolicyRow) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(found.message for found in row.attachments if found.message))
+
+
+def _created(row: PolicyRow) -> str:
+    return text_at(row.raw, "metadata.creationTimestamp") if row.resource.created else UNKNOWN.text
+
+
+def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
+    """Each type of condition with its status; where several are reported that differ, how many are True."""
+    found: dict[str, list[str]] = {}
+    for condition in conditions:
+        found.setdefault(condition.type, []).append(condition.status)
+    return tuple(f"{type_} {_status(statuses)}" for type_, statuses in found.items())
+
+
+def _status(statuses: list[str]) -> str:
+    return statuses[0] if len(set(statuses)) == 1 else f"{statuses.count('True')} of {len(statuses)} True"
+
+
+def _kind_strategy(row: KindRow) -> str:
+    """The strategy of every policy of a kind, or what chooses it; unknown where it is not computed at all."""
+    profile = row.profile
+    if not profile.attaches_as_known:
+        return UNKNOWN.text
+    if profile.stanzas in {"plural", "singular"}:
+        return "by stanza"
+    strategy = profile.default_strategy.value
+    if profile.strategy_field:
+        return f"by {profile.strategy_field}, else {strategy}"
+    return strategy + (" (assumed)" if "merge strategy" in profile.assumed else "")
+
+
+def _level_names(row: KindRow) -> tuple[str, ...]:
+    return tuple(
+        f"{level.group_kind.kind} sections" if level.section else level.group_kind.kind
+        for level in row.profile.effective_targets
+    )
+
+
+def _policies(row: ObjectRow) -> Cell:
+    return number(len(row.listed.policies), complete=not row.listed.unseen)
+
+
+def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
+    """The policies that name the object, with what is wrong with the reference if it fails."""
+    found = row.listed.attachments
+    return tuple(dict.fromkeys(f"{one.policy}{'' if one.state == 'attached' else f' ({one.state})'}" for one in found))
+
+
+def _routes(row: GatewayRow) -> Cell:
+    return number(len(row.routes), complete=not (row.undecided or row.listed.unseen))
+
+
+def _above(row: GatewayRow) -> str:
+    return row.above.qualified_name if row.above else ""
+
+
+def _attached(row: RouteRow) -> Number:
+    states = [parent.state for parent in row.parents]
+    attached, more = states.count("attached"), "+" if "unknown" in states else ""
+    return Number(attached, f"{attached}{more} of {len(states)}")
+
+
+def _affected(row: NamespaceRow) -> Number:
+    held, found = number(len(row.holds), complete=not row.listed.unseen), len(row.affected)
+    complete = not row.unseen or (found == held.value and not row.listed.unseen)
+    return Number(found, f"{number(found, complete=complete).text} of {held.text}")
+
+
+_POLICIES: Final[tuple[Column[PolicyRow], ...]] = (
+    Column("NAME", lambda row: row.ref.name),
+    Column("KIND", lambda row: str(row.ref.group_kind)),
+    Column("TARGETS", lambda row: tuple(dict.fromkeys(map(_target, row.attachments)))),
+    Column("CLASS", lambda row: row.profile.policy_class),
+    Column("STRATEGY", lambda row: tuple(dict.fromkeys(strategy.value for _, strategy in row.stanzas))),
+    Column("ENFORCEMENT", lambda row: row.state),
+    Column("AFFECTS", _affects),
+    Column("KNOWN BY", lambda row: row.profile.known_by, narrow=False),
+    Column("STANZAS", lambda row: tuple(f"{name}: {strategy.value}" for name, strategy in row.stanzas), narrow=False),
+    Column("BEATEN BY", lambda row: tuple(map(str, row.by)), narrow=False),
+    Column("REASON", _reasons, narrow=False),
+    Column("REPORTED", lambda row: _reported(row.reported), narrow=False),
+    Column("CREATED", _created, narrow=False),
+)
+_POLICY_KINDS: Final[tuple[Column[KindRow], ...]] = (
+    Column("NAME", lambda row: row.name),
+    Column("KIND", lambda row: row.profile.group_kind.kind),
+    Column("CLASS", lambda row: row.profile.policy_class),
+    Column("STRATEGY", _kind_strategy),
+    Column("TARGETS", lambda row: ", ".join(sorted(kind.kind for kind in row.profile.declared_targets)) or "any"),
+    Column("KNOWN BY", lambda row: row.profile.known_by),
+    Column("POLICIES", lambda row: number(len(row.policies), complete=row.complete)),
+    Column("SCOPE", lambda row: "Namespaced" if row.names.namespaced else "Cluster", narrow=False),
+    Column("TAKES EFFECT AT", _level_names, narrow=False),
+    Column("ASSUMED", lambda row: row.profile.assumed, narrow=False),
+)
+_GATEWAY_CLASS: Final[tuple[Column[GatewayClassRow], ...]] = (
+    Column("CONTROLLER", lambda row: text_at(row.raw, "spec.controllerName")),
+    Column("GATEWAYS", lambda row: number(len(row.gateways), complete=not row.listed.unseen)),
+)
+_LISTENERS: Final[tuple[Column[GatewayRow], ...]] = (
+    Column("LISTENERS", lambda row: number(len(row.listeners))),
+    Column("ROUTES", _routes),
+)
+_ROUTE: Final[tuple[Column[RouteRow], ...]] = (
+    Column("KIND", lambda row: row.ref.kind),
+    Column("HOSTNAMES", lambda row: row.hostnames),
+    Column("PARENTS", lambda row: tuple(dict.fromkeys(str(parent.object) for parent in row.parents))),
+    Column("ATTACHED", _attached),
+)
+_BACKEND: Final[Column[BackendRow]] = Column("REFERRED BY", lambda row: tuple(map(str, row.referred_by)))
+
+
+def _object(*own: Column[_Object]) -> tuple[Column[_Object], ...]:
+    return (
+        Column("NAME", lambda row: row.ref.name),
+        *own,
+        Column("POLICIES", _policies),
+        Column("TARGETED BY", _targeted_by, narrow=False),
+        Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
+    )
+
+
+COLUMNS: Final[Mapping[RowSort, tuple[Column[Any], ...]]] = {
+    "policies": _POLICIES,
+    "policy kinds": _POLICY_KINDS,
+    "gateway classes": _object(*_GATEWAY_CLASS),
+    "gateways": _object(Column("CLASS", _above), *_LISTENERS),
+    "listener sets": _object(Column("GATEWAY", _above), *_LISTENERS),
+    "routes": _object(*_ROUTE),
+    "backends": _object(_BACKEND),
+    "namespaces": _object(Column("AFFECTED", _affected)),
+}
+
+
+def columns_of(type_: ListType) -> tuple[Column[Any], ...]:
+    """The columns of a type; the first one is the namespace, if its objects have one."""
+    columns = COLUMNS[type_.rows]
+    if not type_.namespaced:
+        return columns
+    namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: row.ref.namespace)
+    return (namespace, *columns)

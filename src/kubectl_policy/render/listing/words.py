@@ -1,0 +1,43 @@
+"""What is said about a list beside its rows: how long it is, that it is empty, and what it could not know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.render.words.headlines import as_far_as
+from kubectl_policy.render.words.names import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.questions.shared.selection import Listing
+
+
+def list_headline(listing: Listing[object]) -> str:
+    """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
+    where = f" in namespace {listing.namespace}" if listing.namespace else ""
+    return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
+
+
+def nothing_found(listing: Listing[object]) -> tuple[str, ...]:
+    """What kubectl says of an empty list, and, if there is something in other namespaces, how to see it."""
+    said = f"No resources found in {listing.namespace} namespace." if listing.namespace else "No resources found"
+    return said, *elsewhere_hint(listing.elsewhere, listing.type.noun)
+
+
+def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> tuple[str, ...]:
+    """Where there is something, if nothing was found here: `elsewhere` has a namespace for each such object."""
+    if not elsewhere:
+        return ()
+    namespaces = sorted(set(elsewhere))
+    one = len(namespaces) == 1
+    where = f"namespace {namespaces[0]}: add -n {namespaces[0]}" if one else f"{len(namespaces)} namespaces: add -A"
+    verb = "is" if len(elsewhere) == 1 else "are"
+    return (f"hint: there {verb} {count(len(elsewhere), noun)} in {where}",)
+
+
+def what_is_unknown(listing: Listing[object]) -> tuple[str, ...]:
+    """Of an incomplete list, its headline, and how to see what is missing."""
+    if not listing.unseen:
+        return ()
+    return list_headline(listing), "hint: a number that ends with + may be higher; -o yaml says what was not read"

@@ -1,0 +1,51 @@
+"""Text from the input, made harmless for a terminal and for GitHub Flavored Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    r"""The text with everything that a terminal would obey or hide written out: `\x1b`, `\n`, `\u202e`.
+
+    That is what Unicode calls Other (control, format, surrogate, unassigned) or Separator, the space excepted: escape
+    sequences, line breaks, bidirectional controls, zero-width characters, strange spaces. Letters of all scripts stay.
+    """
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code <= 0xFF:  # noqa: PLR2004 (the largest code that \x can write)
+        return _SHORT.get(character, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 (the largest code of \u)
+
+
+# GitHub looks for mentions, references, emoji and links when entities are characters again. It does so piece by piece,
+# and an empty comment ends a piece. https://github.com/github/cmark-gfm/issues/181
+_APART: Final = "<!-- -->"
+_MARKS: Final = frozenset("@#:$")
+_PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ,/-")
+# What becomes a link without any of the marks: `GH-26` and `www.example.com`.
+_LINKED: Final = re.compile(r"(?<=[A-Za-z])-(?=[0-9])|(?<=[Ww]{3})\.")
+
+
+def inert(text: str) -> str:
+    """A text in which no markup, HTML, link, mention or reference is left, and nothing that would end a line or a cell.
+
+    Letters, digits, spaces and `,/-` stay as they are, all else is written as numeric character references.
+    """
+    shown = visible(text)
+    linked = {match.start() for match in _LINKED.finditer(shown)}
+    return "".join(_inert(character, apart=place in linked) for place, character in enumerate(shown))
+
+
+def _inert(character: str, *, apart: bool) -> str:
+    safe = character in _PLAIN or (not character.isascii() and character.isalpha())
+    encoded = character if safe else f"&#{ord(character)};"
+    return f"{encoded}{_APART}" if apart or character in _MARKS else encoded

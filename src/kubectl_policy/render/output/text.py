@@ -1,0 +1,108 @@
+"""Lines of styled text and their layout: what a text answer is before it is printed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from kubectl_policy.render.output.escape import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+# What a span is, not how it looks: colour only repeats what the words say.
+Style: TypeAlias = Literal["", "title", "heading", "subject", "value", "beaten", "aside", "error", "warning", "command"]
+
+# One cell each, and in most answers: they are no reason to load the tables of all characters.
+_OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
+_PIECES: Final = re.compile(r" *[^ ]+| +")
+
+
+class Span(NamedTuple):
+    """A piece of a line. Prose may be broken at its spaces; anything else (names, values) stays in one piece."""
+
+    text: str
+    style: Style = ""
+    prose: bool = False
+
+
+class Line(NamedTuple):
+    """Spans after an indentation; where a line has to be continued, the rest is indented by `hang` instead.
+
+    A line can be continued before a span that begins with a space, and within prose.
+    """
+
+    spans: tuple[Span, ...] = ()
+    indent: int = 0
+    hang: int = 4
+
+
+Document: TypeAlias = tuple[Line, ...]
+
+
+def cells(text: str) -> int:
+    """The width of a text in terminal cells, as it will be shown: wide East Asian characters take two."""
+    shown = visible(text)
+    if shown.translate(_OWN_SYMBOLS).isascii():
+        return len(shown)
+    from rich.cells import cell_len  # noqa: PLC0415 (few names hold anything else than ASCII)
+
+    return cell_len(shown)
+
+
+def pad(text: str, width: int) -> str:
+    """The text, filled up with spaces to a width in cells."""
+    return text + " " * (width - cells(text))
+
+
+def cut(text: str, width: int) -> str:
+    """The text as it will be shown, and no wider than `width` cells (at least one), with `…` where it was cut."""
+    shown = visible(text)
+    if cells(shown) <= width:
+        return shown
+    while shown and cells(shown) > width - 1:
+        # Whole screenfuls first: values of megabytes occur.
+        shown = shown[: min(len(shown) - 1, width)]
+    return shown + "…"
+
+
+def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
+    """The lines as they will be shown, each at most `width` cells wide unless a single piece is wider than that.
+
+    Every text goes through `visible` here, so that no renderer can forget it.
+    """
+    for line in document:
+        row = [Span(" " * line.indent)] if line.indent and line.spans else []
+        used, started = line.indent, False
+        for run in _runs(line.spans):
+            size = sum(cells(span.text) for span in run)
+            if started and used + size > width:
+                yield tuple(row)
+                first = run[0]._replace(text=run[0].text.lstrip(" "))
+                size -= len(run[0].text) - len(first.text)
+                row, used = [Span(" " * line.hang), first, *run[1:]], line.hang + size
+            else:
+                row += run
+                used += size
+            started = True
+        yield tuple(row)
+
+
+def _runs(spans: Iterable[Span]) -> Iterator[list[Span]]:
+    """The spans in groups that stay together: each group but the first begins with a space."""
+    run: list[Span] = []
+    for span in spans:
+        text = visible(span.text)
+        for piece in _PIECES.findall(text) if span.prose else [text]:
+            if piece.startswith(" ") and run:
+                yield run
+                run = []
+            run.append(Span(piece, span.style))
+    if run:
+        yield run
+
+
+def to_text(document: Iterable[Line], width: int) -> str:
+    """The document without its styles, every line ended."""
+    rows = lay_out(document, width)
+    return "".join("".join(span.text for span in row).rstrip(" ") + "\n" for row in rows)

@@ -1,0 +1,1 @@
+"""`status` for people and for programs."""

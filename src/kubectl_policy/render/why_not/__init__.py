@@ -1,0 +1,1 @@
+"""`why-not` for people and for programs."""

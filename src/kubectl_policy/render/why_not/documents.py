@@ -1,0 +1,77 @@
+"""Why a policy has no effect on an object, as a versioned document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.questions.why_not.edit import field_of
+from kubectl_policy.render.describe.documents import paths_data, plain_json
+from kubectl_policy.render.output.parts import API_VERSION, node_data, object_data, origin_data, unseen_data
+from kubectl_policy.render.why_not.tree import why_not_headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.why_not.edit import Change, Edit
+    from kubectl_policy.questions.why_not.reasons import Reason
+    from kubectl_policy.questions.why_not.why_not import WhyNot
+
+
+def why_not_document(answer: WhyNot) -> dict[str, Json]:
+    """The answer as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them. Nothing is cut."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "EffectExplanation",
+        "headline": why_not_headline(answer),
+        "complete": not answer.unseen,
+        "policy": object_data(answer.policy),
+        "origin": origin_data(answer.origin),
+        "target": node_data(answer.target),
+        "targetOrigin": origin_data(answer.target_origin),
+        "hasEffect": bool(answer.in_force),
+        "paths": paths_data(answer.paths),
+        "carryingTraffic": _numbers(answer.carrying),
+        "effectiveOn": _numbers(answer.in_force),
+        "reasons": [_reason(reason) for reason in answer.reasons],
+        "edit": {**_edit(answer.edit), "origin": origin_data(answer.edit_origin)} if answer.edit else None,
+        "tried": answer.tried,
+        "lost": [node_data(node) for node in answer.lost],
+        "obstacle": answer.obstacle,
+        "unseen": [unseen_data(thing) for thing in answer.unseen],
+    }
+
+
+def _numbers(positions: Iterable[int]) -> list[Json]:
+    return [position + 1 for position in positions]
+
+
+def _reason(reason: Reason) -> dict[str, Json]:
+    return {
+        "rule": reason.rule,
+        "message": reason.message,
+        "reason": reason.api_reason,
+        "object": object_data(reason.object),
+        "field": reason.field,
+        "origin": origin_data(reason.origin),
+        "related": [node_data(node) for node in reason.related],
+        "paths": _numbers(reason.paths),
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Json]:
+    return {
+        "action": edit.action,
+        "object": object_data(edit.object),
+        "changes": [_change(change) for change in edit.changes],
+        "manifest": plain_json(edit.after.raw) if edit.after else None,
+    }
+
+
+def _change(change: Change) -> dict[str, Json]:
+    return {
+        "field": field_of(change.path),
+        "path": list(change.path),
+        "removed": [plain_json(value) for value in change.removed],
+        "added": [plain_json(value) for value in change.added],
+    }

@@ -1,0 +1,145 @@
+"""Why a policy has no effect on an object, for people: the reason, further ones, and the smallest edit that helps."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.questions.why_not.edit import field_of
+from kubectl_policy.render.describe.documents import plain_json
+from kubectl_policy.render.output.encode import as_field, as_item, as_yaml
+from kubectl_policy.render.output.text import Line, Span, cells
+from kubectl_policy.render.words.headlines import as_far_as
+from kubectl_policy.render.words.names import count, listed, node_words, of_all
+from kubectl_policy.render.words.paths import path_lines
+from kubectl_policy.render.words.scopes import scope_of
+from kubectl_policy.render.words.sections import BLANK, commands_section, section, unseen_section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.why_not.edit import Edit, Steps
+    from kubectl_policy.questions.why_not.reasons import Reason
+    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.render.output.text import Document, Style
+    from kubectl_policy.render.output.view import View
+
+# With one of these as the first reason, nobody knows whether there is an effect.
+_UNKNOWN: Final = frozenset({"not-computed", "target-unknown", "parent-unknown"})
+# So many further reasons are shown at a terminal.
+_SHOWN: Final = 8
+_MOST_NAMED: Final = 3
+
+
+def why_not_headline(answer: WhyNot) -> str:
+    """The answer in one sentence."""
+    who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
+    if answer.in_force:
+        paths = f", on {of_all(len(answer.in_force), len(answer.paths))}" if len(answer.paths) > 1 else ""
+        return f"{who} has an effect on {where}{paths}{unread}."
+    first = answer.reasons[0]
+    if first.rule in _UNKNOWN:
+        return f"Whether {who} has an effect on {where} is unknown: {_reason_words(first)}."
+    return f"{who} has no effect on {where}: {_reason_words(first)}{unread}."
+
+
+def _reason_words(reason: Reason) -> str:
+    api_reason = f" [{reason.api_reason}]" if reason.api_reason else ""
+    return f"{reason.message}{api_reason}" + (f" ({reason.origin})" if reason.origin else "")
+
+
+def why_not_tree(answer: WhyNot, view: View) -> Document:
+    """The answer in the order of thought that every command keeps."""
+    return (
+        Line((Span(why_not_headline(answer), "title", prose=True),), 0, 2),
+        *(_elsewhere(answer, view) if answer.in_force else _further(answer, view)),
+        *_edit(answer, view),
+        *unseen_section(answer.unseen),
+        *commands_section(_commands(answer), view),
+    )
+
+
+def _further(answer: WhyNot, view: View) -> tuple[Line, ...]:
+    """The reasons after the first one, which the headline has said."""
+    return section("Also in the way", _reasons(answer, answer.reasons[1:], view))
+
+
+def _elsewhere(answer: WhyNot, view: View) -> tuple[Line, ...]:
+    """The paths, if there is one without effect, and why there is none on it."""
+    if not answer.reasons:
+        return ()
+    numbered = any(scope_of(reason.paths, answer.paths).numbered for reason in answer.reasons)
+    paths = path_lines(answer.paths, answer.target, view, numbered=numbered)
+    return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, view)))
+
+
+def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], view: View) -> Iterator[Line]:
+    most = _SHOWN if view.terminal else len(reasons)
+    for reason in reasons[:most]:
+        scope = scope_of(reason.paths, answer.paths).words if answer.in_force else ""
+        where = f"{scope}: " if scope else ""
+        yield Line((Span(f"{where}{_reason_words(reason)}", prose=True),), 2)
+    if len(reasons) > most:
+        left = f"and {count(len(reasons) - most, 'more reason')}; -o yaml shows all {len(reasons)}"
+        yield Line((Span(left, "aside"),), 2)
+
+
+def _edit(answer: WhyNot, view: View) -> Iterator[Line]:
+    edit = answer.edit
+    if edit:
+        lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
+        where = f" ({answer.edit_origin})" if answer.edit_origin else ""
+        yield BLANK
+        yield Line((Span("Smallest change that would make it effective (checked):", "heading"),))
+        yield Line((Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
+        yield from _lines(edit, view)
+    elif answer.obstacle:
+        yield BLANK
+        yield Line((Span("No single change would do it:", "heading"), Span(f" {answer.obstacle}.", prose=True)), 0, 2)
+    if answer.lost:
+        names = [node_words(node) for node in answer.lost[:_MOST_NAMED]]
+        left = len(answer.lost) - len(names)
+        lost = listed([*names, *([f"{left} more"] if left else [])])
+        yield Line((Span(f"It would then have no effect any more on {lost}.", "warning", prose=True),), 2)
+
+
+def _lines(edit: Edit, view: View) -> Iterator[Line]:
+    """What is edited as a fragment of YAML: the context, then what is taken out and what is put in."""
+    if edit.action == "create" and edit.after:
+        for text in as_yaml(plain_json(edit.after.raw), unicode=view.unicode).split("\n"):
+            yield _marked("+", text)
+    for context, changes in groupby(edit.changes, key=lambda change: change.path[:-1]):
+        yield Line((Span(f"{field_of(context)}:"),), 2)
+        for change in changes:
+            for mark, values in (("-", change.removed), ("+", change.added)):
+                for value in values:
+                    for text in _written(change.path, plain_json(value), view):
+                        yield _marked(mark, text)
+
+
+def _marked(mark: str, text: str) -> Line:
+    style: Style = "value" if mark == "+" else "beaten"
+    return Line((Span(f"{mark} {text}", style),), 2)
+
+
+def _written(path: Steps, value: Json, view: View) -> list[str]:
+    """A field or an item in one line of YAML, or in several where it would be too long."""
+    last = path[-1]
+    is_item = isinstance(last, int)
+    short = as_item(value, unicode=view.unicode) if is_item else as_field(str(last), value, unicode=view.unicode)
+    if "\n" not in short and cells(short) + 4 <= view.width:
+        return [short]
+    whole: Json = [value] if is_item else {str(last): value}
+    return as_yaml(whole, unicode=view.unicode).split("\n")
+
+
+def _commands(answer: WhyNot) -> list[tuple[str, ...]]:
+    """What leads on: what became of the policy, and what is in force on the object."""
+    target = answer.target
+    section_option = ("--section", target.section) if target.section else ()
+    both = ((answer.policy, ()), (target.object, section_option))
+    return [
+        ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()), *more)
+        for ref, more in both
+    ]

@@ -1,0 +1,167 @@
+"""The answer in one sentence that could be read aloud; if the answer is incomplete, the same sentence says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.attachment import without_references
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.questions.describe.policies import PolicyDescription
+from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.shared.unseen import Unseen
+
+
+def headline(answer: ObjectDescription | PolicyDescription) -> str:
+    """The sentence that an answer opens with."""
+    if isinstance(answer, PolicyDescription) and _may_affect_more(answer):
+        return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
+    sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _with_backends(answer)
+    unknown = isinstance(answer, PolicyDescription) and answer.enforcement.state == "Unknown"
+    return f"{sentence}{'' if unknown else as_far_as(answer.unseen)}."
+
+
+def _may_affect_more(answer: PolicyDescription) -> bool:
+    idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
+    return idle and bool(answer.unseen) and _is_attached(answer)
+
+
+def _is_attached(answer: PolicyDescription) -> bool:
+    return any(attachment.state == "attached" for attachment in answer.attachments)
+
+
+def fully_enforced(answer: PolicyDescription) -> int:
+    """The number of paths on which every declared field is effective."""
+    everywhere = set(range(len(answer.paths)))
+    for field in answer.fields:
+        # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
+        others = (positions for beater, positions in field.superseded if beater.object != answer.policy)
+        everywhere.difference_update(*others, field.by_port)
+        same = (
+            other.effective_on for other in answer.fields if (other.field, other.value) == (field.field, field.value)
+        )
+        everywhere -= set(field.unheeded_on).difference(*same)
+    return len(everywhere & _in_force(answer))
+
+
+def _in_force(answer: PolicyDescription) -> set[int]:
+    """The positions of the paths on which at least one field of the policy, or its empty spec, is effective."""
+    return {
+        position
+        for position, outcome in enumerate(answer.enforcement.outcomes)
+        if answer.policy in outcome.policies_in_force()
+    }
+
+
+def _with_backends(answer: ObjectDescription) -> str:
+    """The sentence about an object, with what policies apply to single backends of its rules, which is not computed."""
+    policies = {found.subject for found in answer.diagnostics if found.rule == "attachment-not-computed"}
+    verb = "does" if len(policies) == 1 else "do"
+    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
+    return f"{_of_object(answer)}{more}"
+
+
+def _of_object(answer: ObjectDescription) -> str:
+    subject = node_words(answer.subject)
+    if not answer.carries_traffic:
+        would = f"; {count(len(answer.policies), 'policy')} would" if answer.policies else ""
+        return f"Nothing takes effect on {subject}, because it is attached to nothing{would}"
+    here = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
+    below = {policy for group in answer.in_force if group.passes_down for policy in group.policies}
+    if here:
+        where = {
+            position
+            for group in answer.in_force
+            if group.policies and not group.passes_down
+            for position in group.paths
+        }
+        paths = f", on {of_all(len(where), len(answer.paths))}" if len(answer.paths) > 1 else ""
+        further = f"; it passes {count(len(below), 'policy')} on to what is below it" if below else ""
+        return f"{subject} is affected by {count(len(here), 'policy')}{paths}{further}"
+    if below:
+        verb = "takes" if len(below) == 1 else "take"
+        return f"{count(len(below), 'policy')} {verb} effect on what is below {subject}"
+    affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
+    if not answer.targeted_by and not answer.in_force:
+        return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
+    paths = f", on any of its {len(answer.paths)} paths" if len(answer.paths) > 1 else ""
+    return f"No policy {affects} {subject}{paths}"
+
+
+def _with_target(answer: PolicyDescription) -> str:
+    targets = list(dict.fromkeys(attachment_words(a) for a in answer.attachments if a.target))
+    return f"{answer.policy} → {targets[0]}" if len(targets) == 1 else str(answer.policy)
+
+
+def _of_policy(answer: PolicyDescription) -> str:
+    subject = _with_target(answer)
+    match answer.enforcement.state:
+        case "Enforced" | "PartiallyEnforced":
+            return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}{_idle(answer)}"
+        case "Unknown":
+            why = _reasons(answer) or "how it attaches is not computed"
+            return f"Whether {answer.policy} has an effect is unknown: {why}"
+        case "Overridden" | "Conflicted":
+            return f"{subject} has no effect: {_beaten(answer)}"
+        case "NoEffect" if answer.enforcement.outcomes:
+            return f"{subject} has no effect: controllers pass over all that it says there"
+        case "NoEffect" if _is_attached(answer):
+            return f"{subject} has no effect: nothing that it could affect is attached below its target"
+        case _:
+            return f"{answer.policy} has no effect: {_reasons(answer) or f'it {without_references(answer.profile)}'}"
+
+
+def _extent(answer: PolicyDescription) -> str:
+    if any(found.rule == "target-contended" for found in answer.diagnostics):
+        return "in part, because listeners share what each needs for itself"
+    fully, total = fully_enforced(answer), len(answer.paths)
+    partly = len(_in_force(answer)) - fully
+    if not fully:
+        return f"in part, on {of_all(partly, total)}"
+    return f"on {of_all(fully, total)}" + (f", and in part on {partly} more" if partly else "")
+
+
+def _beaten(answer: PolicyDescription) -> str:
+    beaters = names(answer.enforcement.by)
+    if answer.enforcement.state == "Overridden":
+        return f"it is replaced everywhere, by {beaters}"
+    if answer.profile.same_level == "one-applies":
+        return f"it is refused everywhere, because one policy alone applies to a target, and {beaters} came first"
+    return f"it is refused everywhere, because it conflicts with {beaters}"
+
+
+def _idle(answer: PolicyDescription) -> str:
+    """What keeps an enforced policy from doing anything, as far as that is known."""
+    lacking = [
+        found for found in answer.diagnostics if found.rule == "target-status-missing" and found.severity == "warning"
+    ]
+    targets = sorted({str(ref) for found in lacking for ref in found.related})
+    return f", but does nothing on {listed(targets)}, for want of {lacking[0].field}" if lacking else ""
+
+
+def _affecting(answer: PolicyDescription) -> str:
+    objects = {node.object for node in answer.affected}
+    kinds = [ref.group_kind for ref in objects]
+    spread = f" ({kind_counts(kinds)})" if len(set(kinds)) > 1 else ""
+    noun = kinds[0].kind if len(set(kinds)) == 1 else "object"
+    return f"; it affects {count(len(objects), noun)}{spread}"
+
+
+def _reasons(answer: PolicyDescription) -> str:
+    return listed(list(dict.fromkeys(a.message for a in answer.attachments if a.message)))
+
+
+def as_far_as(unseen: Sequence[Unseen]) -> str:
+    """`, as far as could be read: 1 file could not be; how 2 policies attach is not computed`; empty if nothing is."""
+    files = {thing.origin.source for thing in unseen if thing.origin}
+    others = {thing.what for thing in unseen if not thing.origin and not thing.policies}
+    parts = [count(len(files), "file")] if files else []
+    parts += [count(len(others), "object")] if others else []
+    unread = f", as far as could be read: {listed(parts)} could not be" if parts else ""
+    number = len({policy for thing in unseen for policy in thing.policies})
+    attach = "attaches" if number == 1 else "attach"
+    return unread + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")

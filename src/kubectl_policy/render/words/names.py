@@ -1,0 +1,117 @@
+"""The words for counts, objects, policies on their targets, and values: the same in every text answer."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.render.output.text import Span
+from kubectl_policy.topology.hierarchy import WITH_LISTENERS
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.render.output.text import Style
+    from kubectl_policy.resolution import Source
+
+# So many objects can be named in a sentence.
+_NAMED: Final = 4
+
+
+def count(number: int, noun: str) -> str:
+    """`1 policy`, `3 policies`."""
+    return f"{number} {noun if number == 1 else plural(noun)}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def names(refs: Collection[ObjectRef]) -> str:
+    """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
+    words = [str(ref) for ref in refs]
+    if len(words) <= _NAMED:
+        return listed(words)
+    return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} others"
+
+
+def of_all(number: int, total: int) -> str:
+    """How many of all paths, after `on`: `its only path`, `both of its paths`, `1 of its 4 paths`."""
+    if total == 1:
+        return "its only path"
+    if number < total:
+        return f"{number} of its {total} paths"
+    return "both of its paths" if total == 2 else f"all {total} of its paths"  # noqa: PLR2004 (a pair is "both")
+
+
+def section_noun(kind: GroupKind) -> str:
+    """What the sections of a kind's objects are called."""
+    if kind in WITH_LISTENERS:
+        return "listener"
+    if kind in ROUTES:
+        return "rule"
+    return "port" if kind in WITH_PORTS else "section"
+
+
+def section_words(node: NodeRef) -> str:
+    """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
+    if node.section.startswith("rule["):
+        return node.section
+    return f"{section_noun(node.object.group_kind)} {node.section}"
+
+
+def node_words(node: NodeRef) -> str:
+    """`Gateway infra/edge, listener https`; the object alone where no section is meant."""
+    return f"{node.object}, {section_words(node)}" if node.section else str(node.object)
+
+
+def kind_counts(kinds: Iterable[GroupKind]) -> str:
+    """`6 HTTPRoutes, 3 Services`: how many there are of each kind, the most frequent first."""
+    numbers: dict[str, int] = {}
+    for group_kind in kinds:
+        numbers[group_kind.kind] = numbers.get(group_kind.kind, 0) + 1
+    ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(count(number, kind) for kind, number in ordered)
+
+
+def attachment_words(attachment: Attachment) -> str:
+    """What a reference names, and whether a filter makes it; where it is declared, if it names nothing."""
+    if attachment.target:
+        return f"{node_words(attachment.target)}{filter_words(attachment)}"
+    return attachment.declared.field or f"filters of {plural(attachment.declared.kind)}"
+
+
+def filter_words(attachment: Attachment) -> str:
+    """` (by its filter)` after a rule that names a policy itself; empty where the policy names its target."""
+    if not attachment.declared.named_by:
+        return ""
+    return " (by its filter)" if attachment.declared.place else " (by a filter of its backendRef)"
+
+
+def source_spans(source: Source, lead: str = "", style: Style = "") -> tuple[Span, ...]:
+    """`RetryPolicy baker/resilience → Namespace baker`; of an object's own field, `HTTPRoute baker/baker itself`."""
+    if source.object == source.target.object:
+        return (Span(f"{lead}{node_words(source.target)} itself", style),)
+    how = " (by its filter)" if source.filter else ""
+    return Span(f"{lead}{source.object}", style), Span(f" → {node_words(source.target)}{how}", style)
+
+
+def source_words(source: Source) -> str:
+    """`source_spans` as one text."""
+    return "".join(span.text for span in source_spans(source))
+
+
+def flow(value: Json) -> str:
+    """A value in one line: text as it is unless it could be taken for something else, anything else as JSON."""
+    if isinstance(value, str) and value and value == value.strip() and not _looks_like_json(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _looks_like_json(text: str) -> bool:
+    return text in {"true", "false", "null"} or text[0] in '"[{' or text.replace(".", "", 1).lstrip("-").isdigit()

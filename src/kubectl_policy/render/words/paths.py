@@ -1,0 +1,143 @@
+"""Paths as lines, least specific first: `GatewayClass public ▸ Gateway infra/edge ▸ listener http ▸ …`."""
+
+from __future__ import annotations
+
+from itertools import groupby, takewhile
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.words.names import count, section_words
+from kubectl_policy.topology.references import WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.render.output.view import View
+    from kubectl_policy.topology import Path
+
+# Up to here every path has its own line; beyond, those that differ in one section share a line.
+_FEW: Final = 6
+_MOST: Final = 12
+_MOST_NAMES: Final = 3
+_ARROW: Final = " ▸ "
+INDENT: Final = 2
+# The nodes of a path in words, and its number in words if it has one.
+_Entry: TypeAlias = tuple[tuple[str, ...], str]
+
+
+def path_lines(paths: Sequence[Path], subject: NodeRef, view: View, *, numbered: bool = False) -> tuple[Line, ...]:
+    """One line for each path, or for several that differ in one place alone; numbered from 1 where asked.
+
+    Where lines would be too long, what neighbouring paths have in common above stands once, before them.
+    """
+    rows = [_cells(path) for path in paths]
+    if not numbered and len(rows) > _FEW:
+        rows = _grouped(rows)
+    shown = rows[:_MOST] if view.terminal else rows
+    own = _cell_of(subject)
+    numbers = [f"{number:>2}  " if numbered else "" for number in range(1, len(shown) + 1)]
+    entries = list(zip(shown, numbers, strict=True))
+    lines = _block(shown, numbers, own, 0) if _fits(shown, view) else _blocks(entries, own, view)
+    if len(rows) > len(shown):
+        left = count(len(rows) - len(shown), "more line")
+        lines.append(Line((Span(f"and {left} of paths; -o yaml shows all {len(paths)}", "aside"),), INDENT))
+    return tuple(lines)
+
+
+def _fits(rows: Sequence[Sequence[str]], view: View) -> bool:
+    return all(sum(map(cells, row)) + len(_ARROW) * len(row) + 2 * INDENT <= view.width for row in rows)
+
+
+def _blocks(entries: Sequence[_Entry], own: str, view: View) -> list[Line]:
+    """Paths in blocks that begin alike: in as few nodes as make the rest of every path fit, else in two."""
+    for depth in (1, 2, 3):
+        lines = _divided(entries, depth, own, view)
+        if all(line.indent + sum(cells(span.text) for span in line.spans) <= view.width for line in lines):
+            return lines
+    return _divided(entries, 2, own, view)
+
+
+def _divided(entries: Sequence[_Entry], depth: int, own: str, view: View) -> list[Line]:
+    blocks = (list(block) for _, block in groupby(entries, lambda entry: entry[0][:depth]))
+    return [line for block in blocks for line in _indented_block(block, own, view)]
+
+
+def _indented_block(entries: Sequence[_Entry], own: str, view: View) -> list[Line]:
+    """Neighbouring paths below what they have in common; a path that is alone is not divided."""
+    rows, numbers = [row for row, _ in entries], [number for _, number in entries]
+    columns = zip(*(row[:-1] for row in rows), strict=False)
+    common = len(list(takewhile(lambda column: len(set(column)) == 1, columns))) if len(rows) > 1 else 0
+    if not common:
+        return _block(rows, numbers, own, 0)
+    above = [rows[0][:common]]
+    deeper = " " * (INDENT if _fits(above, view) else 2 * INDENT)
+    return [
+        *_block(above, [" " * len(numbers[0])], own, 0),
+        *_block(rows, [number + deeper for number in numbers], own, common),
+    ]
+
+
+def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], own: str, skip: int) -> list[Line]:
+    """Rows as lines, without the first `skip` cells; in columns if they have the same number of cells."""
+    alike = len({len(row) for row in rows}) == 1
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)] if alike else []
+    lines: list[Line] = []
+    for row, lead in zip(rows, leads, strict=True):
+        last = len(row) - 1
+        spans = [
+            Span(
+                (_ARROW if place else "") + (pad(cell, widths[place]) if alike and place < last else cell),
+                "subject" if cell == own else "",
+            )
+            for place, cell in enumerate(row)
+        ][skip:]
+        first = spans[0]._replace(text=lead + spans[0].text.lstrip(" "))
+        lines.append(Line((first, *spans[1:]), INDENT, 2 * INDENT + len(lead)))
+    return lines
+
+
+def _cells(path: Path) -> tuple[str, ...]:
+    """The nodes of a path in words, without Namespaces and without the owner's name before a section."""
+    shown = [node for node in path if node.object.group_kind != NAMESPACE] or list(path[-1:])
+    found: list[str] = []
+    before = None
+    for node in shown:
+        if node.section and before == node.object and node.object.group_kind in WITH_PORTS:
+            found[-1] = _cell_of(node)
+        elif node.section and before == node.object:
+            found.append(section_words(node))
+        else:
+            found.append(_cell_of(node))
+        before = node.object
+    return tuple(found)
+
+
+def _cell_of(node: NodeRef) -> str:
+    if node.section and node.object.group_kind in WITH_PORTS:
+        return f"{node.object}:{node.section}"
+    return section_words(node) if node.section else str(node.object)
+
+
+def _grouped(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Rows that differ in one cell alone as one row: `listeners http, https`, `4 rules`; from the leaf upwards."""
+    for place in range(max(map(len, rows)) - 1, 0, -1):
+        merged: dict[tuple[str, ...], list[str]] = {}
+        for row in rows:
+            if place < len(row):
+                merged.setdefault((*row[:place], "", *row[place + 1 :]), []).append(row[place])
+            else:
+                merged.setdefault(row, [])
+        rows = [(*row[:place], _together(found), *row[place + 1 :]) if found else row for row, found in merged.items()]
+    return rows
+
+
+def _together(found: list[str]) -> str:
+    if len(found) == 1:
+        return found[0]
+    nouns = {cell.partition(" ")[0].partition("[")[0] for cell in found}
+    noun = nouns.pop() if len(nouns) == 1 else "branch"
+    if len(found) > _MOST_NAMES:
+        return f"{len(found)} {plural(noun)}"
+    return f"{plural(noun)} {', '.join(cell.removeprefix(noun).strip(' ') for cell in found)}"

@@ -1,0 +1,179 @@
+"""Why a declared value is not in force, how policies of a kind merge, and what an answer rests on: in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.words.names import listed, source_words
+from kubectl_policy.topology.hierarchy import tier_of
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.resolution import Fate, Source
+
+_INDENT: Final = 2
+_ASSUMPTIONS: Final = {
+    "being a policy": "it is a policy kind, because it has target references",
+    "class": "its policies reach what is below their target",
+}
+_MERGING: Final = {
+    "direct": "of two on one target the older stands and the other is refused",
+    "inherited": "a policy that does not say how it merges gives way to a nearer one as a whole",
+}
+_DOUBTS: Final = {
+    "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
+    "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
+}
+_PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
+
+
+def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
+    """Why another value is in force, in plain words, from the fate and from who won."""
+    if fate.state == "rejected":
+        alone = group.same_level == "one-applies" and winner.target == fate.source.target
+        return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
+    if fate.state == "unheeded":
+        return _passed_over(fate, group)
+    if winner.object == winner.target.object:
+        return f"the {winner.object.kind}'s own field wins"
+    return _by_filter(winner, fate.source) or _by_level(winner, fate.source, group)
+
+
+def _by_level(winner: Source, loser: Source, group: InForce) -> str:
+    """Why a policy wins against another one by where the two are attached and by their order there."""
+    together = winner.target == loser.target
+    if winner.overrides and not (together and loser.overrides):
+        return "overridden from above" if _above(winner, loser) else "an override beats a default"
+    if not together:
+        return _chosen_above(winner, loser, group) or "the nearer policy wins"
+    if group.weights.get(winner.object, 0) != group.weights.get(loser.object, 0):
+        return "the heavier policy goes first"
+    first_wins = group.same_level == "first-wins" or winner.overrides
+    if group.profile.order_field or "age unknown" in group.doubts:
+        return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
+    return f"the {'older' if first_wins else 'newer'} policy wins"
+
+
+def _above(winner: Source, loser: Source) -> bool:
+    """Whether an override comes from further up than what it beats: another override does not give way to one below."""
+    above, below = winner.target, loser.target
+    if above.object == below.object:
+        return bool(below.section) and not above.section
+    kinds = above.object.group_kind, below.object.group_kind
+    return loser.overrides or NAMESPACE in kinds or tier_of(kinds[0]) <= tier_of(kinds[1])
+
+
+def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
+    """Why a policy of a route wins against one of a route that it leads to, where its route has chosen so."""
+    choice = group.profile.route_choice
+    sources = {winner, loser}
+    known = (
+        choice and sources <= set(group.order) and all(source.target.object.group_kind in ROUTES for source in sources)
+    )
+    if not choice or not known or group.order.index(winner) > group.order.index(loser):
+        return ""
+    return "the route above wins, by its annotation"
+
+
+def _passed_over(fate: Fate, group: InForce) -> str:
+    """Why controllers do not look at a field of a policy that counts."""
+    port_field = group.profile.port_field
+    target = fate.source.target
+    altogether = any(
+        not part.fields and any(level.includes(target) for level in part.levels) for part in group.profile.unheeded
+    )
+    if port_field and not altogether and fate.field.startswith(f"{port_field.field}["):
+        return "it is for another port"
+    return "controllers pass it over here"
+
+
+def why_without_effect(fate: Fate, group: InForce) -> str:
+    """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused."""
+    names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    if fate.state == "unheeded":
+        return _passed_over(fate, group)
+    if fate.by_port and group.profile.port_field:
+        return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
+    if fate.state != "rejected":
+        several = len(fate.superseded_by) > 1
+        return f"all of it gives way to {names}" if several else f"{names} replaces all of it"
+    if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
+        return f"refused: of several on one target {_first(group, fate.superseded_by)} applies, which is {names}"
+    elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
+    if elsewhere and group.profile.refusal == "everywhere":
+        return f"refused on all of its targets, for {names}"
+    return f"refused, it conflicts with {names}"
+
+
+def _by_filter(winner: Source, loser: Source) -> str:
+    """Why a policy wins, or loses, that a filter of a rule names, against another one on that rule or its route."""
+    if winner.target.object != loser.target.object or not (winner.filter or loser.filter):
+        return ""
+    if winner.filter and loser.filter:
+        return f"the {'earlier' if winner.filter < loser.filter else 'later'} filter wins"
+    if winner.filter and (winner.target == loser.target or winner.overrides):
+        return "a filter's policy comes first"
+    return "a filter's policy comes first, and the last one wins" if winner.target == loser.target else ""
+
+
+def _first(group: InForce, winners: Iterable[Source]) -> str:
+    """What the policy is that applies where one alone does."""
+    if any(winner.filter for winner in winners):
+        return "the first that a filter names"
+    undecided = group.profile.order_field or "age unknown" in group.doubts
+    return f"the first by {_order(group)}" if undecided else "the oldest"
+
+
+def _order(group: InForce) -> str:
+    """What the order of policies on one target goes by."""
+    age = "name" if "age unknown" in group.doubts else "age"
+    return f"{group.profile.order_field} and {age}" if group.profile.order_field else age
+
+
+def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProfile, *, merges: bool = True) -> str:
+    """How policies of a kind merge; empty where none ever does, which is what the strategy None means.
+
+    Where the policy itself chooses to merge, also with what; `merges` says whether there is anything to merge with.
+    """
+    words = [strategy.value.lower() for strategy in strategies if strategy is not MergeStrategy.NONE]
+    if profile.chooser == "challenger" and merges and _PATCHING.intersection(strategies):
+        above = "the closest policy above it" if profile.merges_with == "closest" else "the policies above it"
+        words[-1] += f" with {above}" + (f" ({profile.strategy_field})" if profile.strategy_field else "")
+    return ", ".join(words)
+
+
+def basis_lines(group: InForce, *, noted: bool = True) -> Iterator[Line]:
+    """What an answer about a policy kind rests on: guesses, doubts, and limits of what is known of the kind."""
+    if group.assumed:
+        meanings = {**_ASSUMPTIONS, "merge strategy": _MERGING[group.profile.policy_class]}
+        named = listed([meanings.get(choice, choice) for choice in group.assumed])
+        why = "because its profile does not say" if group.profile.known_by == "profile" else "for want of a profile"
+        yield _aside(f"assumed, {why}: {named}")
+    yield from doubt_lines(group.doubts)
+    if noted:
+        yield from note_lines(group.profile, in_full=bool(group.assumed))
+
+
+def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:
+    """What an answer rests on without knowing it, in plain words."""
+    for doubt in doubts:
+        yield _aside(f"in doubt: {_DOUBTS.get(doubt, doubt)}")
+
+
+def note_lines(profile: PolicyKindProfile, *, in_full: bool = True) -> Iterator[Line]:
+    """What no field of a profile can say: where answers may be wrong and, `in_full`, whatever else is to be known."""
+    if profile.approximate:
+        yield _aside(f"not everything about {profile.group_kind.kind} is computed: {profile.notes}")
+    elif profile.notes and in_full:
+        yield _aside(f"note: {profile.notes}")
+
+
+def _aside(text: str) -> Line:
+    return Line((Span(text, "aside", prose=True),), _INDENT, 2 * _INDENT)

@@ -1,0 +1,155 @@
+"""The parts that every text answer has: what was reported, what could not be seen, problems, what to ask next."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.words.names import node_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.questions.describe.events import ReportedEvent
+    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.render.output.text import Style
+    from kubectl_policy.render.output.view import View
+
+BLANK: Final = Line()
+_WORDS: Final[dict[str, tuple[str, Style]]] = {
+    "error": ("error", "error"),
+    "warning": ("warning", "warning"),
+    "info": ("note", "aside"),
+}
+
+
+def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+    """A titled part after a blank line; nothing at all if it has no lines."""
+    body = tuple(lines)
+    return (BLANK, Line((Span(title, "heading"),)), *body) if body else ()
+
+
+def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
+    """What an object's status says: a line for each parent, ancestor or listener and each controller."""
+    return section("Reported in the status, not computed", _reported(reported))
+
+
+def _reported(reported: Sequence[ReportedCondition]) -> Iterator[Line]:
+    for (about, controller), conditions in groupby(reported, lambda found: (found.about, found.controller)):
+        label = about + (f" (by {controller})" if controller else "")
+        spans = [Span(f"{label}:" if label else "")]
+        for place, condition in enumerate(conditions):
+            lead = ", " if place else " " if label else ""
+            spans.append(Span(f"{lead}{condition.type} {condition.status}", prose=True))
+            spans += _details(condition)
+        yield Line(tuple(span for span in spans if span.text), 2)
+
+
+def _details(condition: ReportedCondition) -> Iterator[Span]:
+    # A reason that repeats the type ("Accepted True, Accepted") tells nothing.
+    reason = condition.reason if condition.reason != condition.type else ""
+    details = [reason] if reason else []
+    if condition.status != "True" and condition.message:
+        details.append(condition.message)
+    if details:
+        yield Span(f" ({': '.join(details)})", prose=True)
+    if condition.stale:
+        yield Span(" [stale: not of the object's present generation]", "warning", prose=True)
+
+
+def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
+    """What the controllers of policy kinds should report on an object that is no policy."""
+    return section("Controllers of policies should report", (Line(tuple(_conditions([one])), 2, 4) for one in expected))
+
+
+def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
+    """What the controllers of a policy's kind should report on it: a line for each place."""
+    return section("Its controllers should report", map(_expected, expected))
+
+
+def _expected(place: AncestorStatus) -> Line:
+    label = [Span(f"{node_words(place.ancestor)}: ")] if place.ancestor else []
+    return Line((*label, *_conditions(place.conditions)), 2, 4)
+
+
+_WELL: Final = frozenset({"Accepted", "Enforced"})
+_DONE: Final = frozenset({"Attached", "Programmed", "ResolvedRefs"})
+
+
+def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
+    said: set[str] = set()
+    for number, condition in enumerate(conditions):
+        yield Span(f"{', ' if number else ''}{condition.type} {condition.status}", prose=True)
+        named = condition.reason != condition.type
+        # That all is well needs no reason, and one message will do for several conditions.
+        if condition.status == "True" and (condition.type in _WELL or (condition.type in _DONE and not named)):
+            continue
+        message = "" if condition.message in said else condition.message
+        said.add(condition.message)
+        words = ": ".join(filter(None, [condition.reason if named else "", message]))
+        if words:
+            yield Span(f" ({words})", prose=True)
+
+
+def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
+    """The Events about an object, newest last."""
+    return section("Events", map(_event, events))
+
+
+def _event(event: ReportedEvent) -> Line:
+    words = [word for word in (event.type, event.reason) if word]
+    details = [f"from {event.source}"] if event.source else []
+    details += [f"{event.count} times"] if event.count > 1 else []
+    details += [f"last at {event.last}"] if event.last else []
+    lead = f"{' '.join(words) or 'Event'}{', ' if details else ''}{', '.join(details)}:"
+    style: Style = "warning" if event.type == "Warning" else ""
+    return Line((Span(lead, style, prose=True), Span(f" {event.message}", prose=True)), 2)
+
+
+def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
+    """What could not be seen, why, and what would show it."""
+    return section("Could not be seen", map(_unseen, unseen))
+
+
+def _unseen(thing: Unseen) -> Line:
+    where = f" ({thing.origin})" if thing.origin else ""
+    return Line((Span(f"{thing.what}{where}:"), Span(f" {thing.reason}. To do: {thing.remedy}", prose=True)), 2)
+
+
+def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()) -> tuple[Line, ...]:
+    """The problems that concern the answer, but for those whose message the answer gives elsewhere."""
+    elsewhere = tuple(message for message in said if message)
+    lines = (problem_line(found) for found in diagnostics if not (elsewhere and found.message.endswith(elsewhere)))
+    return section("Problems", lines)
+
+
+def problem_line(diagnostic: Diagnostic) -> Line:
+    """A problem: how bad it is, where, and what is wrong."""
+    word, style = _WORDS[diagnostic.severity]
+    where = f" {diagnostic.origin}" if diagnostic.origin else ""
+    message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
+    return Line((Span(word, style), Span(f"{where}:"), Span(message, prose=True)), 2)
+
+
+def next_section(objects: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
+    """At most two objects to describe next; see `commands_section`."""
+    return commands_section([_describe(ref) for ref in objects[:2]], view)
+
+
+def _describe(ref: ObjectRef) -> tuple[str, ...]:
+    return ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
+
+
+def commands_section(commands: Sequence[Sequence[str]], view: View) -> tuple[Line, ...]:
+    """At most two commands that lead on, with the options of the present one, ready to paste; at a terminal only."""
+    if not view.terminal:
+        return ()
+    import shlex  # noqa: PLC0415 (only a terminal needs it)
+
+    texts = (shlex.join(visible(word) for word in (*command, *view.options)) for command in commands[:2])
+    return section("Next", (Line((Span(f"{view.program} {text}", "command"),), 2) for text in texts))

@@ -1,0 +1,155 @@
+"""The settings in force as aligned rows: field, value, where it comes from, and under it what it beat and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.words.names import count, flow, node_words, section_words, source_spans, source_words
+from kubectl_policy.render.words.reasons import basis_lines, merging_words, why_beaten, why_without_effect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.describe.policies import FieldOutcome
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
+    from kubectl_policy.render.output.view import View
+    from kubectl_policy.resolution import Fate, Source
+
+INDENT: Final = 2
+GAP: Final = 3
+# Below this a value column is not worth having: the value then takes a line of its own.
+_NARROWEST: Final = 12
+
+
+class Columns(NamedTuple):
+    """The widths of the field and value columns, and the cell at which the third column begins.
+
+    A value wider than its column has a line of its own. The third column stands to the right of the others or, if that
+    leaves no room for the longest name in it, on lines of its own (`beside` is false).
+    """
+
+    field: int
+    value: int
+    third: int
+    beside: bool
+
+
+def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str], width: int) -> Columns:
+    """Columns for these texts; thirds may be broken before an arrow."""
+    thirds = tuple(thirds)
+    field = max(map(cells, fields), default=0)
+    most = max(width - INDENT - field - 2 * GAP - max(map(cells, thirds), default=0), _NARROWEST)
+    value = max((size for size in map(cells, values) if size <= most), default=0)
+    third = INDENT + field + GAP + value + GAP
+    longest = max((cells(piece) for text in thirds for piece in text.split(" → ")), default=0)
+    beside = third + longest + 2 * INDENT <= width
+    return Columns(field, value, third if beside else 3 * INDENT, beside)
+
+
+_Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
+
+
+def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator[Line]:
+    """The rows of one policy kind, what it beat without replacing it, then what the answer rests on.
+
+    Notes about the kind are left out unless it is `noted` here.
+    """
+    settings = tuple(without_keys(group.settings))
+    values = [_value(setting) for setting in settings]
+    sources = [
+        source_words(source)
+        for setting in settings
+        for source in (setting.source, *(fate.source for fate in setting.beaten))
+    ]
+    widths = columns([setting.field for setting in settings], values, sources, view.width)
+    for setting, value in zip(settings, values, strict=True):
+        yield from row(setting.field, Span(value, "value"), source_spans(setting.source), widths, view)
+        for fate in setting.beaten:
+            yield _beaten(fate, setting.source, group, widths, view)
+    if not settings:
+        yield Line((Span("sets no field", "aside"), *_by(group)), INDENT)
+    yield from _without_effect(group, view)
+    yield from basis_lines(group, noted=noted)
+
+
+def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view: View) -> Iterator[Line]:
+    """A row of three columns; in two lines where the value is wider than its column."""
+    start = Span(pad(field, widths.field) + " " * GAP)
+    if cells(value.text) <= widths.value and widths.beside:
+        filled = value._replace(text=pad(value.text, widths.value) + " " * GAP)
+        yield Line((start, filled, *third), INDENT, widths.third + INDENT)
+        return
+    room = view.width - INDENT - widths.field - GAP
+    yield Line((start, value._replace(text=_shortened(value.text, room, view))), INDENT)
+    yield Line(third, widths.third, widths.third + INDENT)
+
+
+def _shortened(text: str, room: int, view: View) -> str:
+    return cut(text, max(room, _NARROWEST)) if view.terminal else text
+
+
+def _value(setting: Setting) -> str:
+    return "removed" if setting.removed else flow(setting.value)
+
+
+def _by(group: InForce) -> tuple[Span, ...]:
+    return tuple(
+        Span(f" {'by' if not place else 'and'} {policy}", "aside") for place, policy in enumerate(group.policies)
+    )
+
+
+def _beaten(fate: Fate, winner: Source, group: InForce, widths: Columns, view: View) -> Line:
+    spans = (
+        Span("instead of ", "beaten"),
+        Span(_shortened(flow(fate.value), view.width // 3, view) + ",", "beaten"),
+        *source_spans(fate.source, " ", "beaten"),
+        Span(f" ({why_beaten(fate, winner, group)})", "beaten"),
+    )
+    return Line(spans, widths.third, widths.third + INDENT)
+
+
+def _without_effect(group: InForce, view: View) -> Iterator[Line]:
+    """The declared fields that nothing stands for, by policy."""
+    together: dict[tuple[Source, str], list[str]] = {}
+    for fate in without_keys(group.beaten):
+        value = _shortened(flow(fate.value), view.width // 3, view)
+        together.setdefault((fate.source, why_without_effect(fate, group)), []).append(f"{fate.field} {value}")
+    for (source, why), fields in together.items():
+        last = len(fields) - 1
+        spans = (
+            Span("without effect:", "beaten"),
+            *(Span(f" {field}{',' if place < last else ''}", "beaten") for place, field in enumerate(fields)),
+            *source_spans(source, " of ", "beaten"),
+            Span(f" ({why})", "beaten", prose=True),
+        )
+        yield Line(spans, INDENT, INDENT + 2)
+
+
+def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
+    """Fields without those that only repeat the key that a list element is named by, next to others of the element."""
+    for place, field in enumerate(fields):
+        element, _, _ = field.field.rpartition(".")
+        beside = fields[max(place - 1, 0) : place] + fields[place + 1 : place + 2]
+        repeats = element.endswith("]") and element.endswith(f"[{flow(field.value)}]")
+        if not (repeats and any(other.field.startswith(f"{element}.") for other in beside)):
+            yield field
+
+
+def strategy_words(group: InForce) -> str:
+    """How the policies in force merge."""
+    return merging_words(group.strategies, group.profile, merges=len(group.policies) > 1)
+
+
+def place_words(group: InForce, subject: NodeRef) -> str:
+    """Where a kind takes effect that does not simply reach the end of each path; empty for one that does."""
+    if group.passes_down:
+        return "takes effect on what is below"
+    if group.profile.policy_class == "inherited" and not group.profile.effective_targets:
+        return ""
+    if len(group.at) == 1:
+        (node,) = group.at
+        return f"at {section_words(node) if node.section and node.object == subject.object else node_words(node)}"
+    objects = list(dict.fromkeys(node.object for node in group.at))
+    return f"at {objects[0]}" if len(objects) == 1 else f"at {count(len(objects), objects[0].kind)}"

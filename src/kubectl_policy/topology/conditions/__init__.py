@@ -1,0 +1,1 @@
+"""The conditions that a conformant controller would report on objects of the hierarchy."""

@@ -1,0 +1,40 @@
+"""Which Gateways and listeners are not valid, so that controllers pass them over; see `GatewayProfile`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.topology.conditions.gateways import gateway_conditions
+from kubectl_policy.topology.conditions.listeners import listener_conditions
+from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER, PassedOver
+from kubectl_policy.topology.gateway.listeners import treatment
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, gateway_of
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.topology.graph import Topology
+
+
+def passed_over(topology: Topology, node: NodeRef) -> PassedOver | None:
+    """Why a Gateway, or a listener of it or of a ListenerSet, serves nothing; None if it does, or may."""
+    gateway = _gateway(topology, node.object)
+    if gateway is None or not treatment(topology.index, topology.settings, gateway).passes_over:
+        return None
+    refused = next((found for found in gateway_conditions(topology, gateway) if found.type == "Accepted"), None)
+    if refused and refused.status == "False" and refused.reason != "ListenersNotValid":
+        return PassedOver("NoMatchingParent", f"{gateway} is not valid: {refused.message}")
+    faults = [found for found in listener_conditions(topology, node) if _is_fault(found.type, found.status)]
+    if node.section and faults:
+        where = f"listener {node.section} of {node.object}"
+        return PassedOver(INVALID_LISTENER, f"{where} is not valid: {faults[0].message}")
+    return None
+
+
+def _gateway(topology: Topology, owner: ObjectRef) -> ObjectRef | None:
+    if owner.group_kind in LISTENER_SETS:
+        return gateway_of(topology.index, owner, topology.index.raw(owner))
+    return owner if owner.group_kind == GATEWAY else None
+
+
+def _is_fault(kind: str, status: str) -> bool:
+    return kind in {"Accepted", "ResolvedRefs"} and status == "False"

@@ -1,0 +1,194 @@
+"""Which rules of which routes a rule delegates to, and why not to others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
+from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
+from kubectl_policy.topology.gateway.classes import controller_in
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, backend_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.delegation.matches import Match
+    from kubectl_policy.topology.delegation.references import DelegatingRef
+    from kubectl_policy.topology.gateway.handshake import Binding
+
+
+class Delegation(NamedTuple):
+    """One rule of a parent route and one route that it refers to.
+
+    `rules` are the sections of the child that requests reach this way, in their order. Where the child is refused,
+    `message` says why, and `reason` is what the child's status says of that parent (RouteConditionReason; empty if the
+    parent is not mentioned there).
+    """
+
+    parent: NodeRef
+    child: ObjectRef
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def takes(self) -> bool:
+        """Whether requests get from the parent's rule to the child."""
+        return not self.message
+
+
+class Delegations:
+    """All delegations of a snapshot, computed when one is asked for; nothing, if no reference delegates."""
+
+    def __init__(self, index: Index, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]]) -> None:
+        """Remember where to look; `refs` are the delegating references of each route that has some."""
+        self._index = index
+        self.refs = refs
+        self._passing = Passing(index)
+        self._arrived: dict[tuple[NodeRef, ...], tuple[Match, ...]] = {}
+
+    @cached_property
+    def order(self) -> Order:
+        """In which order requests pass routes, and which references would send them round in circles."""
+        return order(self.refs, self._passing.is_entered)
+
+    @cached_property
+    def _flow(self) -> Flow:
+        return flow(self._passing, self.refs, self.order)
+
+    @property
+    def circling(self) -> frozenset[tuple[ObjectRef, str]]:
+        """The references that would send requests round in circles: each a route, and the field in it."""
+        return frozenset((route, field) for route, field, _ in self.order.circles)
+
+    def to(self, child: ObjectRef) -> tuple[Delegation, ...]:
+        """The delegations to a route, also those that it is refused; in the order of their parents and rules."""
+        return self._all.get(child, ())
+
+    def taken(self) -> Iterator[Delegation]:
+        """Every delegation by which requests get from a route to another."""
+        return (found for every in self._all.values() for found in every if found.takes)
+
+    def takers(self, ref: DelegatingRef) -> tuple[ObjectRef, ...]:
+        """The routes that a reference really delegates to."""
+        return tuple(
+            child
+            for child in ref.children
+            if any(found.takes and found.parent == ref.parent for found in self.to(child))
+        )
+
+    @cached_property
+    def cut_off(self) -> frozenset[NodeRef]:
+        """The rules that no request reaches, although one reaches their routes, or would."""
+        return frozenset(rule for rule, coming in self._flow.matches.items() if not coming)
+
+    def lacks(self, ref: DelegatingRef) -> bool:
+        """Whether requests reach a rule that refers to routes, and one of its matches finds none to go to."""
+        rules = [rule for child in self.takers(ref) for rule in self._passing.rules(child)]
+        coming = self._flow.matches.get(ref.parent, ())
+        return any(not any(self._passing.on(ref, [match], rule) for rule in rules) for match in coming)
+
+    def reaches(self, chain: Sequence[NodeRef], rule: NodeRef) -> bool:
+        """Whether requests that come down a chain, through rules that delegate, reach a rule at its end."""
+        rules = (node for node in chain if node.section and node.object.group_kind == HTTP_ROUTE)
+        return bool(self._arriving((*rules, rule)))
+
+    def _arriving(self, rules: tuple[NodeRef, ...]) -> tuple[Match, ...]:
+        """The matches with which requests that have passed rules, one after the other, reach the last of them."""
+        if rules not in self._arrived:
+            *before, rule = rules
+            refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
+            coming = self._arriving(tuple(before)) if refs else ()
+            found = (match for ref in refs for match in self._passing.on(ref, coming, rule))
+            self._arrived[rules] = tuple(dict.fromkeys(found)) if refs else self._passing.own(rule)
+        return self._arrived[rules]
+
+    def goes_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
+        """Whether requests that come down a chain to a rule go on to a route; they do if the rule does not delegate.
+
+        The controller of the Gateway on the chain has to be one that delegates this way.
+        """
+        controllers = [ref.profile.controllers for ref in self._from(chain[-1]) if child in ref.children]
+        if not controllers:
+            return True
+        gateway = next((node.object for node in chain if node.object.group_kind == GATEWAY), None)
+        controller = controller_in(self._index, gateway) if gateway else ""
+        if controller and not any(not known or controller in known for known in controllers):
+            return False
+        return any(self.reaches(chain, rule) for rule in self._passing.rules(child))
+
+    def may_hold_on(self, owner: ObjectRef) -> bool:
+        """Whether routes may delegate below a Gateway or ListenerSet: its controller does so, or is not known."""
+        controller = controller_in(self._index, owner)
+        holding = (ref.profile.controllers for refs in self.refs.values() for ref in refs)
+        return not controller or any(not known or controller in known for known in holding)
+
+    @property
+    def loops(self) -> tuple[tuple[NodeRef, ...], ...]:
+        """The routes and rules that requests would pass again and again."""
+        return loops(self.refs, self.order)
+
+    def _from(self, rule: NodeRef) -> Iterator[DelegatingRef]:
+        return (ref for ref in self.refs.get(rule.object, ()) if ref.parent == rule)
+
+    @cached_property
+    def _all(self) -> Mapping[ObjectRef, tuple[Delegation, ...]]:
+        found: dict[ObjectRef, dict[NodeRef, Delegation]] = {}
+        for refs in self.refs.values():
+            for ref in refs:
+                for child in (*ref.children, *ref.strangers):
+                    one = self._outcome(ref, child)
+                    known = found.setdefault(child, {}).get(one.parent)
+                    if known is None or not known.takes:
+                        found[child][one.parent] = one
+        return {child: tuple(every.values()) for child, every in found.items()}
+
+    def _outcome(self, ref: DelegatingRef, child: ObjectRef) -> Delegation:
+        rules: tuple[str, ...] = ()
+        reason = message = ""
+        where = _words(ref.parent)
+        coming = self._flow.matches.get(ref.parent, ())
+        if child in ref.strangers:
+            message = f"{where} refers to it, but it names other parents"
+        elif ref.place in self.order.circles:
+            message = f"a request from {where} would circle: {circle_words(self.order.circles[ref.place])}"
+        elif child in self._flow.crowded:
+            message = f"too many ways lead to it through other routes; that from {where} is not followed"
+        elif not coming:
+            message = f"no request reaches {where}, which refers to it"
+        else:
+            rules = tuple(rule.section for rule in self._passing.rules(child) if self._passing.on(ref, coming, rule))
+            if not rules:
+                message = f"none of its matches lies inside those of {where}"
+            elif self._passing.has_hostnames(child):
+                rules, reason = (), "UnsupportedValue"
+                message = f"{where} refers to it, but it has hostnames, which only the route above may have"
+        return Delegation(ref.parent, child, rules, reason, message)
+
+
+def _words(rule: NodeRef) -> str:
+    named = not rule.section.startswith("rule[")
+    return f"{'rule ' if named else ''}{rule.section} of {rule.object}"
+
+
+def delegated_binding(index: Index, delegations: Delegations, binding: Binding) -> Binding:
+    """The outcome of a parentRef to a route, in the place of one that says that it is not known."""
+    presence = index.presence(binding.parent)
+    if presence == "missing":
+        return replace(binding, state="refused", reason="NoMatchingParent", message=f"{binding.parent} does not exist")
+    if presence == "unknown":
+        return replace(binding, message=f"{binding.parent} was not read")
+    found = [one for one in delegations.to(binding.route) if one.parent.object == binding.parent]
+    if any(one.takes for one in found):
+        return replace(binding, state="attached", message="", is_delegated=True)
+    if found:
+        refused = max(found, key=lambda one: bool(one.reason))
+        return replace(binding, state="refused", reason=refused.reason, message=refused.message)
+    if any(ref.object == binding.route for ref in backend_refs(index, binding.parent, index.raw(binding.parent))):
+        return binding
+    message = f"no rule of {binding.parent} delegates to it"
+    return replace(binding, state="refused", reason="NoMatchingParent", message=message)

@@ -1,0 +1,157 @@
+"""The references by which rules delegate to routes, and the routes that each stands for."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.fields import labels_of
+from kubectl_policy.topology.gateway.classes import controller_in
+from kubectl_policy.topology.grants import permitted
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs, rule_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kubectl_policy.model.index import Index, Presence
+    from kubectl_policy.profiles.implementation import DelegationProfile
+    from kubectl_policy.topology.references import BackendRef
+
+# A route, the field of a reference in it, and the group of the profile by which that is read.
+Place: TypeAlias = "tuple[ObjectRef, str, str]"
+
+
+class DelegatingRef(NamedTuple):
+    """A backendRef that stands for routes.
+
+    `children` are those that may be delegated to from this parent, `strangers` those that name other parents alone.
+    `presence` says of a reference without any whether they are missing, or may have been left unread. `permitted` is
+    false where a ReferenceGrant is needed and there is none.
+    """
+
+    parent: NodeRef
+    ref: BackendRef
+    profile: DelegationProfile
+    children: Mapping[ObjectRef, None]
+    strangers: Mapping[ObjectRef, None]
+    presence: Presence
+    permitted: bool = True
+
+    @property
+    def names_one(self) -> bool:
+        """Whether it is the name of a route, and does not mean any that there is."""
+        target = self.ref.object
+        return target.group_kind == HTTP_ROUTE and target.name not in {"", self.profile.every_route}
+
+    @property
+    def place(self) -> Place:
+        """What tells it apart from every other one."""
+        return self.parent.object, self.ref.field, self.profile.group
+
+
+def delegating_refs(
+    index: Index, forwards: Iterable[tuple[ObjectRef, BackendRef]], profiles: Sequence[DelegationProfile]
+) -> dict[ObjectRef, tuple[DelegatingRef, ...]]:
+    """The delegating references of each route that has some, in the order of its rules.
+
+    `forwards` are the routes with their references. A reference delegates if the controller of a Gateway that the route
+    names, or that a route above it names, delegates that way; or if nothing is known of any such controller.
+    """
+    lookup = _Lookup(index)
+    possible: dict[ObjectRef, list[DelegatingRef]] = {}
+    for route, ref in forwards:
+        for profile in profiles if route.group_kind == HTTP_ROUTE else ():
+            if _speaks_of(profile, ref):
+                possible.setdefault(route, []).append(lookup.resolve(route, ref, profile))
+    valid = _valid_profiles(index, possible, profiles)
+    found = {
+        route: tuple(found for found in refs if found.profile in valid.get(route, profiles))
+        for route, refs in possible.items()
+    }
+    return {route: refs for route, refs in found.items() if refs}
+
+
+def _speaks_of(profile: DelegationProfile, ref: BackendRef) -> bool:
+    kind = ref.object.group_kind
+    return kind == HTTP_ROUTE or (profile.by_label is not None and kind == profile.by_label.group_kind)
+
+
+class _Lookup:
+    """Finds the routes that references stand for."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._labelled: dict[str, dict[str, list[ObjectRef]]] = {}
+
+    def resolve(self, route: ObjectRef, ref: BackendRef, profile: DelegationProfile) -> DelegatingRef:
+        named = self._candidates(ref.object, profile)
+        found = [child for child in named if self._permits(profile, route, child)]
+        children = dict.fromkeys(child for child in found if self._accepts(child, route))
+        strangers = dict.fromkeys(child for child in found if child not in children and child != route)
+        every = profile.by_label is not None and ref.object.namespace == profile.by_label.all_namespaces
+        namespace = "" if every and ref.object.group_kind != HTTP_ROUTE else ref.object.namespace
+        presence = self._index.presence(ObjectRef(HTTP_ROUTE, namespace, ref.object.name))
+        parent = NodeRef(route, rule_names(self._index.raw(route))[ref.rule])
+        return DelegatingRef(parent, ref, profile, children, strangers, presence, bool(found) or not named)
+
+    def _candidates(self, target: ObjectRef, profile: DelegationProfile) -> Sequence[ObjectRef]:
+        if target.group_kind == HTTP_ROUTE:
+            if target.name in {"", profile.every_route}:
+                return [route.ref for route in self._index.of_kind_in(HTTP_ROUTE, target.namespace)]
+            return [target] if self._index.get(target) else []
+        label, everywhere = (profile.by_label.label, profile.by_label.all_namespaces) if profile.by_label else ("", "")
+        found = self._by_label(label).get(target.name, [])
+        return [route for route in found if target.namespace in {everywhere, route.namespace}]
+
+    def _by_label(self, label: str) -> dict[str, list[ObjectRef]]:
+        if label not in self._labelled:
+            found: dict[str, list[ObjectRef]] = {}
+            for route in self._index.of_kind(HTTP_ROUTE):
+                value = labels_of(route.raw).get(label)
+                if value is not None:
+                    found.setdefault(value, []).append(route.ref)
+            self._labelled[label] = found
+        return self._labelled[label]
+
+    def _permits(self, profile: DelegationProfile, route: ObjectRef, child: ObjectRef) -> bool:
+        return not profile.grant_required or permitted(self._index, HTTP_ROUTE, route.namespace, child)
+
+    def _accepts(self, child: ObjectRef, parent: ObjectRef) -> bool:
+        """Whether a route may be delegated to: it names no parents, or this one."""
+        named = [ref.object for ref in parent_refs(self._index, child, self._index.raw(child))]
+        return not named or parent in named
+
+
+def _valid_profiles(
+    index: Index, possible: Mapping[ObjectRef, Sequence[DelegatingRef]], profiles: Sequence[DelegationProfile]
+) -> dict[ObjectRef, set[DelegationProfile]]:
+    """The profiles that hold for each route whose controllers are known, by its own Gateways or those further up."""
+    valid: dict[ObjectRef, set[DelegationProfile]] = {}
+    for route in possible:
+        own = _of_gateways(index, route, profiles)
+        if own is not None:
+            valid[route] = own
+    waiting = deque(valid)
+    while waiting:
+        route = waiting.popleft()
+        for ref in possible[route]:
+            below = {ref.profile} & valid[route]
+            for child in ref.children:
+                if child in possible and (child not in valid or below - valid[child]):
+                    valid.setdefault(child, set()).update(below)
+                    waiting.append(child)
+    return valid
+
+
+def _of_gateways(
+    index: Index, route: ObjectRef, profiles: Sequence[DelegationProfile]
+) -> set[DelegationProfile] | None:
+    """The profiles that hold on the Gateways that a route names; None where it names none, or none that is known."""
+    parents = [parent.object for parent in parent_refs(index, route, index.raw(route))]
+    controllers = {controller_in(index, obj) for obj in parents if obj.group_kind in (GATEWAY, *LISTENER_SETS)}
+    known = {controller for controller in controllers if controller}
+    found = {profile for profile in profiles if known & profile.controllers}
+    if not found and (not known or None in controllers):
+        return None
+    return found | {profile for profile in profiles if not profile.controllers}

@@ -1,0 +1,152 @@
+"""What unquoted YAML scalars mean to kubectl."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_policy.text.yaml_dialect import PlainKeys, PlainScalars, key_of, plain_scalar
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1:30",
+        "12:30:45",
+        "190:20:30.15",
+        "2026-01-01",
+        "2026-01-01T00:00:00Z",
+        "2001-12-14 21:59:43.10 -5",
+        "=",
+        "<<",
+        "yEs",
+        "tRUE",
+        "nULL",
+        "-",
+        "+",
+        ".",
+        "..",
+        "_1",
+        ".1_0",
+        "1.2.3",
+        "v1.10",
+        "0o8",
+        "0b2",
+        "0xg",
+        "1e",
+        "1e400",
+        "9" * 5000,
+        "0x" + "f" * 400,
+        "1٣",
+        ".inf",
+        "-.Inf",
+        ".NaN",
+        "None",
+    ],
+)
+def test_a_string_stays_as_it_is_written(text: str) -> None:
+    """Dates, numbers to base 60 and whatever JSON has no number for are text, exactly as written."""
+    assert plain_scalar(text) == text
+
+
+@pytest.mark.parametrize("text", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
+def test_every_spelling_of_true(text: str) -> None:
+    """All of go-yaml v2's, the one-letter ones too."""
+    assert plain_scalar(text) is True
+
+
+@pytest.mark.parametrize("text", ["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
+def test_every_spelling_of_false(text: str) -> None:
+    """All of go-yaml v2's, the one-letter ones too."""
+    assert plain_scalar(text) is False
+
+
+@pytest.mark.parametrize("text", ["", "~", "null", "Null", "NULL"])
+def test_every_spelling_of_null(text: str) -> None:
+    """An empty value is null as well."""
+    assert plain_scalar(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("-0", 0),
+        ("+12", 12),
+        ("1_000", 1000),
+        ("0x1F", 31),
+        ("-0X1f", -31),
+        ("0b101", 5),
+        ("-0b101", -5),
+        ("0o777", 511),
+        ("0777", 511),
+        ("0_7", 7),
+        ("9223372036854775807", 2**63 - 1),
+        ("-9223372036854775808", -(2**63)),
+        ("08", 8),
+        ("1.0", 1),
+        ("1e3", 1000),
+        ("-0.0", 0),
+    ],
+)
+def test_integers(text: str, value: int) -> None:
+    """Decimal, hexadecimal, octal in both spellings, binary; and floats that JSON writes without a point."""
+    found = plain_scalar(text)
+    assert (found, type(found)) == (value, int)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (".5", 0.5),
+        ("-.5", -0.5),
+        ("1_000.5", 1000.5),
+        ("1.10", 1.1),
+        ("5e-1", 0.5),
+        ("1E-3", 0.001),
+        ("18446744073709551616", float(2**64)),
+        ("0xffffffffffffffffff", float(2**72 - 1)),
+    ],
+)
+def test_floats(text: str, value: float) -> None:
+    """Also integers that 64 bits cannot hold, and `1.10`, which is not a version."""
+    found = plain_scalar(text)
+    assert (found, type(found)) == (value, float)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("a", "a"),
+        ("true", "true"),
+        ("y", "true"),
+        ("off", "false"),
+        ("1", "1"),
+        ("0x10", "16"),
+        ("1.5", "1.5"),
+        ("1.0", "1"),
+        ("1000000.0", "1e+06"),
+        ("123456.5", "123456.5"),
+        ("0.00001", "1e-05"),
+        ("0.1", "0.1"),
+        ("1e300", ".inf"),
+        ("-1e300", "-.inf"),
+        ("~", None),
+        ("<<", None),
+    ],
+)
+def test_keys_are_text_in_json(text: str, key: str | None) -> None:
+    """As sigs.k8s.io/yaml converts them; it refuses a null key, and a merge key is none."""
+    assert PlainKeys()[text] == key
+
+
+def test_a_value_may_be_a_key() -> None:
+    """What an alias repeats may stand as a key."""
+    assert [key_of(value) for value in (True, False, None, 3, "x")] == ["true", "false", None, "3", "x"]
+
+
+def test_what_was_met_before_is_the_same_object() -> None:
+    """The text of ten thousand equal scalars is in memory once."""
+    scalars = PlainScalars()
+    first, second = (b"name".decode() for _ in range(2))
+    assert first is not second
+    assert scalars[first] is scalars[second]

@@ -1,0 +1,245 @@
+"""YAML text to values: what is refused, what is repeated, what is merged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_policy.text import yaml_reader
+from kubectl_policy.text.document import MAX_DEPTH, DocumentError, Problem
+from kubectl_policy.text.yaml_dialect import key_of, plain_scalar
+from kubectl_policy.text.yaml_reader import MAX_REPEATED, YamlReader
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+_SCALARS = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+)
+_VALUES = st.recursive(
+    _SCALARS | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@pytest.fixture(params=["CBaseLoader", "BaseLoader"])
+def either_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether PyYAML was built with its C parser makes no difference."""
+    monkeypatch.setattr(yaml_reader, "EVENT_PARSER", getattr(yaml, request.param))
+
+
+def _read(text: str) -> list[Json]:
+    return [document.value for document in YamlReader().read(text)]
+
+
+def _problem(text: str) -> Problem:
+    with pytest.raises(DocumentError) as caught:
+        _read(text)
+    return caught.value.problem
+
+
+@pytest.mark.usefixtures("either_parser")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: b: c", 1),
+        ("ok: 1\na: [1, 2", 2),
+        ("a: 1\n b: 2", 2),
+        ("a: *b", 1),
+        ("{a: 1}: b", 1),
+        ("x: 1\n[a]: b", 2),
+        ("~: 1", 1),
+        ("a: !Ref b", 1),
+        ("a: !Ref {b: c}", 1),
+        ("a: !!binary aGVsbG8=", 1),
+        ("a: !!set {b}", 1),
+        ("a: !!int x", 1),
+        ("a: !!int true", 1),
+        ("a: &x [1]\n*x : 2", 2),
+        ("<<: 1", 1),
+        ("<<: [{a: 1}, 2]", 1),
+        ('a: "\\ud800"', 1),
+        ('a: "\\UFFFFFFFF"', 1),
+        ("a: \x07", 1),
+    ],
+)
+def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
+    """Refused with the line, whatever the parser; never an exception of its own."""
+    problem = _problem(text)
+    assert problem.rule == "syntax-error"
+    assert problem.message.startswith(("not valid YAML: ", "a ", "an "))
+    assert problem.line in {line, line + 1}
+
+
+@pytest.mark.usefixtures("either_parser")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 5_000,
+        "[" * 300 + "]" * 300,
+        "{a: " * 300 + "}" * 300,
+        "- " * 300 + "x",
+        "\n".join(" " * depth + "a:" for depth in range(300)),
+    ],
+)
+def test_too_deep(text: str) -> None:
+    """Flow, block and indentation: refused before anything that recurses could see it."""
+    assert _problem(text).rule == "too-deep"
+
+
+def test_a_hundred_thousand_brackets() -> None:
+    """PyYAML's own composer overflows the stack of the process here."""
+    assert _problem("[" * 100_000).rule == "too-deep"
+
+
+@pytest.mark.usefixtures("either_parser")
+def test_as_deep_as_allowed() -> None:
+    """The deepest nesting that is read."""
+    (value,) = _read("[" * MAX_DEPTH + "]" * MAX_DEPTH)
+    for _ in range(MAX_DEPTH - 1):
+        assert isinstance(value, list)
+        (value,) = value
+    assert value == []
+
+
+@pytest.mark.usefixtures("either_parser")
+@pytest.mark.parametrize("text", ["&a [*a]", "&a {b: *a}", "&a {b: [{<<: *a}]}"])
+def test_an_alias_in_itself(text: str) -> None:
+    """A value that contains itself has no end."""
+    assert _problem(text).rule == "alias-bomb"
+
+
+@pytest.mark.parametrize("item", ["[{}]", "{{x: {}}}"])
+def test_an_alias_bomb(item: str) -> None:
+    """Nine lines that stand for a billion values."""
+    lines = ["l0: &l0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
+    for level in range(1, 10):
+        inner = ", ".join([f"*l{level - 1}"] * 10)
+        lines.append(f"l{level}: &l{level} [{inner}]")
+    problem = _problem("\n".join([*lines, f"last: {item.format('*l9')}"]))
+    assert problem.rule == "alias-bomb"
+    assert problem.line <= 7
+
+
+def test_a_bomb_of_merge_keys() -> None:
+    """Merging costs as much as repeating, even where the outcome is small."""
+    lines = ["l0: &l0 {a: 1, b: 2, c: 3}"]
+    lines += [f"l{level}: &l{level} {{<<: [*l{level - 1}, *l{level - 1}], k{level}: 1}}" for level in range(1, 30)]
+    lines.append("last: [" + ", ".join(["*l29"] * 5_000) + "]")
+    assert _problem("\n".join(lines)).rule == "alias-bomb"
+
+
+def test_many_aliases_of_a_large_value() -> None:
+    """Counting stops where it is decided."""
+    items = ", ".join(["1"] * (MAX_REPEATED + 10))
+    assert _problem(f"a: &a [{items}]\nb: *a").rule == "alias-bomb"
+
+
+@pytest.mark.usefixtures("either_parser")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
+        ("a: &x 1\nb: *x\n*x : c", {"a": 1, "b": 1, "1": "c"}),
+        ("&k a: 1\n*k : 2", {"a": 2}),
+        ("a: [&x 1, &x 2, *x]", {"a": [1, 2, 2]}),
+        ("&x y: 1", {"true": 1}),
+        ('? &x ""\n: 1', {"": 1}),
+        ("a: !!str 1", {"a": "1"}),
+        ("a: !!str", {"a": ""}),
+        ("a: !!int '5'", {"a": 5}),
+        ("a: !!float 5", {"a": 5}),
+        ("a: !!bool 'yes'", {"a": True}),
+        ("a: !!null ''", {"a": None}),
+        ("a: !!timestamp 2026-01-01", {"a": "2026-01-01"}),
+        ("a: !!map {b: !!seq [1]}", {"a": {"b": [1]}}),
+        ("a: ! 12", {"a": 12}),
+        ("a: ! {b: 1}", {"a": {"b": 1}}),
+        ("a: &x 'é'", {"a": "é"}),
+        ("a: 'yes'\n'1': \"null\"", {"a": "yes", "1": "null"}),
+        ("a: |\n  yes\n", {"a": "yes\n"}),
+        ("a: 1\na: 2", {"a": 2}),
+        ("a: <<", {"a": "<<"}),
+        ("[<<]", ["<<"]),
+        ("'<<': 1", {"<<": 1}),
+        ("a: &x {b: 1}\nc: {<<: *x, d: 2}", {"a": {"b": 1}, "c": {"b": 1, "d": 2}}),
+        ("<<: {a: 1}\na: 2", {"a": 2}),
+        ("<<: [{a: 1}, {a: 2, b: 2}]", {"a": 1, "b": 2}),
+        ("<<: []\na: 1", {"a": 1}),
+        ("", None),
+    ],
+)
+def test_what_a_document_means(text: str, value: Json) -> None:
+    """Anchors, tags and merge keys."""
+    assert _read(text) == ([] if value is None else [value])
+
+
+def test_a_merge_key_below_another_key_overwrites_it() -> None:
+    """So does goyaml.v2, which merges where the key stands (`mapping` in decode.go)."""
+    assert _read("a: 1\n<<: {a: 2}") == [{"a": 2}]
+
+
+@pytest.mark.usefixtures("either_parser")
+def test_documents_before_the_broken_one_are_read() -> None:
+    """An error comes after what went before it."""
+    reader = YamlReader().read("a: 1\n...\n---\n# b\nb: 2\n---\nc: [", 10)
+    assert [(found.value, found.line) for found in (next(reader), next(reader))] == [({"a": 1}, 10), ({"b": 2}, 14)]
+    with pytest.raises(DocumentError):
+        next(reader)
+
+
+def test_the_lines_of_items() -> None:
+    """A List's objects are told apart by their lines."""
+    (document,) = YamlReader().read("kind: List\nitems:\n- a: 1\n-\n  b: 2\n- text\nother:\n- c: 1\n", 5)
+    assert isinstance(document.value, dict)
+    items = document.value["items"]
+    assert isinstance(items, list)
+    assert [document.item_lines.get(id(item)) for item in items] == [7, 9, None]
+    assert len(document.item_lines) == 2
+
+
+def _reference(node: yaml.Node) -> Json:
+    """The same, written for clarity: recursion over the composed nodes."""
+    if isinstance(node, yaml.MappingNode):
+        return {str(_key(key)): _reference(value) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [_reference(item) for item in node.value]
+    assert isinstance(node, yaml.ScalarNode)
+    return node.value if node.style else plain_scalar(node.value)
+
+
+def _key(node: yaml.ScalarNode) -> str | None:
+    return node.value if node.style else key_of(plain_scalar(node.value))
+
+
+@given(_VALUES)
+def test_what_is_dumped_is_read(value: Json) -> None:
+    """Quoted and tagged, every JSON value survives."""
+    assert _read(yaml.safe_dump(value, default_style='"')) == [value]
+
+
+@given(_VALUES)
+def test_the_reader_equals_a_straightforward_one(value: Json) -> None:
+    """Unquoted, in block and in flow style, with either parser."""
+    for flow in (False, True, None):
+        text = yaml.safe_dump(value, default_flow_style=flow)
+        node = yaml.BaseLoader(text).get_single_node()
+        assert node is not None
+        expected: list[Json] | str = "syntax-error" if _has_null_key(node) else [_reference(node)]
+        found: list[Json] | str
+        try:
+            found = _read(text)
+        except DocumentError as error:
+            found = error.problem.rule
+        assert found == expected
+
+
+def _has_null_key(node: yaml.Node) -> bool:
+    if isinstance(node, yaml.MappingNode):
+        return any(_key(key) is None or _has_null_key(value) for key, value in node.value)
+    return isinstance(node, yaml.SequenceNode) and any(_has_null_key(item) for item in node.value)

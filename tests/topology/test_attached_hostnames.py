@@ -1,0 +1,112 @@
+"""The hostnames for which requests at a listener reach a route."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.topology import Settings, Topology, attached_hostnames
+from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, NodeRef, Resource
+
+WIDE = node("Gateway", "g", "wide")
+UNISOLATED = Settings(frozenset({"GatewayHTTPListenerIsolation"}))
+
+
+def names(
+    found: Resource, *others: Resource, at: NodeRef = WIDE, settings: Settings | None = None, complete: bool = True
+) -> tuple[str, ...]:
+    """The hostnames of a route at a listener."""
+    world = index(found, *others, complete=complete)
+    return attached_hostnames(Topology(world, settings or Settings()), at, found.ref)
+
+
+def wide(*others: dict[str, Json], hostname: str = "*.example.com") -> Resource:
+    """A Gateway with a listener for a domain, and others."""
+    return gateway("g", listener("wide", hostname=hostname), *others)
+
+
+def test_a_route_that_is_not_attached_has_none() -> None:
+    """Nor has one at a listener that does not exist, or that serves nothing."""
+    assert names(route(hostnames=["example.org"]), wide()) == ()
+    assert names(route(), wide(), at=node("Gateway", "g", "x")) == ()
+    assert names(route(), wide(), at=node("Service", "s", group="")) == ()
+    assert names(route(), wide(listener("twin", hostname="*.example.com"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("hostname", "hostnames", "expected"),
+    [
+        ("", None, ["*"]),
+        ("*.example.com", None, ["*.example.com"]),
+        ("", ["b.example.com", "A.example.com"], ["A.example.com", "b.example.com"]),
+        ("*.example.com", ["a.example.com", "a.example.org"], ["a.example.com"]),
+        ("a.example.com", ["*.example.com", "a.example.com"], ["a.example.com"]),
+        ("*.a.example.com", ["*.example.com"], ["*.a.example.com"]),
+        ("*.example.com", ["*.a.example.com"], ["*.a.example.com"]),
+    ],
+)
+def test_hostnames_are_what_both_have_in_common(
+    hostname: str, hostnames: list[str] | None, expected: list[str]
+) -> None:
+    """Of two names the narrower one."""
+    entry = listener("wide", hostname=hostname) if hostname else listener("wide")
+    assert names(route(hostnames=hostnames), gateway("g", entry)) == tuple(expected)
+
+
+def test_a_kind_without_hostnames_has_those_of_its_listener() -> None:
+    """The API ignores a field that the kind does not have."""
+    entry = listener("wide", "TLS", 443, hostname="a.org", tls={"mode": "Terminate"})
+    assert names(route(kind="TCPRoute", hostnames=["b.org"]), gateway("g", entry)) == ("a.org",)
+
+
+@pytest.mark.parametrize(
+    ("other", "left"),
+    [
+        (listener("a", hostname="a.example.com"), ["a.b.example.com", "b.example.com"]),
+        (listener("a", hostname="A.example.com"), ["a.b.example.com", "b.example.com"]),
+        (listener("a", hostname="*.b.example.com"), ["a.example.com", "b.example.com"]),
+        (listener("a", port=81, hostname="a.example.com"), ["a.b.example.com", "a.example.com", "b.example.com"]),
+        (listener("a"), ["a.b.example.com", "a.example.com", "b.example.com"]),
+    ],
+)
+def test_a_more_specific_listener_keeps_its_requests(other: dict[str, Json], left: list[str]) -> None:
+    """On the same port; a less specific one takes nothing."""
+    found = route(parents=[parent("g", "wide")], hostnames=["a.example.com", "b.example.com", "a.b.example.com"])
+    assert names(found, wide(other)) == tuple(left)
+
+
+def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
+    """What lies within a wildcard of another one is not."""
+    found = route(parents=[parent("g", "wide")], hostnames=["a.example.com", "a.b.example.com", "*.b.example.com"])
+    world = wide(listener("a", hostname="a.example.com"), listener("b", hostname="*.b.example.com"))
+    assert names(found, world) == ()
+    assert names(found, world, settings=UNISOLATED) == ("a.b.example.com",)
+    lists = gateway_class(status={"supportedFeatures": [{"name": "Gateway"}]})
+    assert names(found, world, lists) == ("a.b.example.com",)
+    lacking = Settings(
+        gateways_of=lambda name: GatewayProfile(UNISOLATED.unsupported_features if name else frozenset())
+    )
+    assert names(found, world, gateway_class(), settings=lacking) == ("a.b.example.com",)
+    assert names(found, world, settings=lacking) == ()
+
+
+def test_listeners_of_admitted_listener_sets_count() -> None:
+    """They are listeners of the same Gateway."""
+    sets = listener_set("ls", listener("a", hostname="a.example.com"))
+    found = route(parents=[parent("g", "wide")], hostnames=["a.example.com", "b.example.com"])
+    assert names(found, wide(), sets) == ("a.example.com", "b.example.com")
+    open_gateway = gateway("g", listener("wide", hostname="*.example.com"), allowedListeners=allow())
+    assert names(found, open_gateway, sets) == ("b.example.com",)
+    inner = route(parents=[parent("ls", "a", kind="ListenerSet")])
+    assert names(inner, open_gateway, sets, at=node("ListenerSet", "ls", "a")) == ("a.example.com",)
+
+
+def test_only_the_route_that_is_asked_for_counts() -> None:
+    """Others may be attached."""
+    world = Topology(index(route("r"), route("other", parents=[]), wide(), complete=True))
+    assert attached_hostnames(world, WIDE, ref("HTTPRoute", "other")) == ()

@@ -1,0 +1,133 @@
+"""Which ListenerSets a Gateway admits, and which of the listeners cannot be told apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.topology import Settings
+from kubectl_policy.topology.gateway.conflicts import admits, conflicts_on, listener_sets_by_gateway
+from kubectl_policy.topology.gateway.listeners import MIXED_MODES
+from tests.build import gateway, index, listener, listener_set, resource
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+OPEN: Json = {"namespaces": {"from": "All"}}
+
+
+def reasons(*entries: dict[str, Json], settings: Settings | None = None) -> list[str]:
+    """The conflicts among a Gateway's own listeners, named a, b, c …, as `name reason`."""
+    named = [{**entry, "name": "abcdef"[number]} for number, entry in enumerate(entries)]
+    found = gateway("g", *named)
+    conflicts = conflicts_on(index(found), settings or Settings(), found.ref, ())
+    return [f"{node.section} {conflict.reason}" for node, conflict in sorted(conflicts.items())]
+
+
+TLS = listener(protocol="TLS", tls={"mode": "Terminate"}, port=443, hostname="a.example.com")
+PASSTHROUGH = listener(protocol="TLS", tls={"mode": "Passthrough"}, port=443, hostname="b.example.com")
+HTTPS = listener(protocol="HTTPS", port=443)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (listener(), listener(port=81)),
+        (listener(hostname="a.example.com"), listener(hostname="*.example.com")),
+        (listener(hostname="a.example.com"), listener()),
+        (listener(protocol="UDP", port=443), HTTPS),
+        (listener(protocol="TCP"), listener(protocol="UDP")),
+        (HTTPS, PASSTHROUGH),
+        (TLS, PASSTHROUGH),
+        (listener(protocol="SMTP"), listener()),
+        ({**listener(), "port": "80"}, {**listener(), "port": "80"}),
+    ],
+)
+def test_listeners_that_can_be_told_apart_do_not_conflict(one: dict[str, Json], other: dict[str, Json]) -> None:
+    """By port, hostname, or UDP beside everything else; what is not supported, or has no port, takes nobody's place."""
+    assert reasons(one, other) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        (listener(), listener(), "HostnameConflict"),
+        (listener(hostname="A.example.com"), listener(hostname="a.example.com"), "HostnameConflict"),
+        (listener(), listener(protocol="HTTPS", hostname="a.example.com"), "ProtocolConflict"),
+        (listener(), listener(protocol="TCP"), "ProtocolConflict"),
+        (listener(protocol="TCP"), listener(protocol="TCP"), "ProtocolConflict"),
+        (listener(protocol="UDP"), listener(protocol="UDP"), "ProtocolConflict"),
+        (HTTPS, listener(protocol="TLS", port=443), "HostnameConflict"),
+    ],
+)
+def test_of_a_gateways_own_listeners_none_wins(one: dict[str, Json], other: dict[str, Json], reason: str) -> None:
+    """All indistinct listeners are conflicted."""
+    assert reasons(one, other) == [f"a {reason}", f"b {reason}"]
+
+
+def test_tls_modes_mix_only_where_that_is_supported() -> None:
+    """Even with different hostnames (feature TLSRouteModeMixed)."""
+    without = Settings(frozenset({MIXED_MODES}))
+    assert reasons(TLS, PASSTHROUGH, settings=without) == ["a ProtocolConflict", "b ProtocolConflict"]
+    assert reasons(TLS, {**TLS, "hostname": "c.example.com"}, settings=without) == []
+
+
+def test_a_gateway_admits_no_listener_sets_by_default() -> None:
+    """`allowedListeners` has to be there and to let the namespace in."""
+    closed = gateway("closed")
+    silent = gateway("silent", allowedListeners={"namespaces": {}})
+    found = gateway("open", allowedListeners={"namespaces": {"from": "Same"}})
+    unknown = gateway(
+        "unknown", allowedListeners={"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
+    )
+    world = index(closed, silent, found, unknown)
+    ours, theirs = listener_set().ref, listener_set(namespace="baker").ref
+    assert [admits(world, item.ref, ours) for item in (closed, silent, found)] == [False, False, True]
+    assert [admits(world, item.ref, theirs) for item in (found, unknown)] == [False, None]
+
+
+def test_listener_sets_precede_each_other_by_age_then_by_name() -> None:
+    """The name is compared as `{namespace}/{name}`; those of unknown age come last."""
+    found = [
+        resource("ListenerSet", "lost", {}),
+        listener_set("a", age=2),
+        listener_set("z", age=1),
+        listener_set("b", age=1),
+        listener_set("b", age=1, group=GATEWAY_API_EXPERIMENTAL),
+        listener_set("a", namespace="aa", parent_namespace="default"),
+        listener_set("b-b", namespace="a-a", parent_namespace="default"),
+    ]
+    expected = [found[position].ref for position in (3, 4, 2, 1, 6, 5)]
+    assert listener_sets_by_gateway(index(*found)) == {gateway().ref: tuple(expected)}
+    assert listener_sets_by_gateway(index(*reversed(found))) == {gateway().ref: tuple(expected)}
+
+
+def test_the_gateway_precedes_its_listener_sets() -> None:
+    """A listener that loses leaves room for those of its own set, and one that loses takes no place from later sets."""
+    own = gateway("g", listener("own"), allowedListeners=OPEN)
+    first = listener_set("first", listener("tcp", "TCP"), listener("http", hostname="a.example.com"), age=1)
+    second = listener_set("second", listener("http", hostname="a.example.com"), listener("udp", "UDP"), age=2)
+    world = index(own, first, second)
+    conflicts = conflicts_on(world, Settings(), own.ref, [first.ref, second.ref])
+    assert {f"{node.object.name}#{node.section}": conflict for node, conflict in conflicts.items()} == {
+        "first#tcp": ("ProtocolConflict", (own.ref, "own")),
+        "second#http": ("HostnameConflict", (first.ref, "http")),
+    }
+
+
+def test_listeners_of_one_set_that_rule_each_other_out_take_no_place() -> None:
+    """A later set may have it; but nothing takes the place of a Gateway's own listeners."""
+    own = gateway("g", listener("a"), listener("b"), allowedListeners=OPEN)
+    late = listener_set("late", listener("a"), age=3)
+    first = listener_set("first", listener("x", port=81), listener("y", port=81), age=1)
+    second = listener_set("second", listener("z", port=81), age=2)
+    conflicts = conflicts_on(index(own, first, second, late), Settings(), own.ref, [first.ref, second.ref, late.ref])
+    assert sorted(f"{node.object.name}#{node.section}" for node in conflicts) == [
+        "first#x",
+        "first#y",
+        "g#a",
+        "g#b",
+        "late#a",
+    ]

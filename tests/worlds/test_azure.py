@@ -1,0 +1,140 @@
+"""Application Gateway for Containers: settings stand in `default` or `override`, which beats every default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import analyze
+from kubectl_policy.questions.describe.objects import describe
+from tests import build
+from tests.implementations import edited, manifests, reported, settings, sources, spec_at, states, without
+
+if TYPE_CHECKING:
+    from kubectl_policy import Snapshot
+    from kubectl_policy.model import Json
+    from tests.implementations import Condition
+
+GROUP: Final = "alb.networking.azure.io"
+ROUTES: Final = f"RoutePolicy.{GROUP}"
+FIREWALL: Final = f"WebApplicationFirewallPolicy.{GROUP}"
+SEATS: Final = "foyer > https > tickets > seats"
+PAYMENT: Final = "foyer > https > tickets > payment"
+AFFINITY: Final[Json] = {"affinityType": "managed-cookie", "cookieName": "seat"}
+WAF: Final = "/subscriptions/s/providers/Microsoft.Network/applicationGatewayWebApplicationFirewallPolicies"
+
+
+def world(*deleted: str) -> Snapshot:
+    """The theatre, perhaps without some of its policies."""
+    return without(manifests("azure"), *deleted)
+
+
+def test_an_override_beats_a_default_field_by_field() -> None:
+    """For the payment alone; what the override leaves open comes from the default."""
+    analysis = analyze(world())
+    assert settings(analysis, ROUTES) == {
+        SEATS: {"timeouts": {"routeTimeout": "10s"}, "sessionAffinity": AFFINITY},
+        PAYMENT: {"timeouts": {"routeTimeout": "60s"}, "sessionAffinity": AFFINITY},
+    }
+    assert sources(analysis, ROUTES, PAYMENT) == {
+        "timeouts.routeTimeout": "box-office/payment",
+        "sessionAffinity.affinityType": "box-office/tickets",
+        "sessionAffinity.cookieName": "box-office/tickets",
+    }
+
+
+def test_an_override_above_beats_one_below() -> None:
+    """Of two overrides, that of the route beats that of its rule; of two defaults the rule's wins."""
+    above: Json = {"timeouts": {"routeTimeout": "5s"}}
+    overriding = edited(world(), "RoutePolicy box-office/tickets", default=None, override=above)
+    assert settings(analyze(overriding), ROUTES)[PAYMENT] == above
+    yielding = edited(world(), "RoutePolicy box-office/payment", override=None, default={"timeouts": {}})
+    assert settings(analyze(yielding), ROUTES)[PAYMENT]["timeouts"] == {"routeTimeout": "10s"}
+
+
+def test_a_policy_for_some_listeners_is_on_no_other() -> None:
+    """The reference has a list, `sectionNames`."""
+    strict = {"policyType": {"type": "predefined", "name": "2023-06-S"}}
+    assert settings(analyze(world()), f"FrontendTLSPolicy.{GROUP}") == {"foyer > https": strict}
+    both: Json = {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": "foyer",
+        "sectionNames": ["http", "https"],
+    }
+    found = settings(
+        analyze(edited(world(), "FrontendTLSPolicy house/strict", targetRef=both)), "FrontendTLSPolicy." + GROUP
+    )
+    assert found == {"foyer > http": strict, "foyer > https": strict}
+
+
+def test_a_routes_firewall_for_the_gateways_is_assumed() -> None:
+    """No text says what becomes of two, and the answer says that."""
+    analysis = analyze(world())
+    house, cashiers = ({"webApplicationFirewall": {"id": f"{WAF}/{name}"}} for name in ("doormen", "cashiers"))
+    assert settings(analysis, FIREWALL) == {
+        "foyer > http": house,
+        "foyer > https": house,
+        SEATS: cashiers,
+        PAYMENT: cashiers,
+    }
+    answer = describe(analysis, build.node("HTTPRoute", "tickets", namespace="box-office"))
+    assumed = {group.assumed for group in answer.in_force if group.kind.kind == "WebApplicationFirewallPolicy"}
+    assert assumed == {("merge strategy",)}
+
+
+def test_a_service_of_another_namespace_needs_a_grant() -> None:
+    """The box-office lets health checks of the house in; without the grant the policy is not permitted."""
+    payment = build.node("Service", "payment", namespace="box-office", group="")
+    kind = f"HealthCheckPolicy.{GROUP}"
+    assert spec_at(analyze(world()), kind, payment) == [{"interval": "5s", "http": {"path": "/open"}}]
+    refused = analyze(world("ReferenceGrant box-office/health-checks"))
+    assert spec_at(refused, kind, payment) == []
+    assert states(refused)["HealthCheckPolicy house/payment"] == ("NotPermitted", [])
+
+
+def test_backends_are_asked_over_tls() -> None:
+    """The Service that has a policy, and not the other one."""
+    kind = f"BackendTLSPolicy.{GROUP}"
+    seats, payment = (build.node("Service", name, namespace="box-office", group="") for name in ("seats", "payment"))
+    assert spec_at(analyze(world()), kind, seats) == [{"sni": "seats.theatre.example", "ports": [{"port": 8443}]}]
+    assert spec_at(analyze(world()), kind, payment) == []
+
+
+def test_what_became_of_every_policy() -> None:
+    """One without its Service, two in part."""
+    assert states(analyze(world())) == {
+        "BackendTLSPolicy box-office/seats": ("Enforced", []),
+        "BackendTLSPolicy box-office/wardrobe": ("TargetNotFound", []),
+        "FrontendTLSPolicy house/strict": ("Enforced", []),
+        "HealthCheckPolicy house/payment": ("Enforced", []),
+        "RoutePolicy box-office/payment": ("Enforced", []),
+        "RoutePolicy box-office/tickets": ("PartiallyEnforced", ["box-office/payment"]),
+        "WebApplicationFirewallPolicy box-office/cashiers": ("Enforced", []),
+        "WebApplicationFirewallPolicy house/doormen": ("PartiallyEnforced", ["box-office/cashiers"]),
+    }
+
+
+ACCEPTED: Final[dict[str, dict[str, Condition]]] = {"": {"Accepted": ("True", "Accepted", ())}}
+
+
+def test_what_would_be_reported() -> None:
+    """In the policy's own status; a reference that leads nowhere under ResolvedRefs."""
+    analysis = analyze(world())
+    assert {str(found.ref): reported(analysis, str(found.ref)) for found in analysis.policies} == {
+        "BackendTLSPolicy box-office/seats": ACCEPTED,
+        "BackendTLSPolicy box-office/wardrobe": {"": {"ResolvedRefs": ("False", "ServiceNotFound", ())}},
+        "FrontendTLSPolicy house/strict": ACCEPTED,
+        "HealthCheckPolicy house/payment": ACCEPTED,
+        "RoutePolicy box-office/payment": ACCEPTED,
+        "RoutePolicy box-office/tickets": ACCEPTED,
+        "WebApplicationFirewallPolicy box-office/cashiers": ACCEPTED,
+        "WebApplicationFirewallPolicy house/doormen": ACCEPTED,
+    }
+    wrong: Json = {"group": "", "kind": "ConfigMap", "name": "x"}
+    found = analyze(edited(world(), "BackendTLSPolicy box-office/seats", targetRef=wrong))
+    assert reported(found, "BackendTLSPolicy box-office/seats") == {"": {"ResolvedRefs": ("False", "InvalidKind", ())}}
+    far: Json = {"group": "", "kind": "Service", "name": "s", "namespace": "house"}
+    found = analyze(edited(world(), "BackendTLSPolicy box-office/seats", targetRef=far))
+    assert reported(found, "BackendTLSPolicy box-office/seats") == {
+        "": {"ResolvedRefs": ("False", "RefNotPermitted", ())}
+    }

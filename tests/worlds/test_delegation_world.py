@@ -1,0 +1,91 @@
+"""The fixture world of routes that delegate to routes: each answer by value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import NodeRef, analyze
+from kubectl_policy.questions.describe.objects import describe
+from tests.build import ref
+from tests.implementations import manifests
+from tests.worlds.test_fixtures import words
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, ObjectRef
+
+SHOP = "rule shop of HTTPRoute platform/site"
+CART = "kgateway > front > http > site > shop > cart > items > cart > 80"
+POSTS = "kgateway > front > http > site > blog > posts > rule[0] > posts > 80"
+
+
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    """The world."""
+    return analyze(manifests("delegation"))
+
+
+def http_route(name: str) -> ObjectRef:
+    """One of its routes."""
+    namespace = {"site": "platform", "posts": "blog"}.get(name, "shop")
+    return ref("HTTPRoute", name, namespace)
+
+
+def test_paths_run_through_the_routes_of_the_teams(analysis: Analysis) -> None:
+    """From the platform's route down to the Services of others, and to no rule that no request reaches."""
+    found = {name: describe(analysis, NodeRef(http_route(name))).paths for name in ("site", "cart", "posts")}
+    assert {name: [words(path) for path in paths] for name, paths in found.items()} == {
+        "site": [POSTS, CART],
+        "cart": [CART],
+        "posts": [POSTS],
+    }
+
+
+@pytest.mark.parametrize(("name", "retry", "buffer"), [("cart", "cart", "house"), ("posts", "house", "house")])
+def test_policies_of_the_route_above_reach_those_below(analysis: Analysis, name: str, retry: str, buffer: str) -> None:
+    """The shop's own retries beat those of the house; the rest is the house's."""
+    (path,) = describe(analysis, NodeRef(http_route(name))).paths
+    rule = next(place for place, node in enumerate(path) if node.section and node.object == http_route(name))
+    (effective,) = analysis.effective_on(path[: rule + 1])
+    sources = {fate.field: fate.source.object.name for fate in effective.fates() if fate.state == "effective"}
+    assert {field.partition(".")[0]: source for field, source in sources.items()} == {"retry": retry, "buffer": buffer}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "message"),
+    [
+        (
+            "search",
+            "UnsupportedValue",
+            f"{SHOP} refers to it, but it has hostnames, which only the route above may have",
+        ),
+        ("returns", "", f"none of its matches lies inside those of {SHOP}"),
+    ],
+)
+def test_a_route_that_is_passed_over_says_why(analysis: Analysis, name: str, reason: str, message: str) -> None:
+    """With the policy that it escapes by that."""
+    answer = describe(analysis, NodeRef(http_route(name)))
+    (found,) = answer.not_applying
+    assert (found.reason, found.message) == (reason, message)
+    assert (found.policy and found.policy.name, found.target) == ("house", NodeRef(http_route("site")))
+    assert not answer.carries_traffic
+    assert answer.policies == ()
+
+
+def test_a_rule_that_is_not_reached_says_so(analysis: Analysis) -> None:
+    """Of a route whose other rule is."""
+    for section in ("", "orders"):
+        (found,) = describe(analysis, NodeRef(http_route("cart"), section)).not_applying
+        assert (found.policy, found.target) == (None, NodeRef(http_route("site"), "shop"))
+        assert found.message == "no request gets from there to orders, whose matches lie outside"
+    assert describe(analysis, NodeRef(http_route("cart"), "items")).not_applying == ()
+
+
+def test_what_the_policies_come_to(analysis: Analysis) -> None:
+    """The house's is beaten in the cart alone."""
+    found = {policy.ref.name: analysis.enforcement(policy.ref) for policy in analysis.policies}
+    assert {name: (one.state, [by.name for by in one.by]) for name, one in found.items()} == {
+        "house": ("PartiallyEnforced", ["cart"]),
+        "cart": ("Enforced", []),
+    }

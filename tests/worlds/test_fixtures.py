@@ -1,0 +1,308 @@
+"""The fixture worlds say what they promise: every answer by value, and no problem that is not part of the story."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles, plain
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json
+
+FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+GATEWAY_API: Final = "gateway.networking.k8s.io"
+BACKEND_TLS: Final = f"BackendTLSPolicy.{GATEWAY_API}"
+# Every world, with the problems in it that are part of its story: (rule, subject).
+WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
+    "unknown-kind": [],
+    "unheard-of-kind": [
+        ("target-kind-unsupported", "AllowancePolicy diner/kitchen"),
+        ("target-missing", "AllowancePolicy diner/takeaway"),
+        ("section-missing", "AllowancePolicy diner/third-course"),
+    ],
+    "bakery": [("target-missing", "RetryPolicy baker/wedding")],
+    "envoy-gateway": [("target-not-permitted", "SecurityPolicy platform/login")],
+    "kuadrant": [],
+    "reported": [("target-not-managed", "BackendTrafficPolicy platform/internal-retries")],
+    "delegation": [],
+    "gloo": [("target-not-permitted", "RouteOption platform/faults")],
+    "linkerd": [],
+    "gke": [],
+    "aws": [("target-missing", "VpcAssociationPolicy ferries/old-pier")],
+    "azure": [("target-missing", "BackendTLSPolicy box-office/wardrobe")],
+    "kong": [],
+    "kuma": [],
+    "nginx-gateway-fabric": [
+        ("target-not-permitted", "PayloadProcessor newsroom/moderation"),
+        ("policy-invalid", "ProxySettingsPolicy newsroom/tiny"),
+        ("target-overlaps", "RateLimitPolicy newsroom/archive"),
+        ("target-unknown", "UpstreamSettingsPolicy newsroom/memory"),
+        ("target-not-enabled", "WAFPolicy platform/basics"),
+    ],
+    "kgateway": [("policy-invalid", "TrafficPolicy sailings/guard")],
+    "worked-examples/1-direct": [],
+    "worked-examples/2-atomic": [],
+    "worked-examples/3-merge": [],
+    "worked-examples/4-process": [],
+    "worked-examples/5-retry-on": [],
+    "worked-examples/6-cdn": [],
+}
+HTTP: Final = "public > edge > http > baker > rule[0] > oven > 8080"
+HTTPS: Final = "public > edge > https > baker > rule[0] > oven > 8080"
+
+
+def load(world: str, *profiles: Path) -> Analysis:
+    """The analysis of a world; with its own profile file if it has one."""
+    own = FIXTURES / world / "profile.yaml"
+    files = [*profiles, own] if own.is_file() else list(profiles)
+    manifests = sorted(path for path in (FIXTURES / world).glob("*.yaml") if path != own)
+    return analyze(load_manifests(manifests), profiles=[found for file in files for found in load_profiles(file)])
+
+
+def words(path: tuple[NodeRef, ...]) -> str:
+    """A path without its Namespaces, each node by its own name."""
+    return " > ".join(node.section or node.object.name for node in path if node.kind != "Namespace")
+
+
+def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
+    """The effective settings of one policy kind on every full path that has any."""
+    return {
+        words(path): plain(effective.spec)
+        for path in ends(analysis)
+        for effective in analysis.resolver.effective(path)
+        if str(effective.kind) == kind
+    }
+
+
+def ends(analysis: Analysis) -> list[tuple[NodeRef, ...]]:
+    """Every full path through a route."""
+    routes = [GroupKind(GATEWAY_API, kind) for kind in ("HTTPRoute", "GRPCRoute")]
+    found = [route.ref for kind in routes for route in analysis.index.of_kind(kind)]
+    return [path for ref in found for path in analysis.topology.ends(NodeRef(ref))]
+
+
+def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
+    """Who set each effective field of a kind on one path."""
+    found = next(end for end in ends(analysis) if words(end) == path)
+    effective = next(item for item in analysis.resolver.effective(found) if str(item.kind) == kind)
+    return {".".join(field): str(leaf.source.object) for field, leaf in leaves(effective.spec)}
+
+
+def enforcement(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
+    """The state of every policy, and what beats it."""
+    found = {policy.ref: analysis.enforcement(policy.ref) for policy in analysis.policies}
+    return {ref.name: (outcome.state, [by.name for by in outcome.by]) for ref, outcome in found.items()}
+
+
+def affecting(analysis: Analysis, service: str, namespace: str = "demo") -> list[str]:
+    """The policies that affect a Service."""
+    ref = ObjectRef(GroupKind("", "Service"), namespace, service)
+    return [policy.name for policy in analysis.affected_by(NodeRef(ref))]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_no_world_has_a_problem_that_is_not_part_of_its_story(world: str) -> None:
+    """A reader who meets an unexpected diagnostic would look for the lesson in it."""
+    analysis = load(world)
+    assert [(found.rule, str(found.subject)) for found in analysis.diagnostics] == WORLDS[world]
+    assert analysis.snapshot.gaps == ()
+    assert analysis.snapshot.ignored == 0
+
+
+def test_every_world_is_tested() -> None:
+    """A new world is of no use to anybody until something is asserted of it."""
+    found = {path.parent.relative_to(FIXTURES).as_posix() for path in FIXTURES.rglob("*.yaml")}
+    assert found - {"profiles"} == set(WORLDS)
+
+
+def test_the_console_is_the_only_thing_behind_the_admin_listener() -> None:
+    """One might expect jwt to protect the bread route, which names the whole Gateway; its hostname keeps it out."""
+    analysis = load("bakery")
+    baker = ObjectRef(GroupKind(GATEWAY_API, "HTTPRoute"), "baker", "baker")
+    bindings = analysis.topology.bindings(baker)
+    found = {item.listener.section: (item.state, item.reason) for item in bindings if item.listener}
+    assert found == {
+        "http": ("attached", ""),
+        "https": ("attached", ""),
+        "admin": ("refused", "NoMatchingListenerHostname"),
+    }
+    assert list(settings(analysis, "SecurityPolicy.example.io")) == [
+        "public > edge > admin > console > rule[0] > console > 8080"
+    ]
+
+
+def test_the_bread_route_has_the_retries_of_its_namespace_with_a_shorter_timeout() -> None:
+    """The answer that the README opens with: two policies, each with what it sets."""
+    analysis = load("bakery")
+    expected = {"attempts": 5, "perTryTimeout": "2s", "retryOn": ["5xx"]}
+    retries = settings(analysis, "RetryPolicy.example.io")
+    assert (retries[HTTP], retries[HTTPS]) == (expected, expected)
+    assert sources(analysis, "RetryPolicy.example.io", HTTPS) == {
+        "attempts": "RetryPolicy baker/resilience",
+        "perTryTimeout": "RetryPolicy baker/quick",
+        "retryOn": "RetryPolicy baker/resilience",
+    }
+
+
+def test_the_gateways_timeout_beats_the_routes_own_on_https_alone() -> None:
+    """An atomic override on one listener leaves the other listener to the route's own policy."""
+    analysis = load("bakery")
+    timeouts = settings(analysis, "TimeoutPolicy.example.io")
+    assert (timeouts[HTTP], timeouts[HTTPS]) == ({"request": "30s"}, {"request": "10s"})
+    assert sources(analysis, "TimeoutPolicy.example.io", HTTPS) == {"request": "TimeoutPolicy infra/strict"}
+
+
+def test_the_reference_grant_lets_the_menu_reach_the_other_teams_service() -> None:
+    """A Service of the pastry team is affected by policies of all three teams, its own one on the port."""
+    analysis = load("bakery")
+    assert affecting(analysis, "cream", "pastry") == ["resilience", "strict"]
+    assert set(settings(analysis, BACKEND_TLS)) == {
+        "public > edge > https > menu > cream > cream > https",
+        "public > internal > http > menu > cream > cream > https",
+        "public > edge > https > cakes > rule[0] > cream > https",
+    }
+
+
+@pytest.mark.parametrize("profiles", [[], [FIXTURES / "profiles" / "example.io.yaml"]], ids=["labels", "profiles"])
+def test_what_became_of_the_policies_of_the_bakery(profiles: list[Path]) -> None:
+    """One of every fate; the profile file says nothing else than the definitions do."""
+    assert enforcement(load("bakery", *profiles)) == {
+        "cream": ("Enforced", []),
+        "global": ("Overridden", ["resilience"]),
+        "jwt": ("Enforced", []),
+        "own": ("Enforced", []),
+        "quick": ("Enforced", []),
+        "resilience": ("PartiallyEnforced", ["own", "quick"]),
+        "slow": ("PartiallyEnforced", ["strict"]),
+        "strict": ("Enforced", []),
+        "till": ("Enforced", []),
+        "till-rush-hour": ("Conflicted", ["till"]),
+        "wedding": ("TargetNotFound", []),
+    }
+
+
+def test_the_profile_file_of_the_bakery_changes_where_retries_take_effect() -> None:
+    """With effectiveTargets, a RetryPolicy takes effect at the rules of routes and not at what is below them."""
+    analysis = load("bakery", FIXTURES / "profiles" / "example.io.yaml")
+    resilience = ObjectRef(GroupKind("example.io", "RetryPolicy"), "baker", "resilience")
+    outcomes = analysis.enforcement(resilience).outcomes
+    assert {(effective.target.kind, bool(effective.target.section)) for effective in outcomes} == {
+        ("HTTPRoute", True),
+        ("GRPCRoute", True),
+    }
+
+
+def test_an_unknown_kind_is_guessed_until_a_profile_knows_it() -> None:
+    """Replaced whole by shape alone; merged field by field, but for the labels, with the profile."""
+    path = "demo > edge > http > shop > rule[0] > shop > 8080"
+    kind = "QuotaPolicy.limits.example.net"
+    guessed = load("unknown-kind")
+    assert settings(guessed, kind)[path] == {"requests": 20, "labels": {"team": "shop"}}
+    assert guessed.registry.policy_kinds[0].assumed == ("being a policy", "class", "merge strategy")
+    known = load("unknown-kind", FIXTURES / "profiles" / "limits.example.net.yaml")
+    assert settings(known, kind)[path] == {"requests": 20, "burst": 500, "labels": {"team": "shop"}}
+    assert known.registry.policy_kinds[0].assumed == ()
+
+
+def test_worked_example_1() -> None:
+    """Direct, None: b1 is red and affected by p1 alone; p2 is in conflict with it; nothing affects b2."""
+    analysis = load("worked-examples/1-direct")
+    assert settings(analysis, "ColorPolicy.example.io") == {
+        "demo > g1 > http > r1 > rule[0] > b1 > 8080": {"color": "red"}
+    }
+    assert enforcement(analysis) == {"p1": ("Enforced", []), "p2": ("Conflicted", ["p1"])}
+    assert affecting(analysis, "b1") == ["p1"]
+    assert affecting(analysis, "b2") == []
+
+
+def test_worked_example_2() -> None:
+    """Atomic: each path has the one spec that is left standing, and what it replaces is gone whole."""
+    analysis = load("worked-examples/2-atomic")
+    assert settings(analysis, "ColorPolicy.example.io") == {
+        "demo > g1 > http > r1 > rule[0] > b1 > 8080": {"color": "blue"},
+        "demo > g1 > http > r2 > rule[0] > b1 > 8080": {"color": "red"},
+        "demo > g2 > http > r3 > rule[0] > b1 > 8080": {"color": "yellow"},
+        "demo > g2 > http > r4 > rule[0] > b2 > 8080": {"color": "yellow"},
+    }
+    assert enforcement(analysis) == {
+        "p1": ("PartiallyEnforced", ["p2"]),
+        "p2": ("Enforced", []),
+        "p3": ("Enforced", []),
+        "p4": ("Overridden", ["p3"]),
+    }
+    assert affecting(analysis, "b1") == ["p1", "p2", "p3"]
+    assert affecting(analysis, "b2") == ["p3"]
+
+
+def test_worked_example_3() -> None:
+    """Two fields: where a stanza patches, fields of both policies are in force; where it is atomic, of one alone."""
+    analysis = load("worked-examples/3-merge")
+    assert settings(analysis, "ColorPolicy.example.io") == {
+        "demo > g1 > http > r1 > rule[0] > b1 > 8080": {"light": "blue"},
+        "demo > g1 > http > r2 > rule[0] > b1 > 8080": {"dark": "brown", "light": "red"},
+        "demo > g2 > http > r3 > rule[0] > b1 > 8080": {"light": "yellow"},
+        "demo > g2 > http > r4 > rule[0] > b2 > 8080": {"dark": "olive", "light": "yellow"},
+    }
+    assert enforcement(analysis) == {
+        "p1": ("PartiallyEnforced", ["p2"]),
+        "p2": ("Enforced", []),
+        "p3": ("Enforced", []),
+        "p4": ("PartiallyEnforced", ["p3"]),
+    }
+    assert affecting(analysis, "b1") == ["p1", "p2", "p3"]
+    assert affecting(analysis, "b2") == ["p3", "p4"]
+
+
+def test_worked_example_4() -> None:
+    """The abstract process: c1 has m1 in the context of b1, m1 and m2 in the context of b2; c2 has both."""
+    analysis = load("worked-examples/4-process")
+    assert settings(analysis, "ColorPolicy.example.io") == {
+        "demo > a1 > http > b1 > rule[0] > c1 > 8080": {"dark": "brown"},
+        "demo > a1 > http > b2 > rule[0] > c1 > 8080": {"dark": "brown", "light": "blue"},
+        "demo > a1 > http > b2 > rule[0] > c2 > 8080": {"dark": "brown", "light": "blue"},
+    }
+    assert enforcement(analysis) == {"m1": ("Enforced", []), "m2": ("Enforced", [])}
+
+
+@pytest.mark.parametrize(
+    ("route", "expected", "source"),
+    [
+        ("plain", ["gateway"], "RetryOnPolicy demo/relaxed"),
+        ("tuned", ["route"], "RetryOnPolicy demo/tuned"),
+        ("insisting", ["own"], "HTTPRoute demo/insisting"),
+        ("insisted", ["override"], "RetryOnPolicy demo/insisted"),
+        ("twice", ["first"], "RetryOnPolicy demo/first"),
+        ("obeying", ["strict"], "RetryOnPolicy demo/strict"),
+        ("defying", ["strict"], "RetryOnPolicy demo/strict"),
+    ],
+)
+def test_worked_example_5(route: str, expected: list[str], source: str) -> None:
+    """Overrides beat a route's own value, which beats defaults; the higher override and the lower default win."""
+    analysis = load("worked-examples/5-retry-on")
+    node = NodeRef(ObjectRef(GroupKind(GATEWAY_API, "HTTPRoute"), "demo", route))
+    (effective,) = analysis.effective(node)
+    assert plain(effective.spec) == {"retryOn": expected}
+    assert [str(leaf.source.object) for _, leaf in leaves(effective.spec)] == [source]
+
+
+def test_worked_example_6() -> None:
+    """An override and a default in one policy, and one field of three changed below; each field knows its source."""
+    analysis = load("worked-examples/6-cdn")
+    path = "demo > edge > http > shop > rule[0] > shop > 8080"
+    kind = "CDNCachingPolicy.example.io"
+    assert settings(analysis, kind)[path] == {
+        "cdn": {
+            "enabled": True,
+            "cachePolicy": {"includeHost": True, "includeProtocol": True, "includeQueryString": False},
+        }
+    }
+    assert sources(analysis, kind, path) == {
+        "cdn.enabled": "CDNCachingPolicy demo/on-gateway",
+        "cdn.cachePolicy.includeHost": "CDNCachingPolicy demo/on-gateway",
+        "cdn.cachePolicy.includeProtocol": "CDNCachingPolicy demo/on-gateway",
+        "cdn.cachePolicy.includeQueryString": "CDNCachingPolicy demo/on-route",
+    }

@@ -1,0 +1,134 @@
+"""Linkerd: every AuthorizationPolicy on the way authorizes, and a Server has one rate limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import analyze
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from tests import build
+from tests.implementations import (
+    added,
+    affecting,
+    manifests,
+    policy,
+    policy_ref,
+    reported,
+    spec_at,
+    states,
+    without,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, Snapshot
+    from kubectl_policy.model import Json, NodeRef
+
+GROUP: Final = "policy.linkerd.io"
+AUTHORIZATION: Final = f"AuthorizationPolicy.{GROUP}"
+LIMIT: Final = f"HTTPLocalRateLimitPolicy.{GROUP}"
+HOME: Final = "observatory"
+PICTURES: Final = build.node("HTTPRoute", "pictures", namespace=HOME)
+ASTRONOMERS: Final[Json] = [{"group": GROUP, "kind": "MeshTLSAuthentication", "name": "astronomers"}]
+GUEST: Final[Json] = [{"kind": "ServiceAccount", "name": "guest", "namespace": "university"}]
+VISITORS: Final[Json] = [{"group": GROUP, "kind": "NetworkAuthentication", "name": "visitors"}]
+
+
+def server(name: str) -> NodeRef:
+    """A Server of the observatory."""
+    return build.node("Server", name, namespace=HOME, group=GROUP)
+
+
+def world(*deleted: str) -> Snapshot:
+    """The observatory, perhaps without some of its policies."""
+    return without(manifests("linkerd"), *deleted)
+
+
+def authorizations(analysis: Analysis, node: NodeRef) -> dict[str, Json]:
+    """Who is let in at a node, by the policy that says so."""
+    (spec,) = spec_at(analysis, AUTHORIZATION, node)
+    found: dict[str, Json] = {}
+    for name, said in spec.items():
+        assert isinstance(said, dict)
+        found[name] = said["requiredAuthenticationRefs"]
+    return found
+
+
+def test_a_policy_on_the_namespace_and_one_on_the_server_both_authorize() -> None:
+    """None beats another; the other Server has the Namespace's alone."""
+    analysis = analyze(world())
+    assert authorizations(analysis, server("telescope")) == {
+        f"{HOME}/astronomers": ASTRONOMERS,
+        f"{HOME}/guests": GUEST,
+    }
+    assert authorizations(analysis, server("archive")) == {f"{HOME}/astronomers": ASTRONOMERS}
+
+
+def test_a_policy_on_a_route_authorizes_there_alone() -> None:
+    """Beside that of the Namespace; those of the Server are not tied to the route, which the answer says."""
+    analysis = analyze(world())
+    assert authorizations(analysis, PICTURES) == {f"{HOME}/astronomers": ASTRONOMERS, f"{HOME}/visitors": VISITORS}
+    assert f"AuthorizationPolicy {HOME}/visitors" not in affecting(analysis, server("telescope"))
+    (group,) = describe(analysis, PICTURES).in_force
+    assert group.profile.approximate
+    assert "Servers are not tied to their routes" in group.profile.notes
+
+
+def test_a_policy_on_the_namespace_affects_every_server_and_no_other_namespaces() -> None:
+    """As each Server's own answer says."""
+    elsewhere = build.resource("Server", "elsewhere", group=GROUP, namespace="university")
+    analysis = analyze(added(world(), elsewhere))
+    answer = describe_policy(analysis, policy_ref(analysis, f"AuthorizationPolicy {HOME}/astronomers"))
+    assert {str(node) for node in answer.affected} == {
+        f"HTTPRoute {HOME}/pictures",
+        f"Server {HOME}/archive",
+        f"Server {HOME}/telescope",
+    }
+    for node in answer.affected:
+        assert f"AuthorizationPolicy {HOME}/astronomers" in affecting(analysis, node)
+    assert affecting(analysis, build.node("Server", "elsewhere", namespace="university", group=GROUP)) == []
+
+
+def test_a_server_has_one_rate_limit() -> None:
+    """The oldest one; without it, the one that was refused."""
+    assert spec_at(analyze(world()), LIMIT, server("telescope")) == [
+        {"total": {"requestsPerSecond": 100}, "identity": {"requestsPerSecond": 20}}
+    ]
+    found = analyze(world(f"HTTPLocalRateLimitPolicy {HOME}/telescope"))
+    assert spec_at(found, LIMIT, server("telescope")) == [{"total": {"requestsPerSecond": 1000}}]
+    assert states(found)[f"HTTPLocalRateLimitPolicy {HOME}/perseids"] == ("Enforced", [])
+
+
+def test_what_became_of_every_policy() -> None:
+    """How ServerAuthorizations attach is not computed, so nothing is claimed of them."""
+    assert states(analyze(world())) == {
+        f"AuthorizationPolicy {HOME}/astronomers": ("Enforced", []),
+        f"AuthorizationPolicy {HOME}/guests": ("Enforced", []),
+        f"AuthorizationPolicy {HOME}/visitors": ("Enforced", []),
+        f"HTTPLocalRateLimitPolicy {HOME}/perseids": ("Conflicted", [f"{HOME}/telescope"]),
+        f"HTTPLocalRateLimitPolicy {HOME}/telescope": ("Enforced", []),
+        f"ServerAuthorization {HOME}/metrics": ("Unknown", []),
+    }
+
+
+def test_a_server_may_have_an_authorization_of_the_older_kind() -> None:
+    """Its answer says so, and does not say that there is none."""
+    unseen = describe(analyze(world()), server("archive")).unseen
+    assert [(found.what, found.reason) for found in unseen] == [
+        (f"ServerAuthorization {HOME}/metrics", f"whether it is attached to Server {HOME}/archive is not computed")
+    ]
+
+
+def test_what_would_be_reported() -> None:
+    """Of a rate limit, in its own status; of authorizations nothing, which have no status."""
+    lost = policy(LIMIT, "lost", {"targetRef": {"group": GROUP, "kind": "Server", "name": "gone"}}, namespace=HOME)
+    analysis = analyze(added(world(), lost))
+    assert {str(found.ref): reported(analysis, str(found.ref)) for found in analysis.policies} == {
+        f"AuthorizationPolicy {HOME}/astronomers": {},
+        f"AuthorizationPolicy {HOME}/guests": {},
+        f"AuthorizationPolicy {HOME}/visitors": {},
+        f"HTTPLocalRateLimitPolicy {HOME}/lost": {"": {"Accepted": ("False", "NoMatchingTarget", ())}},
+        f"HTTPLocalRateLimitPolicy {HOME}/perseids": {"": {"Accepted": ("False", "RateLimitReasonAlreadyExists", ())}},
+        f"HTTPLocalRateLimitPolicy {HOME}/telescope": {"": {"Accepted": ("True", "Accepted", ())}},
+        f"ServerAuthorization {HOME}/metrics": {},
+    }

@@ -1,0 +1,381 @@
+"""NGINX Gateway Fabric: a route's setting stands for the Gateway's; two that set the same on one target conflict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import NodeRef, analyze, plain
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.questions.describe.policies import describe_policy
+from tests import build
+from tests.implementations import (
+    added,
+    affected,
+    edited,
+    manifests,
+    policy,
+    policy_ref,
+    reported,
+    sources,
+    spec_at,
+    states,
+    without,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy import Snapshot
+    from kubectl_policy.model import Json
+    from tests.implementations import Condition
+
+GROUP: Final = "gateway.nginx.org"
+COMMENTS: Final = build.node("HTTPRoute", "comments", namespace="newsroom")
+ARTICLES: Final = build.node("HTTPRoute", "articles", namespace="newsroom")
+ARCHIVE: Final = build.node("HTTPRoute", "archive", namespace="newsroom")
+ALERTS: Final = build.node("GRPCRoute", "alerts", namespace="newsroom")
+PRESS: Final = build.node("Gateway", "press", namespace="platform")
+DESK: Final = build.node("Gateway", "desk", namespace="platform")
+READERS: Final = build.node("Gateway", "press", "readers", "platform")
+ARTICLES_SERVICE: Final = build.node("Service", "articles", namespace="newsroom", group="")
+HOUSE: Final[dict[str, Json]] = {
+    "buffering": {"bufferSize": "8k", "buffers": {"number": 8, "size": "8k"}, "busyBuffersSize": "16k"}
+}
+CLIENTS: Final[dict[str, Json]] = {
+    "body": {"maxSize": "1m"},
+    "keepAlive": {"requests": 100, "timeout": {"server": "60s", "header": "50s"}},
+}
+EMPTY: Final[dict[str, Json]] = {}
+NOTHING: Final[list[dict[str, Json]]] = []
+MODERATION: Final[dict[str, Json]] = {
+    "processors": [{"type": "ExtProcess", "extProcess": {"backendRef": {"name": "moderation", "port": 50051}}}]
+}
+
+
+def world(*deleted: str) -> Snapshot:
+    """The newspaper, perhaps without some of its policies."""
+    return without(manifests("nginx-gateway-fabric"), *deleted)
+
+
+def waf(name: str, bundle: str) -> dict[str, Json]:
+    """The outcome of a WAFPolicy, where all policies of a target stand for themselves."""
+    source: Json = {"httpSource": {"url": f"https://bundles.paper.example/{bundle}.tgz"}}
+    return {name: {"type": "HTTP", "policySource": source}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "expected"),
+    [
+        ("ClientSettingsPolicy", READERS, [CLIENTS]),
+        (
+            "ClientSettingsPolicy",
+            COMMENTS,
+            [
+                {
+                    "body": {"maxSize": "16k", "timeout": "30s"},
+                    "keepAlive": {"requests": 100, "timeout": {"server": "10s"}},
+                }
+            ],
+        ),
+        ("ProxySettingsPolicy", COMMENTS, [{"buffering": {"disable": True, **mapping_at(HOUSE, "buffering")}}]),
+        ("ProxySettingsPolicy", ALERTS, [HOUSE]),
+        (
+            "RateLimitPolicy",
+            COMMENTS,
+            [
+                {
+                    "rateLimit": {
+                        "dryRun": True,
+                        "rejectCode": 429,
+                        "local": {
+                            "rules": [
+                                {"rate": "5r/s", "key": "$binary_remote_addr", "burst": 10},
+                                {"rate": "20r/m", "key": "$http_x_account"},
+                            ]
+                        },
+                    }
+                }
+            ],
+        ),
+        ("WAFPolicy", COMMENTS, [waf("newsroom/forms", "forms")]),
+        ("WAFPolicy", ALERTS, [waf("platform/basics", "basics")]),
+        ("PayloadProcessor", COMMENTS, [MODERATION]),
+        ("PayloadProcessor", ALERTS, NOTHING),
+        ("ObservabilityPolicy", ALERTS, [{"tracing": {"strategy": "ratio", "ratio": 10}}]),
+        ("ObservabilityPolicy", COMMENTS, [EMPTY]),
+        (
+            "UpstreamSettingsPolicy",
+            ARTICLES_SERVICE,
+            [{"zoneSize": "2m", "loadBalancingMethod": "least_conn", "keepAlive": {"connections": 16}}],
+        ),
+        (
+            "SnippetsPolicy",
+            ARCHIVE,
+            [
+                {
+                    "platform/headers": {
+                        "snippets": [{"context": "http.server.location", "value": "add_header x-paper morning;"}]
+                    },
+                    "platform/closing": {"snippets": [{"context": "http.server", "value": "lingering_close off;"}]},
+                }
+            ],
+        ),
+        ("ExternalLoadBalancer", PRESS, [{"gatewayLink": {"virtualServerAddress": "192.0.2.10"}}]),
+    ],
+)
+def test_what_is_in_force(kind: str, where: NodeRef, expected: list[dict[str, Json]]) -> None:
+    """Of every kind; setting by setting, but for what is one directive."""
+    assert spec_at(analyze(world()), f"{kind}.{GROUP}", where) == expected
+
+
+def test_every_setting_knows_who_set_it() -> None:
+    """On a route with policies of its own: theirs, and what they leave open."""
+    analysis = analyze(world())
+    (found,) = analysis.effective(COMMENTS, build.ref("ClientSettingsPolicy", "", group=GROUP).group_kind)
+    assert {fate.field: fate.source.object.qualified_name for fate in found.fates() if fate.state == "effective"} == {
+        "body.maxSize": "newsroom/short",
+        "body.timeout": "newsroom/patient",
+        "keepAlive.requests": "platform/readers",
+        "keepAlive.timeout": "newsroom/short",
+    }
+
+
+def test_on_a_listener_the_gateways_settings_hold() -> None:
+    """Where no route has a say."""
+    found = sources(analyze(world()), f"RateLimitPolicy.{GROUP}", "press > readers")
+    assert set(found.values()) == {"platform/trial"}
+
+
+def test_what_became_of_every_policy() -> None:
+    """One of every fate: in force, in part, refused for another one, overlapping, invalid, not permitted."""
+    assert states(analyze(world())) == {
+        "ClientSettingsPolicy newsroom/long": ("Conflicted", ["newsroom/short"]),
+        "ClientSettingsPolicy newsroom/patient": ("Enforced", []),
+        "ClientSettingsPolicy newsroom/short": ("Enforced", []),
+        "ClientSettingsPolicy platform/readers": ("PartiallyEnforced", ["newsroom/short"]),
+        "ExternalLoadBalancer platform/east": ("Enforced", []),
+        "ExternalLoadBalancer platform/west": ("Conflicted", ["platform/east"]),
+        "ObservabilityPolicy newsroom/everything": ("Conflicted", ["newsroom/samples"]),
+        "ObservabilityPolicy newsroom/samples": ("Enforced", []),
+        "PayloadProcessor newsroom/moderation": ("NotPermitted", []),
+        "PayloadProcessor platform/moderation": ("Enforced", []),
+        "ProxySettingsPolicy newsroom/live": ("Enforced", []),
+        "ProxySettingsPolicy newsroom/pages": ("Conflicted", ["newsroom/live"]),
+        "ProxySettingsPolicy newsroom/tiny": ("Invalid", []),
+        "ProxySettingsPolicy platform/house": ("Enforced", []),
+        "RateLimitPolicy newsroom/accounts": ("Enforced", []),
+        "RateLimitPolicy newsroom/archive": ("Invalid", []),
+        "RateLimitPolicy newsroom/writers": ("PartiallyEnforced", []),
+        "RateLimitPolicy platform/trial": ("PartiallyEnforced", ["newsroom/accounts", "newsroom/writers"]),
+        "SnippetsPolicy platform/closing": ("Enforced", []),
+        "SnippetsPolicy platform/headers": ("Enforced", []),
+        "UpstreamSettingsPolicy newsroom/connections": ("Enforced", []),
+        "UpstreamSettingsPolicy newsroom/memory": ("Enforced", []),
+        "WAFPolicy newsroom/forms": ("Enforced", []),
+        "WAFPolicy platform/basics": ("PartiallyEnforced", ["newsroom/forms"]),
+    }
+
+
+GOOD: Final[dict[str, Condition]] = {
+    "Accepted": ("True", "Accepted", ()),
+    "Programmed": ("True", "Programmed", ()),
+}
+CONFLICTED: Final[dict[str, Condition]] = {
+    "Accepted": ("False", "Conflicted", ()),
+    "Programmed": ("False", "Overridden", ()),
+}
+
+
+def refused(reason: str) -> dict[str, Condition]:
+    """The conditions on a policy that is not accepted for a reason of its own."""
+    return {"Accepted": ("False", reason, ()), "Programmed": ("False", "Reconciling", ())}
+
+
+def bare(status: str, reason: str) -> dict[str, Condition]:
+    """The conditions of kinds that say nothing of being programmed."""
+    return {"Accepted": (status, reason, ())}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ClientSettingsPolicy platform/readers", {"Gateway platform/press": GOOD}),
+        ("ClientSettingsPolicy newsroom/short", {"HTTPRoute newsroom/comments": GOOD}),
+        ("ClientSettingsPolicy newsroom/long", {"HTTPRoute newsroom/comments": CONFLICTED}),
+        (
+            "ProxySettingsPolicy newsroom/pages",
+            {"HTTPRoute newsroom/articles": CONFLICTED, "HTTPRoute newsroom/comments": CONFLICTED},
+        ),
+        ("ProxySettingsPolicy newsroom/tiny", {"GRPCRoute newsroom/alerts": refused("Invalid")}),
+        ("RateLimitPolicy newsroom/writers", {"HTTPRoute newsroom/comments": GOOD}),
+        ("RateLimitPolicy newsroom/archive", {"HTTPRoute newsroom/archive": refused("TargetConflict")}),
+        (
+            "WAFPolicy platform/basics",
+            {
+                "Gateway platform/press": bare("True", "Accepted"),
+                "Gateway platform/desk": bare("False", "NginxProxyConfigNotSet"),
+            },
+        ),
+        ("PayloadProcessor newsroom/moderation", {"HTTPRoute newsroom/comments": refused("RefNotPermitted")}),
+        (
+            "ObservabilityPolicy newsroom/everything",
+            {"HTTPRoute newsroom/articles": CONFLICTED, "HTTPRoute newsroom/comments": CONFLICTED},
+        ),
+        (
+            "UpstreamSettingsPolicy newsroom/memory",
+            {"Gateway platform/press": GOOD, "Gateway platform/desk": GOOD},
+        ),
+        ("SnippetsPolicy platform/closing", {"Gateway platform/press": GOOD}),
+        ("ExternalLoadBalancer platform/east", {"Gateway platform/press": bare("True", "Accepted")}),
+        ("ExternalLoadBalancer platform/west", {"Gateway platform/press": bare("False", "Conflicted")}),
+    ],
+)
+def test_what_would_be_reported(name: str, expected: dict[str, dict[str, Condition]]) -> None:
+    """On each target; of a Service, on the Gateways whose routes lead to it; of one that no route leads to, nothing."""
+    assert reported(analyze(world()), name) == expected
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (
+            ARTICLES,
+            {
+                "ObservabilityPolicyAffected": [
+                    "ObservabilityPolicy newsroom/everything",
+                    "ObservabilityPolicy newsroom/samples",
+                ],
+                "ProxySettingsPolicyAffected": ["ProxySettingsPolicy newsroom/pages"],
+            },
+        ),
+        (DESK, {"gateway.nginx.org/WAFPolicyAffected": ["WAFPolicy platform/basics"]}),
+        (ARCHIVE, {"RateLimitPolicyAffected": ["RateLimitPolicy newsroom/archive"]}),
+        (
+            ALERTS,
+            {
+                "ObservabilityPolicyAffected": ["ObservabilityPolicy newsroom/samples"],
+                "ProxySettingsPolicyAffected": ["ProxySettingsPolicy newsroom/tiny"],
+            },
+        ),
+        (build.node("HTTPRoute", "new-archive", namespace="newsroom"), {}),
+    ],
+    ids=str,
+)
+def test_targets_say_that_they_are_affected(where: NodeRef, expected: dict[str, list[str]]) -> None:
+    """Whatever becomes of the policy; what is below a target says nothing."""
+    assert affected(analyze(world()), where) == expected
+
+
+def test_a_refusal_names_the_setting_and_the_target() -> None:
+    """Also where it is refused on a target that nobody else has, for one that somebody has."""
+    answer = describe_policy(analyze(world()), policy_ref(analyze(world()), "ProxySettingsPolicy newsroom/pages"))
+    said = "ProxySettingsPolicy newsroom/live sets buffering.disable of HTTPRoute newsroom/comments already"
+    assert [condition.message for place in answer.expected for condition in place.conditions] == [said] * 4
+
+
+def test_what_nobody_refuses_any_more_is_in_force() -> None:
+    """Without the older policy the newer one holds on both of its targets, and false undoes nothing there."""
+    analysis = analyze(world("ProxySettingsPolicy newsroom/live"))
+    pages: Json = {"disable": False, **mapping_at(HOUSE, "buffering"), "bufferSize": "16k"}
+    assert spec_at(analysis, f"ProxySettingsPolicy.{GROUP}", COMMENTS) == [{"buffering": pages}]
+    assert states(analysis)["ProxySettingsPolicy newsroom/pages"] == ("Enforced", [])
+
+
+def test_a_policy_that_sets_something_else_is_not_refused() -> None:
+    """Two on one target with no setting in common are both in force."""
+    snapshot = edited(world(), "ClientSettingsPolicy newsroom/long", body={"maxSize": None}, keepAlive={"requests": 10})
+    assert states(analyze(snapshot))["ClientSettingsPolicy newsroom/long"] == ("Enforced", [])
+
+
+def test_an_overlap_that_the_policy_names_is_none() -> None:
+    """It may have both routes that share a location, or neither."""
+    both = [build.target(name, "HTTPRoute") for name in ("archive", "new-archive")]
+    analysis = analyze(edited(world(), "RateLimitPolicy newsroom/archive", targetRefs=list(both)))
+    assert states(analysis)["RateLimitPolicy newsroom/archive"] == ("Enforced", [])
+
+
+def test_a_true_dry_run_is_heeded() -> None:
+    """It is false alone that is not written."""
+    on = edited(world("RateLimitPolicy platform/trial"), "RateLimitPolicy newsroom/writers", rateLimit={"dryRun": True})
+    (found,) = spec_at(analyze(on), f"RateLimitPolicy.{GROUP}", COMMENTS)
+    assert mapping_at(found, "rateLimit")["dryRun"] is True
+
+
+def test_a_policy_that_says_nothing_but_what_is_passed_over_has_no_effect() -> None:
+    """It is accepted, and nobody has beaten it."""
+    alone = edited(world(), "RateLimitPolicy newsroom/writers", rateLimit={"dryRun": False})
+    analysis = analyze(alone)
+    assert states(analysis)["RateLimitPolicy newsroom/writers"] == ("NoEffect", [])
+    assert reported(analysis, "RateLimitPolicy newsroom/writers") == {"HTTPRoute newsroom/comments": GOOD}
+
+
+def test_two_firewalls_on_one_target_are_both_in_force() -> None:
+    """They are not looked at for conflicts, and a route's still stand for the Gateway's."""
+    second = policy(
+        f"WAFPolicy.{GROUP}",
+        "more",
+        {"targetRefs": [build.target("comments", "HTTPRoute")], "type": "HTTP"},
+        namespace="newsroom",
+    )
+    (found,) = spec_at(analyze(added(world(), second)), f"WAFPolicy.{GROUP}", COMMENTS)
+    assert set(found) == {"newsroom/forms", "newsroom/more"}
+
+
+def test_parameters_that_enable_nothing_let_no_firewall_in() -> None:
+    """Neither on the Gateway nor on its routes."""
+    analysis = analyze(edited(world(), "NginxProxy platform/press", waf={"enable": False}))
+    assert spec_at(analysis, f"WAFPolicy.{GROUP}", PRESS) == []
+    expected = {"HTTPRoute newsroom/comments": bare("False", "NginxProxyConfigNotSet")}
+    assert reported(analysis, "WAFPolicy newsroom/forms") == expected
+
+
+def test_tracing_needs_an_exporter_where_there_are_parameters() -> None:
+    """Articles hang on desk as well, which has none, and there it is allowed."""
+    analysis = analyze(edited(world(), "NginxProxy platform/press", telemetry=None))
+    expected = refused("NginxProxyConfigNotSet")
+    assert reported(analysis, "ObservabilityPolicy newsroom/samples") == {
+        "HTTPRoute newsroom/articles": expected,
+        "GRPCRoute newsroom/alerts": expected,
+    }
+
+
+def test_a_grant_lets_the_newsroom_have_its_own_moderation() -> None:
+    """Then the route's processor stands for the Gateway's."""
+    grant = build.grant(
+        namespace="platform",
+        sources=[(GROUP, "PayloadProcessor", "newsroom")],
+        targets=[("", "Service", "moderation")],
+    )
+    analysis = analyze(added(world(), grant))
+    assert states(analysis)["PayloadProcessor newsroom/moderation"] == ("Enforced", [])
+    assert states(analysis)["PayloadProcessor platform/moderation"] == (
+        "PartiallyEnforced",
+        ["newsroom/moderation"],
+    )
+
+
+def test_another_controllers_gateway_is_passed_over_in_silence() -> None:
+    """Nothing is attached, nothing is in force, and nothing is reported."""
+    other = build.gateway_class("nginx", "example.com/other")
+    analysis = analyze(added(world("GatewayClass nginx"), other))
+    assert {state for state, _ in states(analysis).values()} <= {"NoEffect", "Invalid", "NotPermitted", "Unknown"}
+    assert [reported(analysis, str(found.ref)) for found in analysis.policies] == [{}] * 24
+
+
+def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> None:
+    """Articles hang on desk as well, which is told not to; that is said of the whole target."""
+    on_articles = edited(world(), "WAFPolicy newsroom/forms", targetRefs=[build.target("articles", "HTTPRoute")])
+    parameters: Json = {"parametersRef": {"group": GROUP, "kind": "NginxProxy", "name": "desk"}}
+    told = edited(on_articles, "Gateway platform/desk", infrastructure=parameters)
+    desk = build.resource("NginxProxy", "desk", {"waf": {"enable": False}}, group=GROUP, namespace="platform")
+    analysis = analyze(added(told, desk))
+    kind = build.ref("WAFPolicy", "", group=GROUP).group_kind
+    found = {
+        node.object.name: plain(each.spec)
+        for each in analysis.effective(ARTICLES, kind)
+        for node in each.path
+        if node.kind == "Gateway"
+    }
+    assert found == {"press": waf("newsroom/forms", "forms")}
+    expected = {"HTTPRoute newsroom/articles": bare("False", "NginxProxyConfigNotSet")}
+    assert reported(analysis, "WAFPolicy newsroom/forms") == expected

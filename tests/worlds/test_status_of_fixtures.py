@@ -1,0 +1,149 @@
+"""What is computed of fixture worlds, reported back to them: `status` agrees, and tells every report that is bent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze, load_manifests
+from kubectl_policy.questions.predicted.policies import PolicyStatuses
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.report import status
+from tests.worlds.test_fixtures import FIXTURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from kubectl_policy import Analysis, NodeRef, ObjectRef, PolicyKindProfile
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.status.comparison import Verdict
+    from kubectl_policy.questions.status.report import StatusReport
+
+    Place: TypeAlias = tuple[ObjectRef, NodeRef | None, str]
+
+# Implementations that report in words of their own, each with the conditions that its world has.
+WORLDS: Final = {
+    "aws": 8,
+    "azure": 8,
+    "envoy-gateway": 15,
+    "gke": 10,
+    "kgateway": 36,
+    "kuadrant": 16,
+    "linkerd": 2,
+    "nginx-gateway-fabric": 55,
+}
+# Younger than the controllers of some, who say nothing while all is well.
+NOT_DUE: Final = {("ResolvedRefs", "True")}
+OPPOSITE: Final = {"True": "False", "False": "True"}
+
+
+@cache
+def analyzed(world: str) -> Analysis:
+    """The analysis of a fixture world, to which nothing else belongs."""
+    return analyze(load_manifests([FIXTURES / world], complete=True))
+
+
+def honest(condition: PolicyCondition) -> dict[str, Json]:
+    """A condition as it is computed."""
+    return {"type": condition.type, "status": condition.status, "reason": condition.reason, "message": "said"}
+
+
+def bent(condition: PolicyCondition) -> dict[str, Json]:
+    """The opposite of what is computed."""
+    return {**honest(condition), "status": OPPOSITE[condition.status]}
+
+
+def hushed(condition: PolicyCondition) -> dict[str, Json]:
+    """A condition of a type that nobody knows, in the place of the one that is computed."""
+    return {**honest(condition), "type": "Unheard"}
+
+
+def entry(
+    analysis: Analysis, profile: PolicyKindProfile, place: AncestorStatus, said: Callable[[PolicyCondition], Json]
+) -> dict[str, Json]:
+    """An entry of `status.ancestors`, by the first of the kind's controllers."""
+    assert place.ancestor
+    obj = place.ancestor.object
+    reference: dict[str, Json] = {"group": obj.group_kind.group, "kind": obj.group_kind.kind, "name": obj.name}
+    if obj.namespace:
+        reference["namespace"] = obj.namespace
+    if place.ancestor.section:
+        reference["sectionName"] = place.ancestor.section
+    controllers = sorted(profile.controllers) or sorted(_accepted(analysis))
+    conditions: list[Json] = [said(condition) for condition in place.conditions]
+    return {"ancestorRef": reference, "controllerName": controllers[0], "conditions": conditions}
+
+
+def _accepted(analysis: Analysis) -> set[str]:
+    classes = (found.raw["spec"] for found in analysis.snapshot.resources if found.ref.kind == "GatewayClass")
+    return {str(spec["controllerName"]) for spec in classes if isinstance(spec, dict)}
+
+
+def reporting(analysis: Analysis, policy: Resource, said: Callable[[PolicyCondition], Json]) -> Resource:
+    """A policy with the status that its controllers would write, in their words or in others."""
+    places = PolicyStatuses(analysis).of(policy.ref)
+    profile = analysis.registry.known(policy.ref.group_kind)
+    ancestors: list[Json] = [entry(analysis, profile, place, said) for place in places if place.ancestor]
+    own: list[Json] = [said(condition) for place in places if not place.ancestor for condition in place.conditions]
+    return replace(policy, raw={**policy.raw, "status": {"ancestors": ancestors, "conditions": own}})
+
+
+def compared(world: str, said: Callable[[PolicyCondition], Json]) -> StatusReport:
+    """The comparison of a world in which the controllers said something on every policy."""
+    analysis = analyzed(world)
+    resources = tuple(
+        reporting(analysis, found, said) if found.ref in analysis.attachments else found
+        for found in analysis.snapshot.resources
+    )
+    return status(analyze(replace(analysis.snapshot, resources=resources)), "policies", Selection())
+
+
+def computed(world: str) -> dict[Place, str]:
+    """Of every condition that is computed in a world, by policy, place and type, the status."""
+    analysis = analyzed(world)
+    statuses = PolicyStatuses(analysis)
+    return {
+        (policy, place.ancestor, condition.type): condition.status
+        for policy in analysis.attachments
+        for place in statuses.of(policy)
+        for condition in place.conditions
+    }
+
+
+def verdicts(report: StatusReport) -> dict[Place, Verdict]:
+    """The verdict on every condition."""
+    return {(one.resource.ref, each.at, each.type): each.verdict for one, each in report.comparisons}
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_controllers_that_say_what_is_computed_agree(world: str) -> None:
+    """Condition for condition, and nothing is left over."""
+    found = verdicts(compared(world, honest))
+    assert found == dict.fromkeys(computed(world), "agrees")
+    assert len(found) == WORLDS[world]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_controllers_that_say_the_opposite_disagree(world: str) -> None:
+    """Every one of their conditions is told, and which side says what."""
+    expected, report = computed(world), compared(world, bent)
+    assert verdicts(report) == dict.fromkeys(expected, "differs")
+    for one, each in report.comparisons:
+        assert each.computed
+        assert each.reported
+        assert each.computed.status == expected[one.resource.ref, each.at, each.type]
+        assert each.reported.status == OPPOSITE[each.computed.status]
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_controllers_do_not_say_is_missed(world: str) -> None:
+    """A condition of a type that is not known is no substitute."""
+    found = verdicts(compared(world, hushed))
+    missed = {place: verdict for place, verdict in found.items() if verdict != "unknown type"}
+    due = {place for place, said in computed(world).items() if (place[2], said) not in NOT_DUE}
+    assert missed == dict.fromkeys(due, "not reported")

@@ -1,0 +1,209 @@
+"""A policy kind that no one has ever heard of, given only a profile, is described, merged and checked right.
+
+It is inherited and attaches by a field of its own to Gateways, listeners, routes and rules; its rules are merged by
+name; it calls rules without a name by their place; its controller reports in words of its own.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles, plain
+from kubectl_policy.cli import run
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.predicted.policies import policy_status
+from kubectl_policy.questions.predicted.targets import target_conditions
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+
+WORLD: Final = Path(__file__).parents[2] / "fixtures" / "unheard-of-kind"
+KIND: Final = GroupKind("larder.example.dev", "AllowancePolicy")
+ROUTE: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "HTTPRoute"), "diner", "menu")
+GATEWAY: Final = ObjectRef(GroupKind("gateway.networking.k8s.io", "Gateway"), "diner", "front")
+
+GUESTS: Final = ("rules.guests", {"limit": 40, "burst": 5}, "menu")
+STAFF: Final = ("rules.staff", {"limit": 1000}, "house")
+
+
+def load(*profiles: Path) -> Analysis:
+    """The analysis of the world, with profiles."""
+    known = [profile for path in profiles for profile in load_profiles(path)]
+    return analyze(load_manifests([WORLD / "world.yaml", WORLD / "policies.yaml"]), profiles=known)
+
+
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    """The analysis of the world, with the profile."""
+    return load(WORLD / "profile.yaml")
+
+
+def policy(name: str) -> ObjectRef:
+    """A policy of the kind."""
+    return ObjectRef(KIND, "diner", name)
+
+
+def test_without_the_profile_it_is_no_policy() -> None:
+    """It has neither a label nor target references that anybody knows of: all that follows comes from the profile."""
+    assert load().registry.profile_of(KIND) is None
+    assert load().affected_by(NodeRef(ROUTE, "rule[0]")) == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "birthdays"),
+    [
+        ("rule[0]", ("rules.birthdays", {"limit": 2}, "first-course")),
+        ("orders", ("rules.birthdays", {"limit": 10}, "menu")),
+    ],
+)
+def test_rules_are_merged_by_name(analysis: Analysis, rule: str, birthdays: tuple[str, object, str]) -> None:
+    """On each path to a rule of the route; a rule that is named again is replaced whole, its window goes with it."""
+    found = analysis.effective(NodeRef(ROUTE, rule), KIND)
+    assert len(found) == 2
+    for effective in found:
+        named = [(".".join(field), leaf.value, leaf.source.object.name) for field, leaf in leaves(effective.spec)]
+        assert sorted(named) == sorted([GUESTS, STAFF, birthdays])
+        assert plain(effective.spec)["rules"] == {
+            "guests": GUESTS[1],
+            "staff": STAFF[1],
+            "birthdays": birthdays[1],
+        }
+
+
+def test_each_rule_has_its_source(analysis: Analysis) -> None:
+    """With the target by way of which it came: a Gateway, a route, or a rule that is named by its place."""
+    (effective, _) = analysis.effective(NodeRef(ROUTE, "rule[0]"), KIND)
+    assert {field[-1]: leaf.source.target for field, leaf in leaves(effective.spec)} == {
+        "guests": NodeRef(ROUTE),
+        "staff": NodeRef(GATEWAY),
+        "birthdays": NodeRef(ROUTE, "rule[0]"),
+    }
+
+
+def test_what_was_beaten_is_known(analysis: Analysis) -> None:
+    """Every rule that is declared on the path through the listener, and what became of it."""
+    through_the_door = analysis.effective(NodeRef(ROUTE, "rule[0]"), KIND)[0]
+    beaten = {
+        (fate.source.object.name, fate.field, tuple(source.object.name for source in fate.superseded_by))
+        for fate in through_the_door.fates()
+        if fate.state == "superseded"
+    }
+    assert beaten == {
+        ("house", "rules.guests", ("menu",)),
+        ("door", "rules.guests", ("menu",)),
+        ("menu", "rules.birthdays", ("first-course",)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "by"),
+    [
+        ("house", "PartiallyEnforced", ["menu"]),
+        ("door", "Overridden", ["menu"]),
+        ("menu", "PartiallyEnforced", ["first-course"]),
+        ("first-course", "Enforced", []),
+        ("third-course", "TargetNotFound", []),
+        ("takeaway", "TargetNotFound", []),
+        ("kitchen", "Invalid", []),
+    ],
+)
+def test_enforcement(analysis: Analysis, name: str, state: str, by: list[str]) -> None:
+    """What became of each policy over all its paths."""
+    found = analysis.enforcement(policy(name))
+    assert (found.state, [ref.name for ref in found.by]) == (state, by)
+
+
+def test_the_route_is_described(analysis: Analysis) -> None:
+    """Which policies affect it, and which does not although it names it."""
+    found = describe(analysis, NodeRef(ROUTE))
+    assert [ref.name for ref in found.policies] == ["first-course", "house", "menu"]
+    assert [(missed.policy.name if missed.policy else "", missed.reason) for missed in found.not_applying] == [
+        ("third-course", "TargetNotFound")
+    ]
+    assert {setting.field for group in found.in_force for setting in group.settings} == {
+        "rules.guests",
+        "rules.staff",
+        "rules.birthdays",
+    }
+
+
+def test_a_policy_is_described(analysis: Analysis) -> None:
+    """Where each of its rules is in force, who beats it elsewhere, and what it affects."""
+    found = describe_policy(analysis, policy("menu"))
+    assert [(field.field, len(field.effective_on)) for field in found.fields] == [
+        ("rules.guests", 4),
+        ("rules.birthdays", 2),
+    ]
+    assert [beater.object.name for field in found.fields for beater, _ in field.superseded] == ["first-course"]
+    assert found.affected == (NodeRef(ROUTE, "orders"), NodeRef(ROUTE, "rule[0]"))
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "conditions"),
+    [
+        ("house", NodeRef(GATEWAY), [("Seated", "True", "TableReady"), ("Served", "True", "SomeOfIt")]),
+        ("door", NodeRef(GATEWAY, "door"), [("Seated", "True", "TableReady"), ("Served", "False", "EatenByOthers")]),
+        ("menu", NodeRef(ROUTE), [("Seated", "True", "TableReady"), ("Served", "True", "SomeOfIt")]),
+        ("first-course", NodeRef(ROUTE, "rule[0]"), [("Seated", "True", "TableReady"), ("Served", "True", "AllOfIt")]),
+        ("third-course", NodeRef(ROUTE, "route-rule-3"), [("Seated", "False", "NoSuchChair")]),
+        ("takeaway", NodeRef(ROUTE._replace(name="takeaway")), [("Seated", "False", "NoSuchTable")]),
+    ],
+)
+def test_conditions_are_its_own(
+    analysis: Analysis, name: str, where: NodeRef, conditions: list[tuple[str, str, str]]
+) -> None:
+    """One entry for each target, in the words of its controller."""
+    (found,) = policy_status(analysis, policy(name))
+    assert found.ancestor == where
+    assert [(condition.type, condition.status, condition.reason) for condition in found.conditions] == conditions
+
+
+def test_the_objects_that_it_affects_say_so(analysis: Analysis) -> None:
+    """With the name of the kind in the condition, and the policies above."""
+    (found,) = target_conditions(analysis, NodeRef(ROUTE))
+    assert (found.type, found.status, found.reason) == ("larder.example.dev/AllowancePolicyApplies", "True", "Served")
+    assert [node.object.name for node in found.related] == ["door", "house", "menu"]
+
+
+def test_mistakes_are_found(analysis: Analysis) -> None:
+    """A section that is not there, a target that is not there, a kind that may not be targeted; and nothing else."""
+    assert [(found.rule, found.subject.name if found.subject else "") for found in analysis.diagnostics] == [
+        ("target-kind-unsupported", "kitchen"),
+        ("target-missing", "takeaway"),
+        ("section-missing", "third-course"),
+    ]
+
+
+def test_nothing_is_assumed(analysis: Analysis) -> None:
+    """And it is known where that is written."""
+    found = explain(analysis, "allowancepolicies")
+    assert (found.profile.assumed, found.origin and found.origin.line) == ((), 6)
+    assert found.profile.evidence == (
+        "https://larder.example.dev/docs/allowancepolicy: targets, rules by name, conditions",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "headline"),
+    [
+        (("describe", "httproute/menu"), "HTTPRoute diner/menu is affected by 3 policies, on all 4 of its paths.\n"),
+        (
+            ("describe", "allowancepolicy/door"),
+            "AllowancePolicy diner/door → Gateway diner/front, listener door has no",
+        ),
+    ],
+)
+def test_the_command_line_says_the_same(words: tuple[str, ...], headline: str) -> None:
+    """The profile is given as a file."""
+    printed = io.StringIO()
+    options = ("-n", "diner", "--offline", str(WORLD), "--profiles", str(WORLD / "profile.yaml"))
+    with redirect_stdout(printed):
+        assert run([*words, *options]) == 0
+    assert printed.getvalue().startswith(headline)
