@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Gap, Json, ObjectRef, Resource
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import EffectChange
-    from kubectl_policy.questions.changes.fields import Valued
+    from kubectl_policy.questions.changes.fields import EffectiveValue
 
 # The kinds whose names a path is told by, with their sections.
 _TOLD = ("Namespace", "Gateway", "HTTPRoute", "Service")
@@ -81,7 +81,7 @@ def words(path: Path) -> str:
     return "/".join(node.section or node.object.name for node in path if node.object.kind in _TOLD)
 
 
-def said(value: Valued | None) -> str:
+def said(value: EffectiveValue | None) -> str:
     """A value and who sets it."""
     if value is None:
         return "nothing"

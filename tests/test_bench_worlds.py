@@ -46,7 +46,7 @@ def test_one_policy_affects_every_route(tmp_path: Path) -> None:
     analysis = analyze(load_manifests([path]))
     policy = find(analysis.index, "retrypolicy", "everywhere", "team")
     answer = blast_radius(analysis, policy)
-    assert answer.spread.total == 400
+    assert answer.counts.total == 400
     assert [change.sort for change in answer.difference.effects] == ["lost"]
 
 

@@ -12,7 +12,7 @@ from tests.cases.worlds import fields, items
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.changes.fields import Valued
+    from kubectl_policy.questions.changes.fields import EffectiveValue
     from tests.cases.gwctl_question import Question
 
 
@@ -64,7 +64,7 @@ def _name(path: Path, names: list[str]) -> str:
     return next((name for name in names if on_path(path, name)), short(path))
 
 
-def _said(value: Valued | None) -> object:
+def _said(value: EffectiveValue | None) -> object:
     return "none" if value is None or value.removed else value.value
 
 

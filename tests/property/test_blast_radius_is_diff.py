@@ -31,4 +31,4 @@ def test_a_blast_radius_is_the_difference_of_deleting(world: World, choice: int,
     left = tuple(resource for resource in snapshot.resources if resource.ref not in gone)
     found = blast_radius(analyze(snapshot, profiles=profiles), subject)
     assert found.difference == diff(compare(snapshot, replace(snapshot, resources=left), profiles=profiles))
-    assert found.with_it == tuple(sorted(gone - {subject}))
+    assert found.deleted_with_it == tuple(sorted(gone - {subject}))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.fields import Valued
+    from kubectl_policy.questions.changes.fields import EffectiveValue
     from tests.oracle_differences import Leaf
     from tests.oracle_specs import Who
     from tests.property.world import World
@@ -79,7 +79,7 @@ def _said(found: StateDiff) -> Iterator[str]:
                 yield _in_words(place, _leaf(field.before), _leaf(field.after))
 
 
-def _leaf(valued: Valued | None) -> Leaf | None:
+def _leaf(valued: EffectiveValue | None) -> Leaf | None:
     if valued is None:
         return None
     assert valued.removed == (valued.value is None)

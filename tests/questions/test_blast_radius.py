@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, Touched
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(
@@ -45,9 +45,9 @@ def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WO
     return blast_radius(analyze(build.snapshot(*world, *more), profiles=[PROFILE]), subject, "team")
 
 
-def touched(*more: Resource, world: Collection[Resource] = WORLD) -> Touched:
+def reach(*more: Resource, world: Collection[Resource] = WORLD) -> PolicyReach:
     """What policy p touches."""
-    found = answer(ref(), *more, world=world).touched
+    found = answer(ref(), *more, world=world).reach
     assert found
     return found
 
@@ -60,7 +60,7 @@ def names(nodes: Collection[NodeRef]) -> list[str]:
 def test_what_was_not_read_touches_nothing() -> None:
     """Nor does deleting it change anything."""
     found = answer(build.ref("Service", "ghost", group=""))
-    assert (found.origin, found.touched, found.with_it, found.spread.total) == (None, None, (), 0)
+    assert (found.origin, found.reach, found.deleted_with_it, found.counts.total) == (None, None, (), 0)
     assert not found.difference.changes
 
 
@@ -69,21 +69,26 @@ class TestTouched:
 
     def test_nothing(self) -> None:
         """Its target does not exist: that is all there is to say."""
-        found = touched(color("p", build.target("ghost"), a=1))
-        assert (found.enforcement.state, found.affected, found.beaten, found.idle) == ("TargetNotFound", (), (), ())
+        found = reach(color("p", build.target("ghost"), a=1))
+        assert (found.enforcement.state, found.affected, found.superseded, found.detached) == (
+            "TargetNotFound",
+            (),
+            (),
+            (),
+        )
         assert [one.state for one in found.attachments] == ["target missing"]
 
     def test_where_it_has_an_effective_field(self) -> None:
         """On both routes, and nowhere else."""
-        found = touched(color("p", G, a=1))
+        found = reach(color("p", G, a=1))
         assert names(found.affected) == ["HTTPRoute default/one", "HTTPRoute default/two"]
-        assert (found.beaten, found.idle) == ((), ())
+        assert (found.superseded, found.detached) == ((), ())
 
     def test_where_others_set_all_of_it(self) -> None:
         """Grouped by who they are."""
-        found = touched(color("p", G, a=1), color("x", ONE, a=2), color("y", TWO, a=2, b=3))
+        found = reach(color("p", G, a=1), color("x", ONE, a=2), color("y", TWO, a=2, b=3))
         assert found.affected == ()
-        assert [(names(one.objects), [by.name for by in one.by]) for one in found.beaten] == [
+        assert [(names(one.objects), [by.name for by in one.by]) for one in found.superseded] == [
             (["HTTPRoute default/one"], ["x"]),
             (["HTTPRoute default/two"], ["y"]),
         ]
@@ -93,26 +98,26 @@ class TestTouched:
         both = build.gateway("g", build.listener("a"), build.listener("b", port=81))
         world = [*WORLD[:2], both, *WORLD[3:]]
         on_a = {**G, "sectionName": "a"}
-        found = touched(color("p", G, a=1), color("x", on_a, a=2), world=world)
+        found = reach(color("p", G, a=1), color("x", on_a, a=2), world=world)
         assert names(found.affected) == ["HTTPRoute default/one", "HTTPRoute default/two"]
-        assert found.beaten == ()
+        assert found.superseded == ()
 
     def test_without_settings_beside_others(self) -> None:
         """It is in force where its spec takes part."""
-        assert names(touched(color("p", ONE)).affected) == ["HTTPRoute default/one"]
+        assert names(reach(color("p", ONE)).affected) == ["HTTPRoute default/one"]
 
     def test_a_route_that_is_attached_to_nothing(self) -> None:
         """Because it is refused, or because it names no parent."""
         lost = build.route("lost", parents=[build.parent("g", "ghost")])
         alone = build.route("alone", parents=[])
         targets = [build.target(name, "HTTPRoute") for name in ("lost", "alone")]
-        found = touched(color("p", *targets, ONE, a=1), lost, alone)
-        assert [(str(one.object), one.reason) for one in found.idle] == [
+        found = reach(color("p", *targets, ONE, a=1), lost, alone)
+        assert [(str(one.object), one.reason) for one in found.detached] == [
             ("HTTPRoute default/lost", "NoMatchingParent"),
             ("HTTPRoute default/alone", ""),
         ]
-        assert "ghost" in found.idle[0].message
-        assert found.idle[1].message == "it names no parent"
+        assert "ghost" in found.detached[0].message
+        assert found.detached[1].message == "it names no parent"
 
     def test_a_rule_that_no_request_reaches(self) -> None:
         """The route above it is attached, and what it delegates never comes to this rule."""
@@ -126,10 +131,10 @@ class TestTouched:
         )
         profile = PolicyKindProfile(KIND, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
         policy = color("p", build.target("c", "HTTPRoute"), a=1)
-        found = blast_radius(analyze(build.snapshot(*world, policy, complete=True), profiles=[profile]), ref()).touched
+        found = blast_radius(analyze(build.snapshot(*world, policy, complete=True), profiles=[profile]), ref()).reach
         assert found
         assert names(found.affected) == ["HTTPRoute default/c", "Service default/s"]
-        assert [one.message for one in found.idle if one.message == "it names no parent"] == []
+        assert [one.message for one in found.detached if one.message == "it names no parent"] == []
 
 
 class TestSpread:
@@ -138,15 +143,15 @@ class TestSpread:
     def test_of_a_policy_those_that_it_affects(self) -> None:
         """Also those for which deleting it changes nothing but who sets it."""
         found = answer(ref(), color("p", G, a=1))
-        assert found.spread.total == 2
-        assert found.spread.owners == (("us", 2),)
-        assert (found.origin, found.with_it) == (build.ORIGIN, ())
+        assert found.counts.total == 2
+        assert found.counts.owners == (("us", 2),)
+        assert (found.origin, found.deleted_with_it) == (build.ORIGIN, ())
 
     def test_of_anything_else_those_that_deleting_it_would_affect(self) -> None:
         """Routes that lose their parent, policies that lose their target, and who refers to it."""
         found = answer(build.ref("Gateway", "g"), color("p", G, a=1), color("q", ONE, a=1))
-        assert found.touched is None
-        assert {kind.kind: number for kind, number in found.spread.kinds} == {"HTTPRoute": 2, "ColorPolicy": 1}
+        assert found.reach is None
+        assert {kind.kind: number for kind, number in found.counts.kinds} == {"HTTPRoute": 2, "ColorPolicy": 1}
 
     def test_not_what_is_deleted_with_it(self) -> None:
         """As all that is in a Namespace is; what is elsewhere is counted."""
@@ -154,8 +159,8 @@ class TestSpread:
         gateway = build.gateway("g", build.listener(allowedRoutes=build.allow("All")))
         world = [*WORLD[:2], gateway, *WORLD[3:], build.namespace("far"), far]
         found = answer(build.ref("Namespace", "default", group=""), color("p", G, a=1), world=world)
-        assert found.with_it == tuple(sorted([gateway.ref, *(one.ref for one in WORLD[3:]), ref()]))
-        assert found.spread.namespaces == (("far", 1),)
+        assert found.deleted_with_it == tuple(sorted([gateway.ref, *(one.ref for one in WORLD[3:]), ref()]))
+        assert found.counts.namespaces == (("far", 1),)
         assert {change.where for change in found.difference.effects} == {"gone"}
 
 

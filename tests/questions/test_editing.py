@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.why_not.edit import GONE, Change, Edit, altered, changes, field_of, lines, steps, value_on
+from kubectl_policy.questions.why_not.edit import (
+    GONE,
+    Edit,
+    FieldEdit,
+    altered,
+    changes,
+    field_of,
+    lines,
+    steps,
+    value_on,
+)
 from tests import build
 
 if TYPE_CHECKING:
@@ -26,18 +36,22 @@ def test_a_field_has_steps_and_they_have_words() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "expected"),
     [
-        (("spec", "hostnames", 1), "x", [Change(("spec", "hostnames", 1), ("b.example",), ("x",))]),
-        (("spec", "hostnames", 1), GONE, [Change(("spec", "hostnames", 1), ("b.example",), ())]),
-        (("spec", "hostnames", 3), "x", [Change(("spec", "hostnames", 3), (), ("x",))]),
-        (("spec", "hostnames"), GONE, [Change(("spec", "hostnames"), (["a.example", "b.example", "c.example"],), ())]),
-        (("spec", "new", "deep", 0, "x"), 1, [Change(("spec", "new"), (), ({"deep": [{"x": 1}]},))]),
-        (("metadata", "labels", "a/b.c"), "e", [Change(("metadata", "labels", "a/b.c"), ("d",), ("e",))]),
+        (("spec", "hostnames", 1), "x", [FieldEdit(("spec", "hostnames", 1), ("b.example",), ("x",))]),
+        (("spec", "hostnames", 1), GONE, [FieldEdit(("spec", "hostnames", 1), ("b.example",), ())]),
+        (("spec", "hostnames", 3), "x", [FieldEdit(("spec", "hostnames", 3), (), ("x",))]),
+        (
+            ("spec", "hostnames"),
+            GONE,
+            [FieldEdit(("spec", "hostnames"), (["a.example", "b.example", "c.example"],), ())],
+        ),
+        (("spec", "new", "deep", 0, "x"), 1, [FieldEdit(("spec", "new"), (), ({"deep": [{"x": 1}]},))]),
+        (("metadata", "labels", "a/b.c"), "e", [FieldEdit(("metadata", "labels", "a/b.c"), ("d",), ("e",))]),
         (("spec", "absent"), GONE, []),
         (("spec", "rules", 0), True, None),
     ],
 )
 def test_an_edited_copy_differs_where_it_was_edited(
-    path: Steps, value: Json | Gone, expected: list[Change] | None
+    path: Steps, value: Json | Gone, expected: list[FieldEdit] | None
 ) -> None:
     """And nowhere else; the original is as it was."""
     before = repr(ROUTE.raw)

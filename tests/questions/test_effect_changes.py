@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.changes.effects import EffectChange
-from kubectl_policy.questions.changes.fields import FieldChange, Valued
+from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
 from tests import build
 from tests.differences import between, color, concerned, ref, told, without
 from tests.resolution.specs import source
@@ -49,7 +49,7 @@ ON_TWO: Final = "default/g/http/two/rule[0]/t/8080"
 
 def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
     """A change with a field of each sort."""
-    value, other = Valued(1, source("p"), removed=False), Valued(1, source("q"), removed=False)
+    value, other = EffectiveValue(1, source("p"), removed=False), EffectiveValue(1, source("q"), removed=False)
     states = {
         "lost": (value, None),
         "gained": (None, value),

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.fields import FieldChange, Valued
+from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
 from tests import build, differences
 from tests.differences import between, enforcement, ref, told
 from tests.resolution.specs import source
@@ -50,9 +50,9 @@ def fields(before: list[Resource], after: list[Resource], profile: PolicyKindPro
     return [line.removeprefix(place) for line in lines]
 
 
-def valued(value: Json, who: str = "p", *, removed: bool = False) -> Valued:
+def valued(value: Json, who: str = "p", *, removed: bool = False) -> EffectiveValue:
     """A value by a policy."""
-    return Valued(value, source(who), removed)
+    return EffectiveValue(value, source(who), removed)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,9 @@ def valued(value: Json, who: str = "p", *, removed: bool = False) -> Valued:
         (valued(None, removed=True), valued(None, "q", removed=True), "moved"),
     ],
 )
-def test_what_happens_to_a_setting(before: Valued | None, after: Valued | None, sort: ChangeSort) -> None:
+def test_what_happens_to_a_setting(
+    before: EffectiveValue | None, after: EffectiveValue | None, sort: ChangeSort
+) -> None:
     """What is removed is not set."""
     assert FieldChange("f", before, after, security=False).sort == sort
 

@@ -30,7 +30,7 @@ def test_every_gateway_of_a_class_is_left_without_one() -> None:
     assert difference.changes
     answer = blast_radius(WORLD, CLASS)
     assert answer.changes
-    assert answer.spread.total == 2
+    assert answer.counts.total == 2
     assert "so that no controller acts on them\n  Gateway default/g, Gateway default/h\n" in to_text(
         blast_radius_tree(answer, View()), 100
     )

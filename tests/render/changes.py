@@ -12,7 +12,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
 from kubectl_policy.questions.changes.diff import StateDiff
 from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
-from kubectl_policy.questions.changes.fields import FieldChange, Valued
+from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
 from kubectl_policy.questions.changes.problems import ProblemChanges
 from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.questions.shared.unseen import Unseen
@@ -66,9 +66,9 @@ def difference(**parts: Any) -> StateDiff:  # noqa: ANN401 (the parts of a diffe
     return StateDiff(**every)
 
 
-def valued(value: Any, policy: ObjectRef = POLICY, target: NodeRef = ROUTE) -> Valued:  # noqa: ANN401 (any value)
+def valued(value: Any, policy: ObjectRef = POLICY, target: NodeRef = ROUTE) -> EffectiveValue:  # noqa: ANN401 (any value)
     """A value that a policy sets."""
-    return Valued(value, Source(policy, target), removed=False)
+    return EffectiveValue(value, Source(policy, target), removed=False)
 
 
 def field(before: Any, after: Any, name: str = "color", *, security: bool = False) -> FieldChange:  # noqa: ANN401
@@ -100,7 +100,10 @@ def hostile(text: str) -> StateDiff:
     kind = GroupKind(text, text)
     ref = ObjectRef(kind, text, text)
     node = NodeRef(ref, text)
-    values = Valued({text: [text]}, Source(ref, node), removed=False), Valued(text, Source(ref, node), removed=False)
+    values = (
+        EffectiveValue({text: [text]}, Source(ref, node), removed=False),
+        EffectiveValue(text, Source(ref, node), removed=False),
+    )
     return StateDiff(
         (ref,),
         (),

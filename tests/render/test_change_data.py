@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from kubectl_policy.questions.changes.effects import ChangedObject, Where
-from kubectl_policy.questions.changes.fields import SORTS, Valued
+from kubectl_policy.questions.changes.fields import SORTS, EffectiveValue
 from kubectl_policy.render.changes.documents import blast_radius_document, diff_document
 from kubectl_policy.render.output.encode import as_json, as_yaml
 from kubectl_policy.topology import BindingState
@@ -74,7 +74,7 @@ def test_the_schema_refuses_what_it_does_not_know() -> None:
 
 def test_a_change_says_before_and_after() -> None:
     """Null where nothing sets a field, which is not the same as a removed field or a null."""
-    removed = Valued(None, valued(1, OTHER).source, removed=True)
+    removed = EffectiveValue(None, valued(1, OTHER).source, removed=True)
     fields = [field("red", None, security=True), field(1, 2, "n"), field(None, None, "gone")._replace(after=removed)]
     (effect,) = loaded(diff_document(difference(effects=(change(*fields, to_nothing=True),)), "x"))["effects"]
     assert (effect["sort"], effect["security"], effect["where"], effect["toNothing"]) == ("lost", True, "kept", True)

@@ -9,7 +9,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
-from kubectl_policy.questions.changes.fields import FieldChange, Valued
+from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
 from kubectl_policy.render.changes.diff import diff_tree
 from kubectl_policy.render.changes.lines import effect_sections, first_lines, object_line, traffic_section
 from kubectl_policy.render.output.text import Line, Span, to_text
@@ -31,7 +31,7 @@ ABOVE = Source(build.ref("ColorPolicy", "above", group="example.com"), NodeRef(b
 
 def field(sort: ChangeSort, *, security: bool = False, name: str = "color") -> FieldChange:
     """A field that is lost, changed, gained or moved."""
-    red, blue = Valued("red", SOURCE, removed=False), Valued("blue", ABOVE, removed=False)
+    red, blue = EffectiveValue("red", SOURCE, removed=False), EffectiveValue("blue", ABOVE, removed=False)
     before, after = {
         "lost": (red, None),
         "changed": (red, blue),
@@ -84,20 +84,25 @@ def test_what_takes_over_is_named() -> None:
 def test_that_the_same_policy_says_something_else_is_not_said_twice() -> None:
     """Before and after, it is the same one."""
     same = FieldChange(
-        "color", Valued("red", SOURCE, removed=False), Valued("blue", SOURCE, removed=False), security=False
+        "color",
+        EffectiveValue("red", SOURCE, removed=False),
+        EffectiveValue("blue", SOURCE, removed=False),
+        security=False,
     )
     assert "(was by" not in shown(change(same))
 
 
 def test_a_field_that_a_policy_removes_is_told_from_one_that_nobody_sets() -> None:
     """A tombstone is a decision."""
-    gone = FieldChange("color", Valued("red", SOURCE, removed=False), Valued(None, ABOVE, removed=True), security=False)
+    gone = FieldChange(
+        "color", EffectiveValue("red", SOURCE, removed=False), EffectiveValue(None, ABOVE, removed=True), security=False
+    )
     assert "red   → removed, by ColorPolicy default/above" in shown(change(gone))
 
 
 def test_a_policy_without_fields_has_a_line() -> None:
     """That it takes part is all that there is to say."""
-    part = FieldChange("", Valued({}, SOURCE, removed=False), None, security=False)
+    part = FieldChange("", EffectiveValue({}, SOURCE, removed=False), None, security=False)
     assert "  sets no field   {}   → nothing" in shown(change(part))
 
 
@@ -121,8 +126,8 @@ def test_sections_stand_with_their_object() -> None:
     assert "    HTTPRoute default/r (rule a, rule b)\n" in shown(change(field("lost"), nodes=rules))
     gateway = NodeRef(build.ref("Gateway", "g"))
     through = tuple((gateway, gateway._replace(section=name), ROUTE) for name in ("http", "https"))
-    partly = ChangedObject(ROUTE, (0,), through, (1,))
-    text = shown(change(field("lost"))._replace(objects=(partly,)))
+    on_some_paths = ChangedObject(ROUTE, (0,), through, (1,))
+    text = shown(change(field("lost"))._replace(objects=(on_some_paths,)))
     assert "    HTTPRoute default/r (listener https only)\n" in text
 
 

@@ -210,7 +210,7 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     secure = effect._replace(fields=tuple(one._replace(security=True) for one in effect.fields))
     found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
     assert "changes all 3 (in settings relevant to security), which lose" in blast_headline(found)
-    other = replace(found, touched=None, subject=build.ref("Gateway", "x"))
+    other = replace(found, reach=None, subject=build.ref("Gateway", "x"))
     assert blast_headline(other) == ("Deleting Gateway default/x takes settings from 3 objects, relevant to security.")
 
 
@@ -246,13 +246,13 @@ def test_what_a_policy_changes_elsewhere() -> None:
     kind = answer.subject.group_kind
 
     def said(*effects: EffectChange, affected: bool = True) -> str:
-        touched = answer.touched
-        assert touched
-        some = touched if affected else replace(touched, affected=())
+        reach = answer.reach
+        assert reach
+        some = reach if affected else replace(reach, affected=())
         found = difference(deleted=(answer.subject,), effects=tuple(one._replace(kind=kind) for one in effects))
-        return blast_headline(replace(answer, touched=some, difference=found)).partition(". ")[2]
+        return blast_headline(replace(answer, reach=some, difference=found)).partition(". ")[2]
 
-    own = [node for node in (answer.touched.affected if answer.touched else ()) if node.kind == "HTTPRoute"]
+    own = [node for node in (answer.reach.affected if answer.reach else ()) if node.kind == "HTTPRoute"]
     assert said() == "Deleting it changes none of them."
     assert said(change(CHANGED, nodes=own)) == "Deleting it changes 1 of them."
     assert said(change(CHANGED, nodes=[*own, *routes(2)])) == "Deleting it changes 1 of them and 2 other objects."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.fields import Valued
+    from kubectl_policy.questions.changes.fields import EffectiveValue
 
 HOME: Final = "baker"
 
@@ -139,7 +139,7 @@ def answer() -> BlastRadius:
     return blast_radius(load("bakery"), ref("RetryPolicy", "resilience", HOME, group="example.io"))
 
 
-def told(value: Valued | None) -> tuple[Any, str] | None:
+def told(value: EffectiveValue | None) -> tuple[Any, str] | None:
     """A value and who sets it."""
     return (value.value, value.source.object.name) if value else None
 
@@ -201,10 +201,10 @@ def test_the_numbers() -> None:
     for way in ways():
         if "resilience" in {who for _, who in retries(way).values()}:
             objects |= {(way.route_kind, HOME, way.route), ("Service", way.service_namespace, way.service)}
-    spread = answer().spread
-    assert spread.total == len(objects) == 8
-    assert {kind.kind: number for kind, number in spread.kinds} == Counter(kind for kind, _, _ in objects)
-    assert dict(spread.namespaces) == Counter(namespace for _, namespace, _ in objects) == {"baker": 7, "pastry": 1}
-    touched = answer().touched
-    assert touched
-    assert {(node.object.kind, node.object.namespace, node.object.name) for node in touched.affected} == objects
+    counts = answer().counts
+    assert counts.total == len(objects) == 8
+    assert {kind.kind: number for kind, number in counts.kinds} == Counter(kind for kind, _, _ in objects)
+    assert dict(counts.namespaces) == Counter(namespace for _, namespace, _ in objects) == {"baker": 7, "pastry": 1}
+    reach = answer().reach
+    assert reach
+    assert {(node.object.kind, node.object.namespace, node.object.name) for node in reach.affected} == objects

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.render.changes.formats import Change
+    from kubectl_policy.render.changes.formats import ChangeAnswer
 
 Delete: TypeAlias = Annotated[
     list[str] | None,
@@ -38,7 +38,7 @@ _DELETE_EXAMPLE = "for example: --delete retrypolicy/own"
 _RETARGET_EXAMPLE = "for example: --retarget retrypolicy/own=gateway/edge#https"
 
 
-def show(answer: "Change", output: ChangeOutput, color: Color, called: "Sequence[str]" = ("",)) -> None:
+def show(answer: "ChangeAnswer", output: ChangeOutput, color: Color, called: "Sequence[str]" = ("",)) -> None:
     """Show what changes; beside a table or a list of names, which cannot say it, what that comes to.
 
     `called` is the command with the options that a next one needs.

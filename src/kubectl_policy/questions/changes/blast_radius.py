@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", "GroupKind", str)
 
 
-class Spread(NamedTuple):
+class ObjectCounts(NamedTuple):
     """Numbers of objects, the greatest first, then by name.
 
     Cluster-scoped objects are in the namespace "", those that name no owner are of the owner "". `owner_key` is the
@@ -41,9 +41,9 @@ class Spread(NamedTuple):
     owner_key: str
 
 
-def spread(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> Spread:
+def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> ObjectCounts:
     """The numbers of some objects, each of which is there once."""
-    return Spread(
+    return ObjectCounts(
         len(objects),
         _counted((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
         _counted((ref.namespace for ref in objects), lambda name: (name,)),
@@ -69,14 +69,14 @@ def _counted(items: Iterable[_Item], name: Callable[[_Item], tuple[str, ...]]) -
     return tuple(sorted(numbers.items(), key=lambda found: (-found[1], name(found[0]))))
 
 
-class Beaten(NamedTuple):
+class SupersededOn(NamedTuple):
     """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
 
     objects: tuple[NodeRef, ...]
     by: tuple[ObjectRef, ...]
 
 
-class Idle(NamedTuple):
+class DetachedRoute(NamedTuple):
     """Something below the policy's targets on which it has no effect whatever it says, and why."""
 
     object: ObjectRef
@@ -85,39 +85,39 @@ class Idle(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
-    """What a policy touches.
+class PolicyReach:
+    """What a policy reaches below its targets.
 
-    `affected` is where it has an effective field, `beaten` where it takes part and has none, `idle` where nothing that
-    it says could count. `failed` are the references that attach it to nothing.
+    `affected` is where it has an effective field, `superseded` where it takes part and has none, `detached` where no
+    request comes, so that nothing that it says could count. `attachments` has also the references that fail.
     """
 
     enforcement: Enforcement
     attachments: tuple[Attachment, ...]
     affected: tuple[NodeRef, ...]
-    beaten: tuple[Beaten, ...]
-    idle: tuple[Idle, ...]
+    superseded: tuple[SupersededOn, ...]
+    detached: tuple[DetachedRoute, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BlastRadius:
     """The answer for an object: what it touches, if it is a policy, and what deleting it would change.
 
-    `with_it` are the objects that are deleted with it. `spread` counts the objects that it affects or, if it is no
-    policy, those that deleting it would affect.
+    `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects or, if it
+    is no policy, those that deleting it would affect.
     """
 
     subject: ObjectRef
     origin: Origin | None
-    touched: Touched | None
-    with_it: tuple[ObjectRef, ...]
-    spread: Spread
+    reach: PolicyReach | None
+    deleted_with_it: tuple[ObjectRef, ...]
+    counts: ObjectCounts
     difference: StateDiff
 
     @property
     def changes(self) -> bool:
         """Whether deleting the object changes anything but itself and what is deleted with it."""
-        deleted, difference = {self.subject, *self.with_it}, self.difference
+        deleted, difference = {self.subject, *self.deleted_with_it}, self.difference
         return (
             bool(difference.effects or difference.problems.introduced or difference.without_class)
             or any(change.route not in deleted for change in difference.parents)
@@ -135,14 +135,14 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     resource = analysis.index.get(subject)
     deleted = cascade(analysis.index, [subject])
     difference = diff(what_if(analysis, deleted=deleted))
-    touched = _touched(analysis, subject) if subject in analysis.attachments else None
-    objects = {node.object for node in touched.affected} if touched else {*_concerned(difference)} - deleted
+    reach = _reach(analysis, subject) if subject in analysis.attachments else None
+    objects = {node.object for node in reach.affected} if reach else {*_concerned(difference)} - deleted
     return BlastRadius(
         subject,
         resource.origin if resource else None,
-        touched,
+        reach,
         tuple(sorted(deleted - {subject})),
-        spread(analysis.index, objects, owner_key),
+        count_objects(analysis.index, objects, owner_key),
         difference,
     )
 
@@ -156,38 +156,38 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
     yield from (found.subject for found in difference.problems.introduced if found.subject)
 
 
-def _touched(analysis: Analysis, policy: ObjectRef) -> Touched:
+def _reach(analysis: Analysis, policy: ObjectRef) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
     found = affected(enforcement, analysis.registry.known(policy.group_kind))
-    return Touched(
+    return PolicyReach(
         enforcement,
         analysis.attachments[policy],
         found,
-        _beaten(analysis, enforcement, {*found}),
-        tuple(dict.fromkeys(_idle(analysis, enforcement))),
+        _superseded(analysis, enforcement, {*found}),
+        tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
     )
 
 
-def _beaten(analysis: Analysis, enforcement: Enforcement, in_force: Iterable[NodeRef]) -> tuple[Beaten, ...]:
+def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable[NodeRef]) -> tuple[SupersededOn, ...]:
     policy = enforcement.policy
     profile = analysis.registry.known(policy.group_kind)
     nodes: dict[NodeRef, set[ObjectRef]] = {}
     for part, in_force_there in parts_of(enforcement):
         if not in_force_there:
             effective = part.effective
-            beaters = {source.object for fate in fates_of(policy, effective) for source in fate.superseded_by}
+            winners = {source.object for fate in fates_of(policy, effective) for source in fate.superseded_by}
             for node in part.nodes(profile):
-                nodes.setdefault(node, set()).update(beaters - {policy} or effective.policies_in_force())
+                nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
     groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
     for node in sorted({*nodes} - {*in_force}, key=from_the_root):
         groups.setdefault(tuple(sorted(nodes[node])), []).append(node)
-    return tuple(Beaten(tuple(objects), by) for by, objects in groups.items())
+    return tuple(SupersededOn(tuple(objects), by) for by, objects in groups.items())
 
 
-def _idle(analysis: Analysis, enforcement: Enforcement) -> Iterator[Idle]:
+def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[DetachedRoute]:
     """The routes below the targets that are attached to nothing; traffic never reaches what is below them."""
     for path in enforcement.idle:
         route = next(node.object for node in path if node.object.group_kind in ROUTES)
         refused = next((found for found in analysis.topology.bindings(route) if found.message), None)
         message = refused.message if refused else "it names no parent"
-        yield Idle(route, message, refused.reason if refused else "")
+        yield DetachedRoute(route, message, refused.reason if refused else "")

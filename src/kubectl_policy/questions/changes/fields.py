@@ -22,14 +22,14 @@ ChangeSort: TypeAlias = Literal["lost", "changed", "gained", "moved"]
 SORTS: Final[tuple[ChangeSort, ...]] = ("lost", "changed", "gained", "moved")
 
 
-class Valued(NamedTuple):
+class EffectiveValue(NamedTuple):
     """An effective value and who set it; `removed` if that removes the field."""
 
     value: Json
     source: Source
     removed: bool
 
-    def is_like(self, other: Valued) -> bool:
+    def is_like(self, other: EffectiveValue) -> bool:
         """Whether the other one is the same value from the same source."""
         return self[1:] == other[1:] and alike(self.value, other.value)
 
@@ -42,8 +42,8 @@ class FieldChange(NamedTuple):
     """
 
     field: str
-    before: Valued | None
-    after: Valued | None
+    before: EffectiveValue | None
+    after: EffectiveValue | None
     security: bool
 
     @property
@@ -56,7 +56,7 @@ class FieldChange(NamedTuple):
         return "lost" if old else "gained" if new else "moved"
 
     @staticmethod
-    def _is_set(value: Valued | None) -> bool:
+    def _is_set(value: EffectiveValue | None) -> bool:
         return value is not None and not value.removed
 
 
@@ -113,7 +113,7 @@ class FieldChanges:
 class _Named(NamedTuple):
     name: str
     security: bool
-    value: Valued
+    value: EffectiveValue
 
 
 def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Field, _Named]:
@@ -125,7 +125,7 @@ def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Fie
         found.field: _Named(
             found.name,
             profile.is_security(found.field[1:] if profile.apart else found.field),
-            Valued(found.leaf.value, found.leaf.source, found.leaf.removed),
+            EffectiveValue(found.leaf.value, found.leaf.source, found.leaf.removed),
         )
         for found in named_leaves(effective.spec, profile)
     }
@@ -135,8 +135,8 @@ def _without_fields(old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Sou
     """Policies that take part without declaring a field, in one of the states alone."""
     for policy in sorted({*old, *new}):
         if (policy in old) != (policy in new):
-            before = Valued({}, old[policy], removed=False) if policy in old else None
-            after = Valued({}, new[policy], removed=False) if policy in new else None
+            before = EffectiveValue({}, old[policy], removed=False) if policy in old else None
+            after = EffectiveValue({}, new[policy], removed=False) if policy in new else None
             yield FieldChange("", before, after, security=False)
 
 
@@ -160,5 +160,5 @@ def _key(fields: Iterable[FieldChange]) -> str:
     return json.dumps([[field.field, _plain(field.before), _plain(field.after)] for field in fields], default=str)
 
 
-def _plain(value: Valued | None) -> Json:
+def _plain(value: EffectiveValue | None) -> Json:
     return None if value is None else [value.value, repr(value.source), value.removed]

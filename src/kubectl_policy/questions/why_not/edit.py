@@ -34,7 +34,7 @@ class Gone(Enum):
 GONE: Final = Gone.GONE
 
 
-class Change(NamedTuple):
+class FieldEdit(NamedTuple):
     """One place at which two objects differ, and what stands there: nothing, or one value.
 
     An item that is taken out of a list has the place that it had, an item that is put in the place that it gets.
@@ -121,7 +121,7 @@ def _items(holder: Json) -> Sequence[Json]:
     raise LookupError
 
 
-def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[Change]:
+def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[FieldEdit]:
     """Where an object and its edited copy differ, in the order of the fields; what both share is not looked at."""
     if before is after:
         return
@@ -131,18 +131,18 @@ def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[Change]:
             if key in before and key in after:
                 yield from changes(before[key], after[key], here)
             else:
-                yield Change(here, _one(before, key), _one(after, key))
+                yield FieldEdit(here, _one(before, key), _one(after, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _item_changes(before, after, path)
     elif before != after or type(before) is not type(after):
-        yield Change(path, (before,), (after,))
+        yield FieldEdit(path, (before,), (after,))
 
 
 def _one(holder: Mapping[str, Json], key: str) -> tuple[Json, ...]:
     return (holder[key],) if key in holder else ()
 
 
-def _item_changes(before: list[Json], after: list[Json], path: Steps) -> Iterator[Change]:
+def _item_changes(before: list[Json], after: list[Json], path: Steps) -> Iterator[FieldEdit]:
     shorter = min(len(before), len(after))
     if len(before) == len(after):
         for place in range(shorter):
@@ -153,9 +153,9 @@ def _item_changes(before: list[Json], after: list[Json], path: Steps) -> Iterato
         (place for place in range(shorter - first) if before[-1 - place] is not after[-1 - place]), shorter - first
     )
     for place in range(first, len(before) - last):
-        yield Change((*path, place), (before[place],), ())
+        yield FieldEdit((*path, place), (before[place],), ())
     for place in range(first, len(after) - last):
-        yield Change((*path, place), (), (after[place],))
+        yield FieldEdit((*path, place), (), (after[place],))
 
 
 def lines(value: Json) -> int:
@@ -191,7 +191,7 @@ class Edit(NamedTuple):
         return "change" if self.after else "delete"
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[FieldEdit, ...]:
         """What differs, of an object that is changed."""
         return tuple(changes(self.before.raw, self.after.raw)) if self.before and self.after else ()
 

@@ -13,7 +13,7 @@ from kubectl_policy.questions.why_not.edits_of_precedence import (
     merge_differently,
     override,
     remove_other,
-    yield_to_it,
+    yield_to_policy,
 )
 from kubectl_policy.questions.why_not.edits_of_references import (
     grant_need,
@@ -27,15 +27,15 @@ from kubectl_policy.questions.why_not.edits_of_references import (
 from kubectl_policy.questions.why_not.edits_of_routes import (
     add_hostname,
     admit_listener_set,
+    allow_kind,
     choose_class,
     choose_listener,
+    enable_kind,
+    fix_parent,
     grant_backend,
-    mend_parent,
     name_parent,
     narrow_hostname,
     open_namespaces,
-    switch_on,
-    take_kind,
 )
 from kubectl_policy.questions.why_not.effect_on import effect_on
 from kubectl_policy.questions.why_not.reasons import named
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _MOST_TRIED: Final = 20
 
 # What no edit does away with, because only a person can say what is meant.
-_BEFORE_ALL: Final[Mapping[str, str]] = {
+_BEYOND_EDITS: Final[Mapping[str, str]] = {
     "not-computed": "how the policy attaches is not computed, so that no change can be checked",
     "no-fields": "the policy has to declare what it is to set",
     "policy-invalid": "what the policy needs has to be there first",
@@ -66,27 +66,27 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Generator], ...]] = (
     (("not-permitted",), grant_target),
     (("need-not-permitted",), grant_need),
     (("no-filter", "filter-unsupported"), name_in_filter),
-    (("parent-missing",), mend_parent),
+    (("parent-missing",), fix_parent),
     (("no-parent", "parent-missing"), name_parent),
     (("listener-missing", "listener-port"), choose_listener),
     (("listener-set-refused",), admit_listener_set),
-    (("listener-kind",), take_kind),
+    (("listener-kind",), allow_kind),
     (("listener-namespace",), open_namespaces),
     (("listener-hostname",), add_hostname),
     (("hostname-too-wide",), narrow_hostname),
     (("backend-not-permitted",), grant_backend),
     (("other-controller",), choose_class),
-    (("not-enabled",), switch_on),
+    (("not-enabled",), enable_kind),
     (("superseded", "beaten-on-target", "overridden", "replaced-by-section"), override),
     (("superseded", "beaten-on-target", "overridden"), merge_differently),
-    (("overridden", "beaten-on-target"), yield_to_it),
+    (("overridden", "beaten-on-target"), yield_to_policy),
     (("refused", "beaten-on-target"), come_first),
     (("refused", "beaten-on-target"), leave_target),
     (("superseded", "beaten-on-target", "overridden", "refused", "replaced-by-section"), remove_other),
 )
 
 
-class Found(NamedTuple):
+class EditSearch(NamedTuple):
     """The smallest edit that works, None if none does, and how many were tried.
 
     `lost` are the nodes on which the policy has an effect as long as the edit is not made; `obstacle` says in words why
@@ -99,7 +99,7 @@ class Found(NamedTuple):
     obstacle: str = ""
 
 
-def find_edit(case: Case) -> Found:
+def find_edit(case: Case) -> EditSearch:
     """The first of the edits that might help, smallest first, that is known to.
 
     Deleting an object comes last, and of edits of one size those of the policy itself come first, then those of the
@@ -109,16 +109,16 @@ def find_edit(case: Case) -> Found:
     for number, edit in enumerate(ordered, 1):
         after = _applied(case, edit)
         if _works(case, edit, after):
-            return Found(edit, number, _lost(case, after))
-    return Found(None, len(ordered), obstacle=_obstacle(case, len(ordered)))
+            return EditSearch(edit, number, _lost(case, after))
+    return EditSearch(None, len(ordered), obstacle=_obstacle(case, len(ordered)))
 
 
 def _obstacle(case: Case, tried: int) -> str:
     """Why no edit of one object will do, as far as that can be told."""
     policy, target = case.policy.ref, case.target.object
     for reason in case.reasons:
-        if reason.rule in _BEFORE_ALL:
-            return _BEFORE_ALL[reason.rule]
+        if reason.rule in _BEYOND_EDITS:
+            return _BEYOND_EDITS[reason.rule]
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
     if away and target.group_kind in nameable_kinds(case):
         own = f"a {policy.kind} can name its own namespace {policy.namespace} alone"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STANZAS: Final = (("defaults", "overrides"), ("default", "override"))
 
 
-def _beaters(case: Case, reason: Reason) -> Iterator[Resource]:
+def _winners(case: Case, reason: Reason) -> Iterator[Resource]:
     """The other policy that a reason is about, if it is about one."""
     found = (resource for node in reason.related[:1] for resource in case.read(node.object))
     kind = case.policy.ref.group_kind
@@ -36,11 +36,11 @@ def override(case: Case, _: Reason) -> Iterator[Edit]:
             yield from case.change(altered(case.policy, *gone, (("spec", overrides), bare)))
 
 
-def yield_to_it(case: Case, reason: Reason) -> Iterator[Edit]:
+def yield_to_policy(case: Case, reason: Reason) -> Iterator[Edit]:
     """The other policy sets defaults where it has overridden."""
-    for beater in _beaters(case, reason):
+    for winner in _winners(case, reason):
         for defaults, overrides in _STANZAS:
-            yield from _renamed(case, beater, overrides, defaults)
+            yield from _renamed(case, winner, overrides, defaults)
 
 
 def _renamed(case: Case, policy: Resource, old: str, new: str) -> Iterator[Edit]:
@@ -59,7 +59,7 @@ def _stanzas(case: Case, policy: Resource) -> list[str]:
 def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
     """One of the two policies chooses another strategy, in its stanza or in the field for it."""
     field = case.profile.strategy_field
-    for policy in (case.policy, *_beaters(case, reason)):
+    for policy in (case.policy, *_winners(case, reason)):
         for stanza in _stanzas(case, policy):
             yield from case.change(altered(policy, (("spec", stanza, "strategy"), "patch")))
         for value in sorted(case.profile.strategy_values) if field else ():
@@ -69,26 +69,26 @@ def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
 def come_first(case: Case, reason: Reason) -> Iterator[Edit]:
     """The policy has a number that puts it before the other one, where the kind has such numbers."""
     annotation, field = case.profile.weight_annotation, case.profile.order_field
-    for beater in _beaters(case, reason):
+    for winner in _winners(case, reason):
         if annotation:
-            weight = (number_in_annotation(beater.raw, annotation) or 0) + 1
+            weight = (number_in_annotation(winner.raw, annotation) or 0) + 1
             yield from case.change(altered(case.policy, (("metadata", "annotations", annotation), str(weight))))
         if field:
-            number = (integer_at(beater.raw, field) or 0) - 1
+            number = (integer_at(winner.raw, field) or 0) - 1
             yield from case.change(altered(case.policy, (steps(field), number)))
 
 
 def leave_target(case: Case, reason: Reason) -> Iterator[Edit]:
     """The other policy does not name the target on which they meet, if it names more than one."""
-    for beater in _beaters(case, reason):
-        for attachment in case.analysis.attachments[beater.ref]:
+    for winner in _winners(case, reason):
+        for attachment in case.analysis.attachments[winner.ref]:
             path = steps(attachment.declared.field)
-            others = value_on(beater.raw, path[:-1])
+            others = value_on(winner.raw, path[:-1])
             if attachment.target in reason.related and isinstance(others, list) and len(others) > 1:
-                yield from case.change(altered(beater, (path, GONE)))
+                yield from case.change(altered(winner, (path, GONE)))
 
 
 def remove_other(case: Case, reason: Reason) -> Iterator[Edit]:
     """The other policy is deleted."""
-    for beater in _beaters(case, reason):
-        yield Edit(beater, None)
+    for winner in _winners(case, reason):
+        yield Edit(winner, None)

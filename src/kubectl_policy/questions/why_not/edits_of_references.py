@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_NODES: Final = 6
 # What a reference says of which objects, or sections, it means.
-_TELLING: Final = (
+_SELECTING: Final = (
     *("selector", "matchLabels", "matchExpressions", "namespaces"),
     *("namespace", "sectionName", "sectionNames"),
 )
@@ -136,7 +136,7 @@ def _pointed(case: Case, path: Steps, entry: Json, node: NodeRef, section: str) 
         fields["sectionNames"] = [*(items_at(known, "sectionNames") if same else ()), section]
     elif section:
         fields["sectionName"] = section
-    kept = {key: value for key, value in known.items() if key in fields or key not in _TELLING}
+    kept = {key: value for key, value in known.items() if key in fields or key not in _SELECTING}
     yield from case.change(altered(case.policy, (path, {**kept, **fields})))
 
 

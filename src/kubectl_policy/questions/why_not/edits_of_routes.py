@@ -36,7 +36,7 @@ def name_parent(case: Case, reason: Reason) -> Iterator[Edit]:
             yield from case.change(altered(route, (("spec", "parentRefs", end), reference)))
 
 
-def mend_parent(case: Case, reason: Reason) -> Iterator[Edit]:
+def fix_parent(case: Case, reason: Reason) -> Iterator[Edit]:
     """The reference to the parent names another Gateway."""
     path = steps(reason.field)[:-1]
     for owner in case.read(reason.object):
@@ -102,7 +102,7 @@ def _opened(case: Case, owner: Resource, path: Steps, guest: str) -> Iterator[Ed
         yield from case.change(altered(owner, (path, value)))
 
 
-def take_kind(case: Case, reason: Reason) -> Iterator[Edit]:
+def allow_kind(case: Case, reason: Reason) -> Iterator[Edit]:
     """The listener takes routes of the kind."""
     path, kind = steps(reason.field), reason.related[0].object.group_kind
     for owner in case.read(reason.object):
@@ -151,7 +151,7 @@ def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
             yield from case.change(altered(gateway, (("spec", "gatewayClassName"), name)))
 
 
-def switch_on(case: Case, _: Reason) -> Iterator[Edit]:
+def enable_kind(case: Case, _: Reason) -> Iterator[Edit]:
     """The parameters of Gateways have the field that lets the kind be used, where it is one that is true or false."""
     index = case.analysis.index
     for switch in filter(None, [case.profile.enabled_by]):

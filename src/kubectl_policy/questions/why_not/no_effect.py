@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.why_not.bindings import cut_off, is_above_routes, not_sent, refused
-from kubectl_policy.questions.why_not.outcomes import beaten, direct_above, no_outcome
+from kubectl_policy.questions.why_not.outcomes import direct_above, lost_to, no_outcome
 from kubectl_policy.questions.why_not.reasons import Reason, in_causal_order, named
 from kubectl_policy.questions.why_not.references import below, elsewhere, failed, no_reference, other_section
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
@@ -113,7 +113,7 @@ class _NoEffect:
             if entry.path == place and any(part.source.object == ref for part in entry.effective.contributions)
         ]
         for effective in contributing:
-            yield from beaten(self._analysis, ref, effective)
+            yield from lost_to(self._analysis, ref, effective)
         if not contributing:
             yield self._replaced_by_section(path, node) or no_outcome(self._analysis, ref, path, node)
 

@@ -54,29 +54,29 @@ def direct_above(policy: ObjectRef, node: NodeRef) -> Reason:
     return Reason("direct-above", message, policy, related=(node,))
 
 
-def beaten(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
+def lost_to(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
     """Why a policy that contributes to an outcome has no part in what is in force."""
     fates = fates_of(policy, effective)
     if not fates:
-        yield _whole(policy, effective)
+        yield _no_fields(policy, effective)
         return
     for by in dict.fromkeys(by for fate in fates for by in fate.superseded_by):
         lost = [fate for fate in fates if by in fate.superseded_by]
-        yield _beaten_by(analysis, effective, by, lost)
+        yield _lost_to(analysis, effective, by, lost)
     passed_over = [fate for fate in fates if fate.state == "unheeded"]
     if passed_over:
         message = f"controllers pass over {_fields(passed_over)} there"
         yield Reason("unheeded", message, policy, f"spec.{passed_over[0].field}")
 
 
-def _whole(policy: ObjectRef, effective: EffectivePolicy) -> Reason:
+def _no_fields(policy: ObjectRef, effective: EffectivePolicy) -> Reason:
     """Of a policy that declares no field: what there is to see of it, or who replaces it."""
     winners = sorted(effective.policies_in_force())
     by = f"; {' and '.join(map(str, winners))} is in force" if winners else ""
     return Reason("no-fields", f"it declares no field that could be in force{by}", policy, "spec")
 
 
-def _beaten_by(analysis: Analysis, effective: EffectivePolicy, by: Source, lost: Sequence[Fate]) -> Reason:
+def _lost_to(analysis: Analysis, effective: EffectivePolicy, by: Source, lost: Sequence[Fate]) -> Reason:
     own, fields = lost[0].source, _fields(lost)
     who = f"{by.object} → {named(by.target)}"
     related = (NodeRef(by.object), by.target)

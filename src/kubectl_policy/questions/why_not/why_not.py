@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
 from kubectl_policy.questions.why_not.edit import Case
-from kubectl_policy.questions.why_not.edit_search import Found, find_edit
+from kubectl_policy.questions.why_not.edit_search import EditSearch, find_edit
 from kubectl_policy.questions.why_not.effect_on import effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 
@@ -67,7 +67,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
     effect = effect_on(analysis, policy, target)
     reasons = reasons_of(analysis, resource, target, effect)
     case = Case(analysis, resource, target, effect, reasons)
-    found = Found(None, 0) if effect.in_force else find_edit(case)
+    found = EditSearch(None, 0) if effect.in_force else find_edit(case)
     named = analysis.index.get(target.object)
     return WhyNot(
         policy,

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.changes.blast_radius import Beaten, BlastRadius, Idle, Spread, Touched
+    from kubectl_policy.questions.changes.blast_radius import (
+        BlastRadius,
+        DetachedRoute,
+        ObjectCounts,
+        PolicyReach,
+        SupersededOn,
+    )
     from kubectl_policy.render.output.text import Document
     from kubectl_policy.render.output.view import View
 
@@ -34,7 +40,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     difference, subject = answer.difference, answer.subject
     kept = [change for change in difference.effects if change.where == "kept"]
     gone = [change for change in difference.effects if change.where == "gone"]
-    deleted = {subject, *answer.with_it}
+    deleted = {subject, *answer.deleted_with_it}
     targets = [change for change in difference.attachments if change.policy not in deleted]
     parents = [change for change in difference.parents if change.route not in deleted]
     told = (*(change.message for change in targets), *(change.message for change in parents))
@@ -42,11 +48,14 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     problems = [found for found in difference.problems.introduced if not found.message.endswith(messages)]
     return (
         Line((Span(blast_headline(answer), "title", prose=True),), 0, 2),
-        *section("Affects" if answer.touched else "Concerns", _spread(answer.spread)),
-        *effect_sections(kept, view, subject if answer.touched else None),
-        *(_beaten(answer.touched) if answer.touched else ()),
-        *(_idle(answer.touched) if answer.touched else ()),
-        *section("Deleted with it", [object_line([str(ref) for ref in answer.with_it])] if answer.with_it else []),
+        *section("Affects" if answer.reach else "Concerns", _counts(answer.counts)),
+        *effect_sections(kept, view, subject if answer.reach else None),
+        *(_superseded(answer.reach) if answer.reach else ()),
+        *(_no_effect(answer.reach) if answer.reach else ()),
+        *section(
+            "Deleted with it",
+            [object_line([str(ref) for ref in answer.deleted_with_it])] if answer.deleted_with_it else [],
+        ),
         *gateways_section(difference.without_class),
         *parents_section("Routes that lose parents", parents, difference.cut_off, deleted),
         *traffic_section("Traffic ends", gone, deleted),
@@ -59,7 +68,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     )
 
 
-def _spread(found: Spread) -> Iterator[Line]:
+def _counts(found: ObjectCounts) -> Iterator[Line]:
     rows = [
         ("kinds", ", ".join(count(number, kind.kind) for kind, number in found.kinds)),
         ("namespaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in found.namespaces)),
@@ -71,22 +80,25 @@ def _spread(found: Spread) -> Iterator[Line]:
         yield Line((Span(f"{pad(label, width)}   "), Span(words, prose=True)), 2, width + 5)
 
 
-def _beaten(touched: Touched) -> tuple[Line, ...]:
+def _superseded(reach: PolicyReach) -> tuple[Line, ...]:
     """What is beaten by the same policies on one line."""
-    return section("Attached, but others set every field", first_lines(touched.beaten, _beaten_line, "group"))
+    return section("Attached, but others set every field", first_lines(reach.superseded, _superseded_line, "group"))
 
 
-def _beaten_line(found: Beaten) -> Line:
+def _superseded_line(found: SupersededOn) -> Line:
     return object_line([node_words(node) for node in found.objects], lead=f"{names(found.by)}: ")
 
 
-def _idle(touched: Touched) -> tuple[Line, ...]:
-    failed = [found for found in touched.attachments if found.state != "attached"]
-    lines = (*first_lines(touched.idle, _idle_line, "object"), *first_lines(failed, _failed_line, "target"))
+def _no_effect(reach: PolicyReach) -> tuple[Line, ...]:
+    failed = [found for found in reach.attachments if found.state != "attached"]
+    lines = (
+        *first_lines(reach.detached, _detached_line, "object"),
+        *first_lines(failed, _failed_line, "target"),
+    )
     return section("No effect", lines)
 
 
-def _idle_line(found: Idle) -> Line:
+def _detached_line(found: DetachedRoute) -> Line:
     reason = Span(f" [{found.reason}]" if found.reason else "")
     return Line((Span(f"{found.object}:"), Span(f" {found.message}", prose=True), reason), 2)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.render.changes.tally import Reach, Tally
+    from kubectl_policy.render.changes.summary import ChangeSummary, TrafficChange
 
 _PLURAL: Final = {
     "is": "are",
@@ -27,7 +27,7 @@ _PLURAL: Final = {
 class _Consequence:
     """What happens to some objects, as a sentence about them, and after the name of what does it to them."""
 
-    of: Callable[[Tally], Collection[ObjectRef]]
+    of: Callable[[ChangeSummary], Collection[ObjectRef]]
     noun: str
     passive: str
     active: str
@@ -76,30 +76,30 @@ _FORCE: Final[tuple[_Consequence, ...]] = (
 )
 
 
-def relations(found: Tally) -> Iterator[str]:
+def relations(found: ChangeSummary) -> Iterator[str]:
     """What happens to routes and policies, said of them."""
     for one in (*_ATTACHMENT, *_FORCE):
         if refs := one.of(found):
             yield said(one.passive, who(refs, one.noun), one=len(refs) == 1)
 
 
-def attachment(found: Tally) -> Iterator[str]:
+def attachment(found: ChangeSummary) -> Iterator[str]:
     """What happens to the targets of policies and the parents of routes, after the name of what does it."""
     yield from _active(_ATTACHMENT, found)
 
 
-def force(found: Tally) -> Iterator[str]:
+def force(found: ChangeSummary) -> Iterator[str]:
     """Which policies begin or cease to have an effect, after the name of what does it."""
     yield from _active(_FORCE, found)
 
 
-def _active(table: Collection[_Consequence], found: Tally) -> Iterator[str]:
+def _active(table: Collection[_Consequence], found: ChangeSummary) -> Iterator[str]:
     for one in table:
         if refs := one.of(found):
             yield said(one.active, who(refs, one.noun), one=len(refs) == 1)
 
 
-def traffic(found: Tally) -> Iterator[str]:
+def traffic(found: ChangeSummary) -> Iterator[str]:
     """Where traffic ends and begins."""
     yield from (f"traffic ends {words}" for words in _extent(found.ended))
     yield from (f"traffic begins {words}" for words in _extent(found.begun))
@@ -107,7 +107,7 @@ def traffic(found: Tally) -> Iterator[str]:
         yield f"traffic takes other paths to {who(found.rerouted)}"
 
 
-def traffic_done(found: Tally) -> Iterator[str]:
+def traffic_done(found: ChangeSummary) -> Iterator[str]:
     """`traffic`, after the name of what does it."""
     yield from (f"ends traffic {words}" for words in _extent(found.ended))
     yield from (f"begins traffic {words}" for words in _extent(found.begun))
@@ -115,12 +115,12 @@ def traffic_done(found: Tally) -> Iterator[str]:
         yield f"leads traffic to {who(found.rerouted)} on other paths"
 
 
-def _extent(reach: Reach) -> Iterator[str]:
+def _extent(reach: TrafficChange) -> Iterator[str]:
     """`for 5 objects and on at least one path of 3 more`; nothing if there is no object."""
-    parts = [f"for {who(reach.wholly)}"] if reach.wholly else []
-    if reach.partly:
-        number = len(reach.partly)
-        some = who(reach.partly) if not reach.wholly or number == 1 else f"{number} more"
+    parts = [f"for {who(reach.on_all_paths)}"] if reach.on_all_paths else []
+    if reach.on_some_paths:
+        number = len(reach.on_some_paths)
+        some = who(reach.on_some_paths) if not reach.on_all_paths or number == 1 else f"{number} more"
         parts.append(f"on at least one path of {some}")
     yield from [" and ".join(parts)] if parts else []
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, Spread, Touched
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
-    from kubectl_policy.questions.changes.fields import FieldChange, Valued
+    from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
 
 
@@ -47,7 +47,7 @@ def diff_document(difference: StateDiff, headline: str) -> dict[str, Json]:
 
 def blast_radius_document(answer: BlastRadius, headline: str) -> dict[str, Json]:
     """What an object touches, and what deleting it changes, as `schemas/v1alpha1.json` describes it; nothing is cut."""
-    difference, touched = answer.difference, answer.touched
+    difference, reach = answer.difference, answer.reach
     return {
         "apiVersion": API_VERSION,
         "kind": "BlastRadius",
@@ -55,34 +55,34 @@ def blast_radius_document(answer: BlastRadius, headline: str) -> dict[str, Json]
         "complete": not difference.unseen,
         "subject": object_data(answer.subject),
         "origin": origin_data(answer.origin),
-        "policy": touched is not None,
+        "policy": reach is not None,
         "changes": answer.changes,
-        **_touched(touched),
-        "withIt": objects_data(answer.with_it),
-        "counts": _counts(answer.spread),
+        **_reach(reach),
+        "withIt": objects_data(answer.deleted_with_it),
+        "counts": _counts(answer.counts),
         "difference": _difference(difference),
         "unseen": [unseen_data(thing) for thing in difference.unseen],
     }
 
 
-def _touched(touched: Touched | None) -> dict[str, Json]:
+def _reach(reach: PolicyReach | None) -> dict[str, Json]:
     """What a policy touches; the same names with nothing in them for any other object."""
-    if touched is None:
+    if reach is None:
         return {"targets": [], "enforcement": None, "affected": [], "beaten": [], "idle": []}
-    enforcement = touched.enforcement
+    enforcement = reach.enforcement
     return {
-        "targets": [target_data(attachment) for attachment in touched.attachments],
+        "targets": [target_data(attachment) for attachment in reach.attachments],
         "enforcement": {"state": enforcement.state, "by": objects_data(enforcement.by)},
-        "affected": _nodes(touched.affected),
-        "beaten": [{"objects": _nodes(found.objects), "by": objects_data(found.by)} for found in touched.beaten],
+        "affected": _nodes(reach.affected),
+        "beaten": [{"objects": _nodes(found.objects), "by": objects_data(found.by)} for found in reach.superseded],
         "idle": [
             {"object": object_data(found.object), "message": found.message, "reason": found.reason}
-            for found in touched.idle
+            for found in reach.detached
         ],
     }
 
 
-def _counts(found: Spread) -> dict[str, Json]:
+def _counts(found: ObjectCounts) -> dict[str, Json]:
     return {
         "total": found.total,
         "kinds": [{**kind_data(kind), "count": number} for kind, number in found.kinds],
@@ -137,7 +137,7 @@ def _field(field: FieldChange) -> dict[str, Json]:
     }
 
 
-def _valued(valued: Valued | None) -> dict[str, Json] | None:
+def _valued(valued: EffectiveValue | None) -> dict[str, Json] | None:
     if valued is None:
         return None
     return {"value": plain_json(valued.value), "removed": valued.removed, "source": source_data(valued.source)}

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import Document
     from kubectl_policy.render.output.view import View
 
-Change: TypeAlias = StateDiff | BlastRadius
+ChangeAnswer: TypeAlias = StateDiff | BlastRadius
 ChangeFormat: TypeAlias = Literal["tree", "table", "wide", "yaml", "json", "markdown", "summary", "name"]
 
 
-def change_headline(answer: Change) -> str:
+def change_headline(answer: ChangeAnswer) -> str:
     """The sentence that an answer opens with."""
     return blast_headline(answer) if isinstance(answer, BlastRadius) else diff_headline(answer)
 
 
-def render_change(answer: Change, name: ChangeFormat, view: View) -> Document:
+def render_change(answer: ChangeAnswer, name: ChangeFormat, view: View) -> Document:
     """The answer in a format; only what that needs is imported."""
     difference = answer.difference if isinstance(answer, BlastRadius) else answer
     match name:
@@ -45,7 +45,7 @@ def render_change(answer: Change, name: ChangeFormat, view: View) -> Document:
             return diff_names(difference) if name == "name" else diff_table(difference, wide=name == "wide")
 
 
-def _tree(answer: Change, view: View) -> Document:
+def _tree(answer: ChangeAnswer, view: View) -> Document:
     if isinstance(answer, BlastRadius):
         from kubectl_policy.render.changes.blast_radius import blast_radius_tree  # noqa: PLC0415 (see render_change)
 
@@ -55,7 +55,7 @@ def _tree(answer: Change, view: View) -> Document:
     return diff_tree(answer, view)
 
 
-def _document(answer: Change, view: View, *, json: bool) -> Document:
+def _document(answer: ChangeAnswer, view: View, *, json: bool) -> Document:
     from kubectl_policy.render.changes.documents import blast_radius_document, diff_document  # noqa: PLC0415 (see above)
     from kubectl_policy.render.output.encode import as_json, as_yaml  # noqa: PLC0415 (see above)
 

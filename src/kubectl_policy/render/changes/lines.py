@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, Where
-    from kubectl_policy.questions.changes.fields import ChangeSort, FieldChange, Valued
+    from kubectl_policy.questions.changes.fields import ChangeSort, EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.view import View
 
@@ -74,7 +74,7 @@ def _heading(change: EffectChange) -> Line:
     return Line((lead, danger, Span(f" · {change.kind} · {objects}", prose=True)), 0, 2)
 
 
-def _value(value: Valued | None) -> str:
+def _value(value: EffectiveValue | None) -> str:
     if value is None:
         return "nothing"
     return "removed" if value.removed else flow(value.value)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import EffectChange
-    from kubectl_policy.questions.changes.fields import FieldChange, Valued
+    from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import Document
 
@@ -130,7 +130,7 @@ def _relation(before: str | None, after: str | None) -> str:
     return "detached" if before == "attached" else "reference"
 
 
-def _value(valued: Valued | None) -> str:
+def _value(valued: EffectiveValue | None) -> str:
     """The value in one line; empty where nothing sets the field."""
     if valued is None:
         return ""

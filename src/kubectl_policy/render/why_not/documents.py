@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.why_not.edit import Change, Edit
+    from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
     from kubectl_policy.questions.why_not.reasons import Reason
     from kubectl_policy.questions.why_not.why_not import WhyNot
 
@@ -68,7 +68,7 @@ def _edit(edit: Edit) -> dict[str, Json]:
     }
 
 
-def _change(change: Change) -> dict[str, Json]:
+def _change(change: FieldEdit) -> dict[str, Json]:
     return {
         "field": field_of(change.path),
         "path": list(change.path),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.blast_radius import owner, spread
+from kubectl_policy.questions.changes.blast_radius import count_objects, owner
 from tests import build
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def annotated(kind: str, name: str, value: Json, **labels: str) -> Resource:
 
 def test_nothing() -> None:
     """No objects, no numbers."""
-    assert spread(build.index(), ()) == (0, (), (), (), "")
-    assert spread(build.index(), (), KEY) == (0, (), (), (), KEY)
+    assert count_objects(build.index(), ()) == (0, (), (), (), "")
+    assert count_objects(build.index(), (), KEY) == (0, (), (), (), KEY)
 
 
 def test_the_greatest_number_first_then_by_name() -> None:
     """By kind and by namespace; what is in none is counted as well."""
     others = [build.ref("Gateway", "g", "far"), build.ref("GatewayClass", "c"), build.ref("Service", "t", group="")]
-    found = spread(build.index(), {R, S, FAR, *others})
+    found = count_objects(build.index(), {R, S, FAR, *others})
     assert found.total == 6
     assert found.kinds == (
         (GroupKind("", "Service"), 3),
@@ -78,6 +78,6 @@ class TestOwner:
     def test_each_is_counted(self) -> None:
         """Those of nobody together."""
         index = build.index(build.namespace("default", {KEY: "us"}), build.service(namespace="far"))
-        found = spread(index, [R, S, FAR], KEY)
+        found = count_objects(index, [R, S, FAR], KEY)
         assert found.owners == (("us", 2), ("", 1))
         assert found.owner_key == KEY

@@ -22,15 +22,15 @@ _IN_FORCE: Final = frozenset({"Enforced", "PartiallyEnforced"})
 _UNKNOWN: Final = frozenset({"target unknown", "not computed"})
 
 
-class Reach(NamedTuple):
+class TrafficChange(NamedTuple):
     """Objects with which something happens: on all of their paths, and at least on one."""
 
-    wholly: frozenset[ObjectRef]
-    partly: frozenset[ObjectRef]
+    on_all_paths: frozenset[ObjectRef]
+    on_some_paths: frozenset[ObjectRef]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ChangeSummary:
     """The objects, routes and policies that a difference concerns, by what happens to them.
 
     `sorts` has the worst that happens to an object on paths that both states have, `security` those for which it is
@@ -41,8 +41,8 @@ class Tally:
 
     sorts: Mapping[ObjectRef, ChangeSort]
     security: frozenset[ObjectRef]
-    ended: Reach
-    begun: Reach
+    ended: TrafficChange
+    begun: TrafficChange
     rerouted: frozenset[ObjectRef]
     detached: frozenset[ObjectRef]
     attached: frozenset[ObjectRef]
@@ -65,7 +65,7 @@ class Tally:
         return self.of_sort("lost", "changed", "gained")
 
 
-def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
+def summarize(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> ChangeSummary:
     """The tally of a difference, without the objects that somebody has counted already."""
     without = frozenset(besides)
     kept = [change for change in difference.effects if change.where == "kept"]
@@ -80,7 +80,7 @@ def tally(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> Tally:
     setting = {field.after.source.object for change in difference.effects for field in change.fields if field.after}
     into = {change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE}
     out = {change.policy for change in lasting if change.before in _IN_FORCE and change.after not in _IN_FORCE}
-    return Tally(
+    return ChangeSummary(
         {ref: sort for ref, sort in _worst(kept).items() if ref not in without},
         frozenset(ref for change in kept if change.security for ref in objects_of(change)) - without,
         ended,
@@ -109,7 +109,7 @@ def objects_of(change: EffectChange) -> Iterator[ObjectRef]:
     return (changed.node.object for changed in change.objects)
 
 
-def wholly(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
+def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
     """The objects and sections that are known to be concerned on all of their paths by these changes together."""
     whole: set[NodeRef] = set()
     chosen: dict[NodeRef, set[int]] = {}
@@ -141,7 +141,9 @@ def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
     return found
 
 
-def _traffic(difference: StateDiff, without: frozenset[ObjectRef]) -> tuple[Reach, Reach, frozenset[ObjectRef]]:
+def _traffic(
+    difference: StateDiff, without: frozenset[ObjectRef]
+) -> tuple[TrafficChange, TrafficChange, frozenset[ObjectRef]]:
     """Where traffic ends, where it begins, and what it reaches on other paths than before.
 
     A backend to which no route leads any more has a path of its own instead. That is no other way for the traffic.
@@ -152,8 +154,8 @@ def _traffic(difference: StateDiff, without: frozenset[ObjectRef]) -> tuple[Reac
     no_longer_alone = {ref for ref in both if new[ref] and not gone[ref]}
     rerouted = both - left_alone - no_longer_alone
     return (
-        _reach(difference, "gone", gone.keys() - without - rerouted - no_longer_alone),
-        _reach(difference, "new", new.keys() - without - rerouted - left_alone),
+        _traffic_change(difference, "gone", gone.keys() - without - rerouted - no_longer_alone),
+        _traffic_change(difference, "new", new.keys() - without - rerouted - left_alone),
         frozenset(rerouted),
     )
 
@@ -170,14 +172,14 @@ def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
     return found
 
 
-def _reach(difference: StateDiff, where: Where, refs: Collection[ObjectRef]) -> Reach:
+def _traffic_change(difference: StateDiff, where: Where, refs: Collection[ObjectRef]) -> TrafficChange:
     changes = [change for change in difference.effects if change.where == where]
     passing = difference.deleted if where == "gone" else difference.created
-    known = frozenset(refs) & {*passing, *(node.object for node in wholly(changes) if not node.section)}
+    known = frozenset(refs) & {*passing, *(node.object for node in on_all_paths(changes) if not node.section)}
     rest = frozenset(refs) - known
     cut = {changed.node.object for change in changes for changed in change.objects[SCOPED:] if not changed.through}
     # Two numbers would look like a distinction where it is only not known.
-    return Reach(frozenset(), known | rest) if rest & cut else Reach(known, rest)
+    return TrafficChange(frozenset(), known | rest) if rest & cut else TrafficChange(known, rest)
 
 
 def _routes(difference: StateDiff) -> tuple[frozenset[ObjectRef], frozenset[ObjectRef], frozenset[ObjectRef]]:
