@@ -13,7 +13,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bench.worlds import documents, reported, under_one_policy
+from bench.teams import documents, reported
+from bench.worlds import under_one_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -1,286 +1,396 @@
-"""Worlds of any size to measure with: teams that share a GatewayClass, each with a Gateway, routes and policies."""
+"""Worlds that have much of one thing: what takes too long in one of them compares, or rebuilds, what it should look up.
+
+`python -m bench.worlds NAME SIZE` writes one to standard output.
+"""
 
 from __future__ import annotations
 
-from itertools import count, islice
+import sys
+from dataclasses import dataclass
+from itertools import chain
+from textwrap import indent
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-ROUTES_PER_TEAM: Final = 30
+_MAX_LISTENERS: Final = 64
+_GATEWAY_API: Final = "gateway.networking.k8s.io"
 
-_SHARED: Final = (
-    """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: retrypolicies.example.io
-  labels:
-    gateway.networking.k8s.io/policy: inherited
-spec:
-  group: example.io
-  scope: Namespaced
-  names: {kind: RetryPolicy, plural: retrypolicies, singular: retrypolicy}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-""",
-    """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata:
-  name: public
-spec:
-  controllerName: example.io/gateway-controller
-""",
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyKind:
+    """A kind of policy, `GROUP/VERSION/KIND`, and a spec of it that sets something, without targets."""
+
+    kind: str
+    controller: str
+    spec: str
+
+    def manifest(self, name: str, targets: str, spec: str = "", namespace: str = "team") -> str:
+        """A policy of this kind; `targets` is its targetRefs or targetSelectors."""
+        return manifest(self.kind, name, namespace, spec=f"{targets}\n{spec or self.spec}")
+
+
+UNKNOWN: Final = PolicyKind(
+    kind="example.io/v1/RetryPolicy",
+    controller="example.io/gateway-controller",
+    spec='attempts: 5\nperTryTimeout: 10s\nretryOn: [connect-failure, refused-stream, "503"]',
 )
-
-_TEAM: Final = (
-    """\
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: team-{team}
-  labels:
-    kubernetes.io/metadata.name: team-{team}
-""",
-    """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata:
-  name: edge
-  namespace: team-{team}
-spec:
-  gatewayClassName: public
-  listeners:
-    - name: http
-      port: 80
-      protocol: HTTP
-    - name: https
-      port: 443
-      protocol: HTTPS
-      hostname: "*.team-{team}.example.com"
-      tls:
-        certificateRefs:
-          - name: edge-certificate
-""",
-    """\
-apiVersion: example.io/v1
-kind: RetryPolicy
-metadata:
-  name: edge
-  namespace: team-{team}
-  creationTimestamp: "2026-01-01T00:00:00Z"
-spec:
-  targetRefs:
-    - group: gateway.networking.k8s.io
-      kind: Gateway
-      name: edge
-  attempts: 5
-  perTryTimeout: 10s
-  retryOn: [connect-failure, refused-stream, "503"]
-""",
+ENVOY_GATEWAY: Final = PolicyKind(
+    kind="gateway.envoyproxy.io/v1alpha1/BackendTrafficPolicy",
+    controller="gateway.envoyproxy.io/gatewayclass-controller",
+    spec="retry:\n  numRetries: 5\n  perRetry: {timeout: 10s}\ntimeout:\n  http: {requestTimeout: 30s}",
 )
-
-_ROUTE: Final = (
-    """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata:
-  name: route-{route}
-  namespace: team-{team}
-  labels:
-    app.kubernetes.io/name: route-{route}
-    app.kubernetes.io/part-of: team-{team}
-spec:
-  parentRefs:
-    - name: edge
-  hostnames:
-    - route-{route}.team-{team}.example.com
-  rules:
-    - matches:
-        - path:
-            type: PathPrefix
-            value: /api
-      backendRefs:
-        - name: service-{route}
-          port: 8080
-""",
-    """\
-apiVersion: v1
-kind: Service
-metadata:
-  name: service-{route}
-  namespace: team-{team}
-  labels:
-    app.kubernetes.io/name: service-{route}
-spec:
-  selector:
-    app.kubernetes.io/name: service-{route}
-  ports:
-    - name: http
-      port: 8080
-      targetPort: http
-      protocol: TCP
-""",
-    """\
-apiVersion: example.io/v1
-kind: RetryPolicy
-metadata:
-  name: route-{route}
-  namespace: team-{team}
-  creationTimestamp: "2026-02-01T00:00:00Z"
-spec:
-  targetRefs:
-    - group: gateway.networking.k8s.io
-      kind: HTTPRoute
-      name: route-{route}
-  attempts: 2
-  perTryTimeout: 2s
-""",
+KGATEWAY: Final = PolicyKind(
+    kind="gateway.kgateway.dev/v1alpha1/TrafficPolicy",
+    controller="kgateway.dev/kgateway",
+    spec="retry:\n  attempts: 5\ntimeouts:\n  request: 30s",
 )
 
 
-def _endless() -> Iterator[str]:
-    yield from _SHARED
-    for team in count():
-        for document in _TEAM:
-            yield document.format(team=team)
-        for route in range(ROUTES_PER_TEAM):
-            for document in _ROUTE:
-                yield document.format(team=team, route=route)
+def manifest(kind: str, name: str, namespace: str = "", *, spec: str = "", labels: str = "") -> str:
+    """One YAML document; `kind` is `GROUP/VERSION/KIND`, `spec` is in block style, `labels` a flow mapping."""
+    api_version, _, kind = kind.rpartition("/")
+    lines = [f"apiVersion: {api_version}", f"kind: {kind}", "metadata:", f"  name: {name}"]
+    lines += [f"  namespace: {namespace}"] * bool(namespace)
+    lines += [f"  labels: {labels}"] * bool(labels)
+    lines += ["spec:", indent(spec, "  ")] * bool(spec)
+    return "\n".join(lines) + "\n"
 
 
-# What a controller that agrees with everything would have written, below the documents that it is written on.
-_REPORTS: Final = {
-    "kind: Gateway\n": """\
-status:
-  conditions:
-    - {type: Accepted, status: "True", reason: Accepted}
-  listeners:
-    - name: http
-      attachedRoutes: 30
-      conditions:
-        - {type: Accepted, status: "True", reason: Accepted}
-        - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
-    - name: https
-      attachedRoutes: 30
-      conditions:
-        - {type: Accepted, status: "True", reason: Accepted}
-        - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
-""",
-    "kind: HTTPRoute\n": """\
-status:
-  parents:
-    - parentRef: {name: edge}
-      controllerName: example.io/gateway-controller
-      conditions:
-        - {type: Accepted, status: "True", reason: Accepted}
-        - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
-""",
-    "kind: RetryPolicy\n": """\
-status:
-  ancestors:
-    - ancestorRef: {name: edge}
-      controllerName: example.io/gateway-controller
-      conditions:
-        - {type: Accepted, status: "True", reason: Accepted}
-""",
-}
+def gateway_class(policies: PolicyKind) -> Iterator[str]:
+    """The class `public` of the controller of a kind, and the definition of the kind where no profile knows it."""
+    yield manifest(f"{_GATEWAY_API}/v1/GatewayClass", "public", spec=f"controllerName: {policies.controller}")
+    for namespace in ("infra", "team"):
+        yield manifest("v1/Namespace", namespace, labels=f"{{kubernetes.io/metadata.name: {namespace}}}")
+    if policies is UNKNOWN:
+        yield manifest(
+            "apiextensions.k8s.io/v1/CustomResourceDefinition",
+            "retrypolicies.example.io",
+            labels=f"{{{_GATEWAY_API}/policy: inherited}}",
+            spec="group: example.io\nscope: Namespaced\nnames: {kind: RetryPolicy, plural: retrypolicies}\n"
+            "versions:\n- {name: v1, served: true, storage: true}",
+        )
 
 
-_ONE_POLICY: Final = (
-    *_SHARED,
-    """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata:
-  name: edge
-  namespace: infra
-spec:
-  gatewayClassName: public
-  listeners:
-    - name: http
-      port: 80
-      protocol: HTTP
-      allowedRoutes:
-        namespaces:
-          from: All
-""",
-    """\
-apiVersion: example.io/v1
-kind: RetryPolicy
-metadata:
-  name: everywhere
-  namespace: team
-spec:
-  targetRefs:
-    - group: ""
-      kind: Namespace
-      name: team
-  attempts: 5
-  perTryTimeout: 10s
-""",
-)
+def gateway(name: str = "edge", namespace: str = "infra", listeners: int = 1) -> str:
+    """A Gateway that lets in the routes of all Namespaces, and ListenerSets as well."""
+    each = "\n".join(
+        f"- name: l{n}\n  port: {8000 + n}\n  protocol: HTTP\n  allowedRoutes:\n    namespaces: {{from: All}}"
+        for n in range(listeners)
+    )
+    sets = "allowedListeners:\n  namespaces: {from: All}"
+    spec = f"gatewayClassName: public\n{sets}\nlisteners:\n{each}"
+    return manifest(f"{_GATEWAY_API}/v1/Gateway", name, namespace, spec=spec)
 
-_ROUTE_UNDER_ONE_POLICY: Final = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata:
-  name: route-{route}
-  namespace: team
-  labels:
-    app.kubernetes.io/name: route-{route}
-spec:
-  parentRefs:
-    - name: edge
-      namespace: infra
-  hostnames:
-    - route-{route}.example.com
-  rules:
-    - matches:
-        - path:
-            type: PathPrefix
-            value: /api
-      backendRefs:
-        - name: service-{route}
-          port: 8080
----
-apiVersion: v1
-kind: Service
-metadata:
-  name: service-{route}
-  namespace: team
-  labels:
-    app.kubernetes.io/name: service-{route}
-spec:
-  selector:
-    app.kubernetes.io/name: service-{route}
-  ports:
-    - name: http
-      port: 8080
-"""
+
+def route(
+    name: str, backend: str = "service", *, parent: str = "{name: edge, namespace: infra}", labels: str = ""
+) -> str:
+    """An HTTPRoute in `team` with a hostname of its own; `parent` is a flow mapping."""
+    spec = f"""\
+parentRefs:
+- {parent}
+hostnames: [{name}.example.com]
+rules:
+- matches:
+  - path: {{type: PathPrefix, value: /api}}
+  backendRefs:
+  - {{name: {backend}, port: 80}}"""
+    return manifest(f"{_GATEWAY_API}/v1/HTTPRoute", name, "team", spec=spec, labels=labels)
+
+
+def service(name: str = "service", namespace: str = "team") -> str:
+    """A Service with one port."""
+    return manifest("v1/Service", name, namespace, spec="selector: {app: a}\nports:\n- {name: http, port: 80}")
+
+
+def target(kind: str, name: str, group: str = _GATEWAY_API) -> str:
+    """An item of targetRefs."""
+    return f'- {{group: "{group}", kind: {kind}, name: {name}}}'
+
+
+def _on(kind: str, name: str, group: str = _GATEWAY_API) -> str:
+    return f"targetRefs:\n{target(kind, name, group)}"
+
+
+def _under_one_gateway(size: int, policies: PolicyKind) -> Iterator[str]:
+    yield from gateway_class(policies)
+    yield gateway()
+    yield policies.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    for n in range(size):
+        yield route(f"route-{n}", f"service-{n}")
+        yield service(f"service-{n}")
+        if n % 10 == 0:
+            yield policies.manifest(f"route-{n}", _on("HTTPRoute", f"route-{n}"))
+
+
+def one_gateway(size: int) -> Iterator[str]:
+    """So many routes on one Gateway with a policy, a tenth of them with policies of their own: an unknown kind."""
+    return _under_one_gateway(size, UNKNOWN)
+
+
+def one_gateway_envoy(size: int) -> Iterator[str]:
+    """The same with a kind that a profile knows, where the policies of routes replace the Gateway's."""
+    return _under_one_gateway(size, ENVOY_GATEWAY)
+
+
+def one_gateway_kgateway(size: int) -> Iterator[str]:
+    """The same with a kind that is merged field by field."""
+    return _under_one_gateway(size, KGATEWAY)
+
+
+def _one_route(policies: PolicyKind) -> Iterator[str]:
+    return chain(gateway_class(policies), (gateway(), route("route-0"), service()))
+
+
+def policies_on_one_target(size: int) -> Iterator[str]:
+    """So many policies on one route."""
+    yield from _one_route(UNKNOWN)
+    for n in range(size):
+        yield UNKNOWN.manifest(f"policy-{n}", _on("HTTPRoute", "route-0"))
+
+
+def envoy_policies_on_one_target(size: int) -> Iterator[str]:
+    """So many policies on one route, of which the first one counts."""
+    yield from _one_route(ENVOY_GATEWAY)
+    for n in range(size):
+        yield ENVOY_GATEWAY.manifest(f"policy-{n}", _on("HTTPRoute", "route-0"))
+
+
+def policies_on_their_namespace(size: int) -> Iterator[str]:
+    """So many policies on the Namespace that they are in."""
+    yield from _one_route(UNKNOWN)
+    for n in range(size):
+        yield UNKNOWN.manifest(f"policy-{n}", _on("Namespace", "team", ""))
+
+
+def many_targets(size: int) -> Iterator[str]:
+    """One policy that names so many routes."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
+    yield from (route(f"route-{n}") for n in range(size))
+    targets = "\n".join(target("HTTPRoute", f"route-{n}") for n in range(size))
+    yield UNKNOWN.manifest("everywhere", f"targetRefs:\n{targets}")
+
+
+def one_selector(size: int) -> Iterator[str]:
+    """One policy that selects so many routes."""
+    yield from chain(gateway_class(ENVOY_GATEWAY), (gateway(), service()))
+    yield from (route(f"route-{n}", labels="{a: b}") for n in range(size))
+    yield ENVOY_GATEWAY.manifest("everywhere", _selecting("b"))
+
+
+def many_selectors(size: int) -> Iterator[str]:
+    """So many policies that each select one of so many routes."""
+    yield from chain(gateway_class(ENVOY_GATEWAY), (gateway(), service()))
+    for n in range(size):
+        yield route(f"route-{n}", labels=f"{{a: b-{n}}}")
+        yield ENVOY_GATEWAY.manifest(f"policy-{n}", _selecting(f"b-{n}"))
+
+
+def _selecting(value: str) -> str:
+    return f"targetSelectors:\n- group: {_GATEWAY_API}\n  kind: HTTPRoute\n  matchLabels: {{a: {value}}}"
+
+
+def many_fields(size: int) -> Iterator[str]:
+    """A policy with so many fields on the Gateway, and one with every other of them on a route."""
+    yield from _one_route(UNKNOWN)
+    yield UNKNOWN.manifest("wide", _on("Gateway", "edge"), _fields(range(size)), namespace="infra")
+    yield UNKNOWN.manifest("own", _on("HTTPRoute", "route-0"), _fields(range(0, size, 2)))
+
+
+def _fields(numbers: range) -> str:
+    return "\n".join(f"field{n}: value-{n}" for n in numbers)
+
+
+def long_lists(size: int) -> Iterator[str]:
+    """A policy with so many elements in a list, which are merged by name with those of a policy on a route."""
+    yield from _one_route(ENVOY_GATEWAY)
+    yield ENVOY_GATEWAY.manifest("wide", _on("Gateway", "edge"), _rules(range(size)), namespace="infra")
+    merging = f"mergeType: StrategicMerge\n{_rules(range(0, size, 2))}"
+    yield ENVOY_GATEWAY.manifest("own", _on("HTTPRoute", "route-0"), merging)
+
+
+def _rules(numbers: range) -> str:
+    each = (f"    - name: r{n}\n      limit: {{requests: {n + 1}, unit: Minute}}" for n in numbers)
+    return "rateLimit:\n  type: Global\n  global:\n    rules:\n" + "\n".join(each)
+
+
+def long_lists_kgateway(size: int) -> Iterator[str]:
+    """A policy with so many elements in a list on a Gateway, and one with as many on a route."""
+    yield from _one_route(KGATEWAY)
+    for name, kind, of, namespace in (("wide", "Gateway", "edge", "infra"), ("own", "HTTPRoute", "route-0", "team")):
+        headers = "\n".join(f"    - {{name: x-{name}-{n}, value: v}}" for n in range(size))
+        yield KGATEWAY.manifest(
+            name, _on(kind, of), f"headerModifiers:\n  request:\n    set:\n{headers}", namespace=namespace
+        )
+
+
+def one_service(size: int) -> Iterator[str]:
+    """So many routes in front of one Service, with a policy on the Service."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
+    yield UNKNOWN.manifest("service", _on("Service", "service", ""))
+    yield from (route(f"route-{n}") for n in range(size))
+
+
+def listeners_and_routes(size: int) -> Iterator[str]:
+    """So many routes on each of 64 listeners, in front of one Service."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(listeners=_MAX_LISTENERS), service()))
+    yield UNKNOWN.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    yield from (route(f"route-{n}") for n in range(size))
+
+
+def one_class(size: int) -> Iterator[str]:
+    """So many Gateways of one class, each with a route to one Service."""
+    yield from chain(gateway_class(UNKNOWN), (service(),))
+    yield UNKNOWN.manifest("class", _on("GatewayClass", "public"), namespace="infra")
+    for n in range(size):
+        yield gateway(f"edge-{n}")
+        yield route(f"route-{n}", parent=f"{{name: edge-{n}, namespace: infra}}")
+
+
+def grants(size: int) -> Iterator[str]:
+    """So many routes, each with a Service in another Namespace, and a ReferenceGrant there for each."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(),))
+    yield UNKNOWN.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    for n in range(size):
+        yield service(f"service-{n}", "backends")
+        yield route(f"route-{n}", f"service-{n}, namespace: backends")
+        spec = (
+            f'from:\n- {{group: {_GATEWAY_API}, kind: HTTPRoute, namespace: team}}\nto:\n- {{group: "", '
+            f"kind: Service, name: service-{n}}}"
+        )
+        yield manifest(f"{_GATEWAY_API}/v1beta1/ReferenceGrant", f"grant-{n}", "backends", spec=spec)
+
+
+def listener_sets(size: int) -> Iterator[str]:
+    """So many ListenerSets on one Gateway, each with a listener of its own and a route on it."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
+    yield UNKNOWN.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    for n in range(size):
+        listeners = f"listeners:\n- {{name: own, port: 80, protocol: HTTP, hostname: set-{n}.example.com}}"
+        spec = f"parentRef: {{name: edge, namespace: infra}}\n{listeners}"
+        yield manifest(f"{_GATEWAY_API}/v1/ListenerSet", f"set-{n}", "team", spec=spec)
+        yield route(f"route-{n}", parent=f"{{group: {_GATEWAY_API}, kind: ListenerSet, name: set-{n}}}")
 
 
 def under_one_policy(size: int) -> Iterator[str]:
     """So many routes in one Namespace, on which there is one policy; behind each is a Service of its own."""
-    yield from _ONE_POLICY
-    for route in range(size):
-        yield _ROUTE_UNDER_ONE_POLICY.format(route=route)
+    yield from chain(gateway_class(UNKNOWN), (gateway(),))
+    yield UNKNOWN.manifest("everywhere", _on("Namespace", "team", ""))
+    for n in range(size):
+        yield route(f"route-{n}", f"service-{n}")
+        yield service(f"service-{n}")
 
 
-def reported(size: int) -> Iterator[str]:
-    """The same objects as `documents`, with what controllers reported on them."""
-    for document in documents(size):
-        report = next((text for kind, text in _REPORTS.items() if f"\n{kind}" in document), "")
-        yield document + report
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A world, the sizes at which its growth is measured, and what is asked of it; `{last}` is the last number."""
+
+    documents: Callable[[int], Iterator[str]]
+    sizes: tuple[int, int]
+    commands: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line, and in the table."""
+        return self.documents.__name__.replace("_", "-")
 
 
-def documents(size: int) -> Iterator[str]:
-    """Exactly `size` objects, one YAML document each; the same ones for the same size.
+_POLICIES: Final = "get policies -A"
+_OF_POLICY: Final = ("describe {policy}", "describe {policy} -o json", "blast-radius {policy}")
 
-    From a size of 6 on, HTTPRoute `route-0` in namespace `team-0` is among them, under a policy on its Gateway.
-    """
-    return islice(_endless(), size)
+
+def _asked(policy: str, *others: str) -> tuple[str, ...]:
+    return (*(command.format(policy=policy) for command in _OF_POLICY), _POLICIES, *others)
+
+
+_SERVICE: Final = ("describe service/service -n team", "blast-radius service/service -n team")
+_ROUTE: Final = ("describe httproute/route-0 -n team", "blast-radius httproute/route-0 -n team")
+
+WORLDS: Final = (
+    World(
+        documents=policies_on_one_target,
+        sizes=(250, 500),
+        commands=_asked("retrypolicy/policy-0 -n team", *_ROUTE),
+    ),
+    World(
+        documents=envoy_policies_on_one_target,
+        sizes=(250, 500),
+        commands=_asked("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+    ),
+    World(
+        documents=policies_on_their_namespace,
+        sizes=(500, 1000),
+        commands=_asked("retrypolicy/policy-0 -n team", "describe namespace/team", "blast-radius namespace/team"),
+    ),
+    World(documents=many_targets, sizes=(250, 500), commands=_asked("retrypolicy/everywhere -n team")),
+    World(documents=one_selector, sizes=(250, 500), commands=_asked("backendtrafficpolicy/everywhere -n team")),
+    World(
+        documents=many_selectors,
+        sizes=(500, 1000),
+        commands=_asked("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+    ),
+    World(
+        documents=many_fields,
+        sizes=(5000, 10000),
+        commands=_asked(
+            "retrypolicy/wide -n infra",
+            "describe httproute/route-0 -n team",
+            "diff --delete retrypolicy/own -n team",
+        ),
+    ),
+    World(
+        documents=long_lists,
+        sizes=(5000, 10000),
+        commands=_asked("backendtrafficpolicy/wide -n infra", "describe httproute/route-0 -n team"),
+    ),
+    World(
+        documents=long_lists_kgateway,
+        sizes=(5000, 10000),
+        commands=_asked("trafficpolicy/wide -n infra", "describe httproute/route-0 -n team"),
+    ),
+    World(documents=one_service, sizes=(500, 1000), commands=_asked("retrypolicy/service -n team", *_SERVICE)),
+    World(documents=listeners_and_routes, sizes=(100, 200), commands=_asked("retrypolicy/edge -n infra", *_SERVICE)),
+    World(
+        documents=one_class,
+        sizes=(500, 1000),
+        commands=_asked("retrypolicy/class -n infra", *_SERVICE, "blast-radius gatewayclass/public"),
+    ),
+    World(documents=grants, sizes=(500, 1000), commands=_asked("retrypolicy/edge -n infra", *_ROUTE)),
+    World(
+        documents=listener_sets,
+        sizes=(500, 1000),
+        commands=(*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra"),
+    ),
+    World(
+        documents=one_gateway,
+        sizes=(2500, 5000),
+        commands=("why-not retrypolicy/route-0 httproute/route-1 -n team",),
+    ),
+    World(
+        documents=under_one_policy,
+        sizes=(2500, 5000),
+        commands=("blast-radius retrypolicy/everywhere -n team -o json", "blast-radius namespace/team -o json"),
+    ),
+)
+
+
+def written(documents: Iterator[str]) -> Iterator[str]:
+    """The text of a world: documents with their markers."""
+    return (f"---\n{document}" for document in documents)
+
+
+def _main(arguments: list[str]) -> int | str:
+    known: dict[str, Callable[[int], Iterator[str]]] = {world.name: world.documents for world in WORLDS}
+    known |= {"one-gateway-envoy": one_gateway_envoy, "one-gateway-kgateway": one_gateway_kgateway}
+    match arguments:
+        case [name, size] if name in known and size.isdigit():
+            sys.stdout.writelines(written(known[name](int(size))))
+            return 0
+        case _:
+            return f"python -m bench.worlds NAME SIZE, where NAME is one of: {', '.join(sorted(known))}"
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

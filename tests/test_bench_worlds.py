@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import yaml
 
-from bench.worlds import documents, reported, under_one_policy
+from bench.teams import documents, reported
+from bench.worlds import WORLDS, under_one_policy
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.shared.find import find
@@ -14,6 +16,7 @@ from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -37,6 +40,20 @@ def test_a_small_world_has_the_route_that_is_described() -> None:
 def test_the_same_size_gives_the_same_world() -> None:
     """Measurements of two days are of the same thing."""
     assert list(documents(200)) == list(documents(200))
+
+
+@pytest.mark.parametrize("world", [world.documents for world in WORLDS], ids=lambda world: str(world.__name__))
+def test_a_world_grows_by_whole_objects(world: Callable[[int], Iterator[str]]) -> None:
+    """Each document has a name of its own, and a larger world has all that a smaller one has."""
+    names = {
+        size: [
+            (loaded["kind"], loaded["metadata"].get("namespace"), loaded["metadata"]["name"]) for loaded in loaded_all
+        ]
+        for size in (2, 4)
+        for loaded_all in [[yaml.safe_load(text) for text in world(size)]]
+    }
+    assert len(set(names[4])) == len(names[4])
+    assert set(names[2]) <= set(names[4])
 
 
 def test_one_policy_affects_every_route(tmp_path: Path) -> None:
