@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy import Diagnostic, MergeStrategy, PolicyKindProfile, Settings, Snapshot, analyze, plain
+from kubectl_policy import Diagnostic, Implementation, MergeStrategy, PolicyKindProfile, Snapshot, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from tests.build import (
@@ -88,9 +88,9 @@ def test_the_enforcement_of_what_is_no_policy() -> None:
 
 def test_settings_reach_the_topology() -> None:
     """What the implementation lacks changes what routes attach to."""
-    settings = Settings(frozenset({"TLSRouteModeTerminate"}))
-    assert analyze(Snapshot(), settings=settings).topology.settings == settings
-    assert analyze(Snapshot()).topology.settings == Settings()
+    implementation = Implementation(frozenset({"TLSRouteModeTerminate"}))
+    assert analyze(Snapshot(), implementation=implementation).topology.implementation == implementation
+    assert analyze(Snapshot()).topology.implementation == Implementation()
 
 
 def test_routes_in_a_circle_are_reported() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
     from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Leaf, Source, leaves, plain
     from kubectl_policy.sources import load_manifests, load_state
-    from kubectl_policy.topology import Path, Settings, Topology
+    from kubectl_policy.topology import Implementation, Path, Topology
 
 __version__ = "0.1.0"
 
@@ -30,6 +30,7 @@ __all__ = [
     "Fate",
     "Gap",
     "GroupKind",
+    "Implementation",
     "Leaf",
     "MergeStrategy",
     "NodeRef",
@@ -39,7 +40,6 @@ __all__ = [
     "PolicyError",
     "PolicyKindProfile",
     "Resource",
-    "Settings",
     "Snapshot",
     "Source",
     "StateComparison",
@@ -64,7 +64,7 @@ _HOMES: Final = {
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),
     "resolution": ("EffectivePolicy", "Enforcement", "Fate", "Leaf", "Source", "leaves", "plain"),
     "sources": ("load_manifests", "load_state"),
-    "topology": ("Path", "Settings", "Topology"),
+    "topology": ("Path", "Implementation", "Topology"),
 }
 
 

@@ -24,7 +24,7 @@ from kubectl_policy.resolution import (
     reach,
     takes_effect_below,
 )
-from kubectl_policy.topology import Path, Settings, Topology, passed_over
+from kubectl_policy.topology import Implementation, Path, Topology, why_ignored
 from kubectl_policy.topology.references import refer
 from kubectl_policy.topology.relations import grouped
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    snapshot: Snapshot, *, profiles: Iterable[PolicyKindProfile] = (), settings: Settings | None = None
+    snapshot: Snapshot, *, profiles: Iterable[PolicyKindProfile] = (), implementation: Implementation | None = None
 ) -> Analysis:
     """The analysis of a snapshot; `profiles` (see `load_profiles`) beat the built-in ones.
 
@@ -43,29 +43,29 @@ def analyze(
     states, analyse both.
     """
     known = tuple(profiles)
-    return Analysis(snapshot, Index(snapshot, short_names_in(known)), known, settings or Settings())
+    return Analysis(snapshot, Index(snapshot, short_names_in(known)), known, implementation or Implementation())
 
 
 class Analysis:
     """One snapshot with its topology, its policies and what they amount to. Make one with `analyze`."""
 
     def __init__(
-        self, snapshot: Snapshot, index: Index, profiles: tuple[PolicyKindProfile, ...], settings: Settings
+        self, snapshot: Snapshot, index: Index, profiles: tuple[PolicyKindProfile, ...], implementation: Implementation
     ) -> None:
         """Wire the parts together; each computes only what it is asked."""
         self.snapshot = snapshot
         self.index = index
-        self.registry = Registry(index, profiles, settings.values)
-        informed = replace(settings, gateways_of=self.registry.gateways_of)
-        self.topology = Topology(index, informed, self.registry.delegations, passed_over)
+        self.registry = Registry(index, profiles, implementation.settings)
+        informed = replace(implementation, gateways_of=self.registry.gateways_of)
+        self.topology = Topology(index, informed, self.registry.delegations, why_ignored)
         self._profiles = profiles
-        self._settings = settings
+        self._implementation = implementation
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
         self._enforcements: dict[ObjectRef, Enforcement] = {}
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """The analysis of another state of the world, with the same profiles and settings."""
-        return analyze(snapshot, profiles=self._profiles, settings=self._settings)
+        return analyze(snapshot, profiles=self._profiles, implementation=self._implementation)
 
     def share_topology(self, topology: Topology) -> None:
         """Take over a topology that another state has, before anything was asked of this one's own."""

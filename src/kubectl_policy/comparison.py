@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy
-    from kubectl_policy.topology import Path, Settings
+    from kubectl_policy.topology import Implementation, Path
 
 
 def compare(
@@ -27,11 +27,11 @@ def compare(
     after: Snapshot,
     *,
     profiles: Iterable[PolicyKindProfile] = (),
-    settings: Settings | None = None,
+    implementation: Implementation | None = None,
 ) -> StateComparison:
     """The comparison of two states that were read apart; for the arguments see `analyze`."""
     one, other = paired(before, after)
-    first = analyze(one, profiles=profiles, settings=settings)
+    first = analyze(one, profiles=profiles, implementation=implementation)
     return StateComparison(first, first.of_state(other))
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, Settings, Topology
+from kubectl_policy import Implementation, PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.validity import Failure, gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.profiles.profile import Needed, Switch
-from kubectl_policy.topology import passed_over
+from kubectl_policy.topology import why_ignored
 from tests.build import (
     gateway,
     gateway_class,
@@ -227,14 +227,16 @@ def test_the_gateways_of_a_target() -> None:
 class TestInvalidTarget:
     """Gateways that controllers pass over take no policies."""
 
-    passing = Settings(
+    passing = Implementation(
         gateways_of=lambda name: GatewayProfile(invalid_parents="passedOver") if name == OURS else STANDARD_GATEWAYS
     )
 
-    def outcome(self, obj: ObjectRef, *objects: Resource, settings: Settings | None = None) -> Failure | None:
+    def outcome(
+        self, obj: ObjectRef, *objects: Resource, implementation: Implementation | None = None
+    ) -> Failure | None:
         """Why nothing comes of a target where such are passed over."""
         topology = Topology(
-            index(*CLASSES, *objects, complete=True), settings or self.passing, passed_over_of=passed_over
+            index(*CLASSES, *objects, complete=True), implementation or self.passing, why_ignored=why_ignored
         )
         return target_failure(obj, KIND, topology)
 
@@ -244,7 +246,7 @@ class TestInvalidTarget:
         message = "Gateway default/g is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
         found = self.outcome(obj, with_settings(), listener_set("ls"))
         assert found == Failure("target invalid", message, competes=True)
-        assert self.outcome(obj, with_settings(), listener_set("ls"), settings=Settings()) is None
+        assert self.outcome(obj, with_settings(), listener_set("ls"), implementation=Implementation()) is None
 
     def test_one_that_is_valid(self) -> None:
         """Or another controller's, or no Gateway at all: then that does not matter."""

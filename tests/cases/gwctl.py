@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import Settings, analyze
+from kubectl_policy import Implementation, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from tests.cases.gwctl_answers import ANSWERS, ENFORCEMENT, LISTS, OF_THE_WORLD, ON_PATH
@@ -52,7 +52,7 @@ def _analysis(paths: Sequence[Path]) -> Analysis:
     classes = [resource for resource in snapshot.resources if resource.ref.kind == "GatewayClass"]
     names = {name for profile in analyze(snapshot).registry.policy_kinds for name in profile.settings}
     controller = text_at(classes[0].raw, "spec.controllerName") if classes else ""
-    return analyze(snapshot, settings=Settings(values=dict.fromkeys(names, controller)))
+    return analyze(snapshot, implementation=Implementation(settings=dict.fromkeys(names, controller)))
 
 
 def _outcomes(case: str, question: Question, facts: Mapping[str, Json]) -> Iterator[Outcome]:

@@ -48,7 +48,7 @@ def backends(question: Question) -> Iterable[ObjectRef]:
     topology, subject = question.before.topology, NodeRef(question.subject)
     if is_route(question.subject):
         return [backend.object for rule in topology.children(subject) for backend in topology.children(rule)]
-    return [ref for path in topology.ends(subject) for ref in _backends_on(path)]
+    return [ref for path in topology.paths_through(subject) for ref in _backends_on(path)]
 
 
 def routes(question: Question) -> Iterable[ObjectRef]:

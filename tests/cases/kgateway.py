@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy import Settings
+from kubectl_policy import Implementation
 from tests.cases import predictions
 from tests.cases.kgateway_paths import reached
 from tests.cases.kgateway_policies import effective, policies
@@ -42,13 +42,15 @@ def document(analysis: Analysis) -> dict[str, list[Entry]]:
     }
 
 
-def settings_of(case: Path) -> Settings:
+def settings_of(case: Path) -> Implementation:
     """The settings of the controller under which a case was recorded, by the names that profiles give them."""
     file = case / FACTS
     if not file.is_file():
-        return Settings()
+        return Implementation()
     values = fields(fields(cast("Json", json.loads(file.read_text("utf-8")))).get("settings"))
-    return Settings(values=dict(pair for variable, value in values.items() for pair in _named(variable, str(value))))
+    return Implementation(
+        settings=dict(pair for variable, value in values.items() for pair in _named(variable, str(value)))
+    )
 
 
 def _named(variable: str, value: str) -> Iterator[tuple[str, str]]:

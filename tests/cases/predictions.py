@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy import PolicyError, Settings, analyze, load_profiles
+from kubectl_policy import Implementation, PolicyError, analyze, load_profiles
 from tests.cases.worlds import world
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ MARKER = "manifests.yaml"
 
 # What is said of one world, and the settings under which a case (its folder) was recorded.
 Document: TypeAlias = "Callable[[Analysis], object]"
-SettingsOf: TypeAlias = "Callable[[Path], Settings]"
+SettingsOf: TypeAlias = "Callable[[Path], Implementation]"
 
 
 def main(
-    name: str, document: Document, arguments: Sequence[str], settings_of: SettingsOf = lambda _: Settings()
+    name: str, document: Document, arguments: Sequence[str], settings_of: SettingsOf = lambda _: Implementation()
 ) -> int:
     """Write the document of each case; 2 if there is none, 1 if one could not be answered."""
     parser = argparse.ArgumentParser(prog=name)
@@ -48,7 +48,7 @@ def _written(
     case: Path, out: Path, document: Document, profiles: Sequence[PolicyKindProfile], settings_of: SettingsOf
 ) -> bool:
     try:
-        analysis = analyze(world([case / MARKER]), profiles=profiles, settings=settings_of(case))
+        analysis = analyze(world([case / MARKER]), profiles=profiles, implementation=settings_of(case))
         found = document(analysis)
     except PolicyError as error:
         sys.stderr.write(f"{case / MARKER}: {error}\n")

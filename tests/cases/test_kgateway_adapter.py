@@ -270,12 +270,12 @@ def test_a_field_has_every_policy_that_it_comes_from() -> None:
 )
 def test_settings_have_the_names_of_profiles(tmp_path: Path, facts: str, expected: dict[str, str]) -> None:
     """Made of those of the variables; an object of JSON is one setting for each of its fields."""
-    assert dict(settings_of(write_case(tmp_path, facts=facts)).values) == expected
+    assert dict(settings_of(write_case(tmp_path, facts=facts)).settings) == expected
 
 
 def test_a_case_without_facts_has_no_settings(tmp_path: Path) -> None:
     """It is answered all the same."""
-    assert not settings_of(tmp_path).values
+    assert not settings_of(tmp_path).settings
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

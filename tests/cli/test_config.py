@@ -187,9 +187,9 @@ class TestSettings:
     def test_the_command_line_beats_the_config_file(self, config: Path) -> None:
         """Of two values the one on the command line counts; an equals sign may be part of it."""
         config.write_text("settings: {envoyGateway.controllerName: one}\n", "utf-8")
-        assert known([], None).settings.values == {"envoyGateway.controllerName": "one"}
+        assert known([], None).implementation.settings == {"envoyGateway.controllerName": "one"}
         told = known([], ["envoyGateway.controllerName=two=2"])
-        assert told.settings.values == {"envoyGateway.controllerName": "two=2"}
+        assert told.implementation.settings == {"envoyGateway.controllerName": "two=2"}
 
     def test_a_setting_decides_whose_gateways_a_kind_is_for(self, config: Path, command: Command) -> None:
         """`get` and `describe` go by it."""

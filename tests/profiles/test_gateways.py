@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import Settings, analyze
+from kubectl_policy import Implementation, analyze
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.profiles import load_profiles
 from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
@@ -54,14 +54,14 @@ def test_what_a_file_says(tmp_path: Path) -> None:
         ("https://example.com/docs",),
     )
     assert [found.gateways for found in profiles] == [said, said]
-    assert said.passes_over
+    assert said.ignores_invalid
 
 
 def test_what_a_file_leaves_out(tmp_path: Path) -> None:
     """Is as Gateway API has it; a file without the part says nothing of Gateways."""
     for found in loaded(tmp_path, EVIDENCE):
         assert found.gateways == GatewayProfile(evidence=("https://example.com/docs",))
-        assert not GatewayProfile().passes_over
+        assert not GatewayProfile().ignores_invalid
     (tmp_path / "g.yaml").write_text(FILE, "utf-8")
     assert [found.gateways for found in load_profiles(tmp_path / "g.yaml")] == [None, None]
 
@@ -92,7 +92,7 @@ def analysed(*profiles: PolicyKindProfile, controller: str = "example.com/gatewa
     address = build.gateway("g", addresses=[{"type": "Hostname", "value": "a.org"}])
     world = build.snapshot(build.gateway_class("public", controller), address, build.route("r"), complete=True)
     values = {f"example.{name}": value for name, value in settings.items()}
-    return analyze(world, profiles=profiles, settings=Settings(values=values))
+    return analyze(world, profiles=profiles, implementation=Implementation(settings=values))
 
 
 def served(analysis: Analysis) -> bool:
@@ -142,4 +142,4 @@ class TestWhomItIsFor:
 def test_what_holds_where_nobody_has_said_otherwise() -> None:
     """Everything is supported and served, and the nearest miss is reported."""
     assert GatewayProfile() == STANDARD_GATEWAYS
-    assert not STANDARD_GATEWAYS.passes_over
+    assert not STANDARD_GATEWAYS.ignores_invalid

@@ -255,18 +255,18 @@ class TestGateways:
 
     def test_the_built_in_file(self) -> None:
         """Found by the name of the controller, whatever objects there are."""
-        assert Registry(index()).gateways_of(self.BUILT_IN).passes_over
+        assert Registry(index()).gateways_of(self.BUILT_IN).ignores_invalid
 
     def test_a_controller_of_another_name(self) -> None:
         """As a setting says; then the name by default is nobody's."""
         known = Registry(index(), settings={"nginxGatewayFabric.controllerName": "example.com/mine"})
-        assert known.gateways_of("example.com/mine").passes_over
+        assert known.gateways_of("example.com/mine").ignores_invalid
         assert known.gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
 
     def test_a_setting_of_another_implementation(self) -> None:
         """Changes nothing, whatever value it has."""
         known = Registry(index(), settings={"envoyGateway.controllerName": self.BUILT_IN})
-        assert known.gateways_of(self.BUILT_IN).passes_over
+        assert known.gateways_of(self.BUILT_IN).ignores_invalid
 
     def test_the_users_file_comes_before_the_built_in_one(self) -> None:
         """For the same controller, whichever group it is of."""
@@ -278,7 +278,7 @@ class TestGateways:
         """Also for the controllers that it does not name; without `gateways` it takes no place."""
         own = treated("A", group=self.GROUP)
         assert Registry(index(), [own]).gateways_of(self.BUILT_IN) is STANDARD_GATEWAYS
-        assert Registry(index(), [replace(own, gateways=None)]).gateways_of(self.BUILT_IN).passes_over
+        assert Registry(index(), [replace(own, gateways=None)]).gateways_of(self.BUILT_IN).ignores_invalid
 
     @pytest.mark.parametrize("controller", ["", "example.com/gateway", "gateway.envoyproxy.io/gatewayclass-controller"])
     def test_files_of_other_implementations_are_not_read(

@@ -54,7 +54,7 @@ def test_paths_end_and_have_each_node_once(found: list[Resource]) -> None:
     """Those up and those down."""
     topology = world(*found)
     for one in topology.nodes:
-        for each in (*topology.paths(one), *topology.ends(one)):
+        for each in (*topology.paths(one), *topology.paths_through(one)):
             assert len(set(each)) == len(each)
     assert all(len(set(cycle)) == len(cycle) for cycle in topology.cycles())
 
@@ -69,7 +69,7 @@ def test_a_path_takes_the_delegations_that_there_are(found: list[Resource]) -> N
         for one in topology.relations.delegating_to(resource.ref)
         for rule in one.rules
     }
-    ends = {end for resource in found for end in topology.ends(NodeRef(resource.ref))}
+    ends = {end for resource in found for end in topology.paths_through(NodeRef(resource.ref))}
     ways = {
         (above, rule)
         for end in (tuple(one for one in end if one.kind != "Namespace") for end in ends)
@@ -86,7 +86,7 @@ def test_what_is_reached_is_what_is_below(found: list[Resource]) -> None:
     """A rule is on a path from the Gateway exactly if its own paths start there."""
     topology = world(*found)
     http = node("Gateway", "g", "http")
-    below_it = {one for end in topology.ends(http) for one in end}
+    below_it = {one for end in topology.paths_through(http) for one in end}
     for resource in found:
         for section in topology.sections(resource.ref):
             rule = NodeRef(resource.ref, section)

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.topology import Settings, Topology, attached_hostnames
+from kubectl_policy.topology import Implementation, Topology, attached_hostnames
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, Resource
 
 WIDE = node("Gateway", "g", "wide")
-UNISOLATED = Settings(frozenset({"GatewayHTTPListenerIsolation"}))
+UNISOLATED = Implementation(frozenset({"GatewayHTTPListenerIsolation"}))
 
 
 def names(
-    found: Resource, *others: Resource, at: NodeRef = WIDE, settings: Settings | None = None, complete: bool = True
+    found: Resource,
+    *others: Resource,
+    at: NodeRef = WIDE,
+    implementation: Implementation | None = None,
+    complete: bool = True,
 ) -> tuple[str, ...]:
     """The hostnames of a route at a listener."""
     world = index(found, *others, complete=complete)
-    return attached_hostnames(Topology(world, settings or Settings()), at, found.ref)
+    return attached_hostnames(Topology(world, implementation or Implementation()), at, found.ref)
 
 
 def wide(*others: dict[str, Json], hostname: str = "*.example.com") -> Resource:
@@ -85,14 +89,14 @@ def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
     found = route(parents=[parent("g", "wide")], hostnames=["a.example.com", "a.b.example.com", "*.b.example.com"])
     world = wide(listener("a", hostname="a.example.com"), listener("b", hostname="*.b.example.com"))
     assert names(found, world) == ()
-    assert names(found, world, settings=UNISOLATED) == ("a.b.example.com",)
+    assert names(found, world, implementation=UNISOLATED) == ("a.b.example.com",)
     lists = gateway_class(status={"supportedFeatures": [{"name": "Gateway"}]})
     assert names(found, world, lists) == ("a.b.example.com",)
-    lacking = Settings(
+    lacking = Implementation(
         gateways_of=lambda name: GatewayProfile(UNISOLATED.unsupported_features if name else frozenset())
     )
-    assert names(found, world, gateway_class(), settings=lacking) == ("a.b.example.com",)
-    assert names(found, world, settings=lacking) == ()
+    assert names(found, world, gateway_class(), implementation=lacking) == ("a.b.example.com",)
+    assert names(found, world, implementation=lacking) == ()
 
 
 def test_listeners_of_admitted_listener_sets_count() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.model import Gap
-from kubectl_policy.topology import Settings
+from kubectl_policy.topology import Implementation
 from kubectl_policy.topology.backends import Backend, backends_of
 from kubectl_policy.topology.references import backend_refs
 from tests.build import backend, crd, grant, index, node, resource, route, rule, service
@@ -22,7 +22,7 @@ def resolve(
     """What the only backendRef of a route comes to."""
     found = route(rules=[rule(reference)])
     world = index(found, *others, complete=complete, gaps=gaps)
-    (only,) = backends_of(world, Settings(), found.ref, backend_refs(world, found.ref, found.raw))
+    (only,) = backends_of(world, Implementation(), found.ref, backend_refs(world, found.ref, found.raw))
     return only
 
 
@@ -91,7 +91,7 @@ def test_an_app_protocol_may_not_be_supported(protocol: str | None, state: str) 
     """By the features that the settings leave out (RouteReasonUnsupportedProtocol)."""
     found = route()
     world = index(found, service("s", {"port": 8080, "appProtocol": protocol}))
-    settings = Settings(frozenset({"HTTPRouteBackendProtocolH2C"}))
-    (only,) = backends_of(world, settings, found.ref, backend_refs(world, found.ref, found.raw))
+    implementation = Implementation(frozenset({"HTTPRouteBackendProtocolH2C"}))
+    (only,) = backends_of(world, implementation, found.ref, backend_refs(world, found.ref, found.raw))
     assert only.state == state
     assert only.reason == ("UnsupportedProtocol" if state == "broken" else "")

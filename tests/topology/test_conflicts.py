@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
-from kubectl_policy.topology import Settings
+from kubectl_policy.topology import Implementation
 from kubectl_policy.topology.gateway.conflicts import admits, conflicts_on, listener_sets_by_gateway
 from kubectl_policy.topology.gateway.listeners import MIXED_MODES
 from tests.build import gateway, index, listener, listener_set, resource
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 OPEN: Json = {"namespaces": {"from": "All"}}
 
 
-def reasons(*entries: dict[str, Json], settings: Settings | None = None) -> list[str]:
+def reasons(*entries: dict[str, Json], implementation: Implementation | None = None) -> list[str]:
     """The conflicts among a Gateway's own listeners, named a, b, c …, as `name reason`."""
     named = [{**entry, "name": "abcdef"[number]} for number, entry in enumerate(entries)]
     found = gateway("g", *named)
-    conflicts = conflicts_on(index(found), settings or Settings(), found.ref, ())
+    conflicts = conflicts_on(index(found), implementation or Implementation(), found.ref, ())
     return [f"{node.section} {conflict.reason}" for node, conflict in sorted(conflicts.items())]
 
 
@@ -69,9 +69,9 @@ def test_of_a_gateways_own_listeners_none_wins(one: dict[str, Json], other: dict
 
 def test_tls_modes_mix_only_where_that_is_supported() -> None:
     """Even with different hostnames (feature TLSRouteModeMixed)."""
-    without = Settings(frozenset({MIXED_MODES}))
-    assert reasons(TLS, PASSTHROUGH, settings=without) == ["a ProtocolConflict", "b ProtocolConflict"]
-    assert reasons(TLS, {**TLS, "hostname": "c.example.com"}, settings=without) == []
+    without = Implementation(frozenset({MIXED_MODES}))
+    assert reasons(TLS, PASSTHROUGH, implementation=without) == ["a ProtocolConflict", "b ProtocolConflict"]
+    assert reasons(TLS, {**TLS, "hostname": "c.example.com"}, implementation=without) == []
 
 
 def test_a_gateway_admits_no_listener_sets_by_default() -> None:
@@ -110,7 +110,7 @@ def test_the_gateway_precedes_its_listener_sets() -> None:
     first = listener_set("first", listener("tcp", "TCP"), listener("http", hostname="a.example.com"), age=1)
     second = listener_set("second", listener("http", hostname="a.example.com"), listener("udp", "UDP"), age=2)
     world = index(own, first, second)
-    conflicts = conflicts_on(world, Settings(), own.ref, [first.ref, second.ref])
+    conflicts = conflicts_on(world, Implementation(), own.ref, [first.ref, second.ref])
     assert {f"{node.object.name}#{node.section}": conflict for node, conflict in conflicts.items()} == {
         "first#tcp": ("ProtocolConflict", (own.ref, "own")),
         "second#http": ("HostnameConflict", (first.ref, "http")),
@@ -123,7 +123,9 @@ def test_listeners_of_one_set_that_rule_each_other_out_take_no_place() -> None:
     late = listener_set("late", listener("a"), age=3)
     first = listener_set("first", listener("x", port=81), listener("y", port=81), age=1)
     second = listener_set("second", listener("z", port=81), age=2)
-    conflicts = conflicts_on(index(own, first, second, late), Settings(), own.ref, [first.ref, second.ref, late.ref])
+    conflicts = conflicts_on(
+        index(own, first, second, late), Implementation(), own.ref, [first.ref, second.ref, late.ref]
+    )
     assert sorted(f"{node.object.name}#{node.section}" for node in conflicts) == [
         "first#x",
         "first#y",

@@ -10,7 +10,13 @@ import pytest
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.implementation import DelegationProfile
-from kubectl_policy.topology import Settings, Topology, attached_hostnames, attached_routes, route_parent_conditions
+from kubectl_policy.topology import (
+    Implementation,
+    Topology,
+    attached_hostnames,
+    attached_routes,
+    route_parent_conditions,
+)
 from kubectl_policy.topology.controllers import managed
 from tests.build import (
     backend,
@@ -291,7 +297,7 @@ class TestMatches:
         assert shorts(topology.paths(node("Service", "s", group=""))) == [
             f"{HEAD} > HTTPR default/c > HTTPR default/c#rule[0] > S default/s"
         ]
-        assert shorts(topology.ends(node("HTTPRoute", "top", "rule[0]"))) == [
+        assert shorts(topology.paths_through(node("HTTPRoute", "top", "rule[0]"))) == [
             f"{HEAD} > HTTPR default/c > HTTPR default/c#rule[0] > S default/s > S default/s#8080"
         ]
 
@@ -379,7 +385,7 @@ class TestCircles:
         assert reasons(topology, "top") == [("resolved", "", "")]
         assert topology.missing_from(loop.ref) == ()
         assert shorts(topology.cycles()) == ["HTTPR default/c > HTTPR default/c#rule[1]"]
-        assert len(topology.ends(node("HTTPRoute", "top"))) == 2
+        assert len(topology.paths_through(node("HTTPRoute", "top"))) == 2
 
     def test_the_reference_that_closes_the_circle_is_the_broken_one(self) -> None:
         """It is the one that leads back to where requests came in."""
@@ -412,7 +418,7 @@ class TestCircles:
         ]
         topology = world(top(rule(to("r0-0"), to("r0-1"), to("r0-2"))), *levels)
         found = delegations(topology, "r9-0")
-        assert len(topology.ends(node("HTTPRoute", "top"))) < 10_000
+        assert len(topology.paths_through(node("HTTPRoute", "top"))) < 10_000
         crowded = [message for name in range(10) for message in delegations(topology, f"r{name}-0").values()]
         assert any("too many ways lead to it through other routes" in message for message in crowded)
         assert found
@@ -523,7 +529,7 @@ class TestManaged:
         both = http_route("top", passing("/", to("c")), parents=[parent(), parent("h")])
         topology = world(both, http_route("c", passing("/c")), *others)
         assert paths(topology, "c") == [f"{HEAD} > HTTPR default/c"]
-        assert [path for path in shorts(topology.ends(node("HTTPRoute", "top"))) if "default/h" in path] == [
+        assert [path for path in shorts(topology.paths_through(node("HTTPRoute", "top"))) if "default/h" in path] == [
             HEAD.replace("G default/g", "G default/h").replace("GC public", "GC foreign")
         ]
 
@@ -543,7 +549,8 @@ class TestProfiles:
 
         def outcome(*more: Resource, gaps: tuple[Gap, ...] = ()) -> list[tuple[str, str, str]]:
             return reasons(
-                Topology(index(*objects, *more, complete=True, gaps=gaps), Settings(), lambda _: (profile,)), "top"
+                Topology(index(*objects, *more, complete=True, gaps=gaps), Implementation(), lambda _: (profile,)),
+                "top",
             )
 
         route_grant = grant(namespace="x", targets=[(GATEWAY_API, "HTTPRoute")])
@@ -567,7 +574,7 @@ class TestProfiles:
         objects = [gateway_class(controller=CONTROLLER), gateway(), top(passing("/", to("c", "x")))]
         world_index = index(*objects, http_route("c", passing("/"), namespace="x"), complete=True)
         for profiles in ((anyone, one), (one, anyone)):
-            topology = Topology(world_index, Settings(), partial(_always, profiles))
+            topology = Topology(world_index, Implementation(), partial(_always, profiles))
             assert reasons(topology, "top") == [("resolved", "", "")]
 
     def test_nothing_is_looked_up_where_routes_lead_to_services(self) -> None:
@@ -582,7 +589,7 @@ class TestProfiles:
         known = resource("Backend", "b", group="example.com")
         mirror: Json = [{"type": "RequestMirror", "requestMirror": {"backendRef": to("c")}}]
         plain = route(rules=[rule(backend(), backend("b", None, kind="Backend", group="example.com"), filters=mirror)])
-        assert Topology(index(plain, known), Settings(), look_up).paths(node("HTTPRoute", "r"))
+        assert Topology(index(plain, known), Implementation(), look_up).paths(node("HTTPRoute", "r"))
         assert asked == []
-        assert Topology(index(plain), Settings(), look_up).paths(node("HTTPRoute", "r"))
+        assert Topology(index(plain), Implementation(), look_up).paths(node("HTTPRoute", "r"))
         assert asked == [(own,)]

@@ -75,7 +75,7 @@ def test_a_node_with_nothing_above_it_is_its_own_path() -> None:
     assert shorts(topology.paths(node("Service", "s", "http", group=""))) == [
         "N default > S default/s > S default/s#http"
     ]
-    assert topology.ends(node("Namespace", "x", group="")) == ((node("Namespace", "x", group=""),),)
+    assert topology.paths_through(node("Namespace", "x", group="")) == ((node("Namespace", "x", group=""),),)
 
 
 def test_a_refused_route_is_below_no_gateway() -> None:
@@ -115,11 +115,11 @@ def test_ends_run_through_a_node_to_everything_below() -> None:
     ]
     topology = bakery()
     for name in ("infra", "baker"):
-        assert shorts(topology.ends(node("Namespace", name, group=""))) == expected
+        assert shorts(topology.paths_through(node("Namespace", name, group=""))) == expected
     for found in (node("GatewayClass", "public"), node("Gateway", "edge", namespace="infra"), OVEN):
-        assert shorts(topology.ends(found)) == expected
-    assert shorts(topology.ends(node("HTTPRoute", "baker", "rule[0]", "baker"))) == expected[2:]
-    assert shorts(topology.ends(OVEN._replace(section="8080"))) == expected[:1]
+        assert shorts(topology.paths_through(found)) == expected
+    assert shorts(topology.paths_through(node("HTTPRoute", "baker", "rule[0]", "baker"))) == expected[2:]
+    assert shorts(topology.paths_through(OVEN._replace(section="8080"))) == expected[:1]
 
 
 def test_the_listener_that_a_path_leads_through() -> None:
@@ -145,7 +145,7 @@ def test_a_listener_set_is_between_the_gateway_and_its_listeners() -> None:
     route_to_set = route("s", parents=[parent("ls", kind="ListenerSet")], namespace="baker", rules=[rule()])
     admitted = listener_set("ls", listener("x", port=81), parent="edge", parent_namespace="infra", namespace="baker")
     topology = bakery(admitted, route_to_set)
-    assert shorts(topology.ends(node("ListenerSet", "ls", namespace="baker"))) == [
+    assert shorts(topology.paths_through(node("ListenerSet", "ls", namespace="baker"))) == [
         f"{GATEWAY} > N baker > LS baker/ls > LS baker/ls#x > HTTPR baker/s > HTTPR baker/s#rule[0]"
     ]
     edge = node("Gateway", "edge", namespace="infra")
@@ -161,7 +161,7 @@ def test_dangling_references_are_kept_as_nodes() -> None:
     topology = Topology(index(*found))
     above = "GC public > N default > G default/g > G default/g#http"
     path = f"{above} > HTTPR default/r > HTTPR default/r#rule[0] > S default/s"
-    assert shorts(topology.ends(node("Gateway", "g"))) == [path]
+    assert shorts(topology.paths_through(node("Gateway", "g"))) == [path]
     assert node("GatewayClass", "public") in topology.nodes
     assert node("Service", "s", group="") in topology.nodes
 
@@ -207,7 +207,7 @@ def test_a_parent_service_starts_the_paths_of_the_mesh() -> None:
     above_path = "N default > S default/t > HTTPR default/above > HTTPR default/above#rule[0] > S default/s"
     assert shorts(topology.paths(node("HTTPRoute", "own", "rule[0]"))) == [own_path.rpartition(" > ")[0]]
     assert shorts(topology.paths(node("Service", "s", group=""))) == ["N default > S default/s", own_path, above_path]
-    assert shorts(topology.ends(node("Service", "s", group=""))) == [
+    assert shorts(topology.paths_through(node("Service", "s", group=""))) == [
         "N default > S default/s > S default/s#8080",
         f"{own_path} > S default/s#8080",
         f"{above_path} > S default/s#8080",
@@ -220,8 +220,8 @@ def test_a_port_of_a_parent_service_is_a_section_of_its_path() -> None:
     found = route("c", parents=[service_parent(namespace="x", port=8080)], rules=[rule()])
     topology = Topology(index(found, service(namespace="x")))
     path = "N x > S x/s > S x/s#8080 > N default > HTTPR default/c > HTTPR default/c#rule[0]"
-    assert shorts(topology.ends(node("Service", "s", "8080", "x", ""))) == [path]
-    assert path in shorts(topology.ends(node("Service", "s", namespace="x", group="")))
+    assert shorts(topology.paths_through(node("Service", "s", "8080", "x", ""))) == [path]
+    assert path in shorts(topology.paths_through(node("Service", "s", namespace="x", group="")))
     assert topology.children(node("Service", "s", namespace="x", group="")) == (node("Service", "s", "8080", "x", ""),)
 
 
@@ -248,7 +248,7 @@ def test_cycles_end() -> None:
     ]
     head = "GC public > N default > G default/g > G default/g#http"
     down = f"{head} > HTTPR default/d > HTTPR default/d#rule[0] > HTTPR default/a > HTTPR default/a#rule[0]"
-    assert shorts(topology.ends(node("HTTPRoute", "d"))) == [
+    assert shorts(topology.paths_through(node("HTTPRoute", "d"))) == [
         f"{down} > HTTPR default/b > HTTPR default/b#rule[0] > HTTPR default/c > HTTPR default/c#rule[0]",
         f"{down} > HTTPR default/c > HTTPR default/c#rule[0]",
     ]
@@ -272,7 +272,7 @@ def test_a_very_long_way_is_cut() -> None:
     for more in ([], [gateway_class()]):
         topology = Topology(index(gateway(), *more, *routes))
         assert 50 < len(topology.paths(node("HTTPRoute", "r399"))[0]) < 100
-        assert 50 < len(topology.ends(node("HTTPRoute", "r0"))[0]) < 100
+        assert 50 < len(topology.paths_through(node("HTTPRoute", "r0"))[0]) < 100
 
 
 HTTP = "gateway.networking.k8s.io"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.topology import Settings, Topology
+from kubectl_policy.topology import Implementation, Topology
 from tests.build import (
     allow,
     gateway,
@@ -271,7 +271,7 @@ def test_settings_reach_the_handshake() -> None:
     """A TLS mode that is not supported takes no routes."""
     world = gateway("g", listener(protocol="TLS", tls={"mode": "Terminate"}))
     found = route(kind="TLSRoute")
-    topology = Topology(index(found, world), Settings(frozenset({"TLSRouteModeTerminate"})))
+    topology = Topology(index(found, world), Implementation(frozenset({"TLSRouteModeTerminate"})))
     assert (
         topology.bindings(found.ref)[0].message == "listener http of Gateway default/g takes no routes (protocol TLS)"
     )

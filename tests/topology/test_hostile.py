@@ -79,7 +79,10 @@ def everything(world: Sequence[Resource], *, complete: bool) -> object:
         topology.missing,
         topology.cycles(),
         shape_problems(topology.index),
-        [(topology.paths(node), topology.ends(node), listener_conditions(topology, node)) for node in topology.nodes],
+        [
+            (topology.paths(node), topology.paths_through(node), listener_conditions(topology, node))
+            for node in topology.nodes
+        ],
         [
             (
                 gateway_class_conditions(topology, ref),

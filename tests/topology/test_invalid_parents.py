@@ -9,15 +9,15 @@ import pytest
 from kubectl_policy.model import Gap
 from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import (
-    Settings,
+    Implementation,
     Topology,
     attached_hostnames,
     gateway_conditions,
-    passed_over,
     route_parent_conditions,
+    why_ignored,
 )
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER, PassedOver
+from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER, Ignored
 from tests.build import (
     allow,
     gateway,
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 OURS: Final = "example.com/gateway"
 STRICT: Final = GatewayProfile(invalid_parents="passedOver", address_types=frozenset({"IPAddress"}))
-PASSING: Final = Settings(gateways_of=lambda name: STRICT if name == OURS else STANDARD_GATEWAYS)
-SERVING: Final = Settings(gateways_of=lambda _: GatewayProfile(address_types=frozenset({"IPAddress"})))
+PASSING: Final = Implementation(gateways_of=lambda name: STRICT if name == OURS else STANDARD_GATEWAYS)
+SERVING: Final = Implementation(gateways_of=lambda _: GatewayProfile(address_types=frozenset({"IPAddress"})))
 CLASSES: Final = (gateway_class("public", OURS), gateway_class("theirs", "example.org/gateway"))
 NAMED_ADDRESS: Final[Json] = [{"type": "Hostname", "value": "a.org"}]
 CERTIFICATE: Final = resource(
@@ -57,16 +57,16 @@ def tls(name: str = "tls", secret: str = "gone", port: int = 443, **fields: Json
 
 
 def topology(
-    *objects: Resource, settings: Settings = PASSING, complete: bool = True, gaps: Sequence[Gap] = ()
+    *objects: Resource, implementation: Implementation = PASSING, complete: bool = True, gaps: Sequence[Gap] = ()
 ) -> Topology:
     """The hierarchy of these objects, of two classes and of a certificate, where ours passes over what is invalid."""
     world = index(*CLASSES, CERTIFICATE, service(), *objects, complete=complete, gaps=gaps)
-    return Topology(world, settings, passed_over_of=passed_over)
+    return Topology(world, implementation, why_ignored=why_ignored)
 
 
 def reasons(found: Topology, *nodes: NodeRef) -> list[str]:
     """The reason for which each node is passed over; empty if it is not."""
-    over = (passed_over(found, each) for each in nodes)
+    over = (why_ignored(found, each) for each in nodes)
     return [each.reason if each else "" for each in over]
 
 
@@ -85,7 +85,7 @@ class TestGateway:
         """Itself, its listeners, and ListenerSets that name it."""
         found = topology(self.broken, listener_set("ls"))
         message = "Gateway default/g is not valid: address type Hostname is not supported"
-        assert passed_over(found, G) == PassedOver(NO_MATCH, message)
+        assert why_ignored(found, G) == Ignored(NO_MATCH, message)
         assert reasons(found, HTTP, LS, node("ListenerSet", "ls", "http")) == [NO_MATCH] * 3
 
     def test_for_want_of_parameters(self) -> None:
@@ -99,7 +99,7 @@ class TestGateway:
 
     def test_where_nobody_passes_it_over(self) -> None:
         """As Gateway API has it, for another controller, and where the controller is not known."""
-        assert reasons(topology(self.broken, settings=SERVING), G, HTTP) == [""] * 2
+        assert reasons(topology(self.broken, implementation=SERVING), G, HTTP) == [""] * 2
         theirs = gateway("g", listener(), class_name="theirs", addresses=NAMED_ADDRESS)
         assert reasons(topology(theirs), G, HTTP) == [""] * 2
         unread = gateway("g", listener(), class_name="unread", addresses=NAMED_ADDRESS)
@@ -124,7 +124,7 @@ class TestListener:
         """The listener alone; the Gateway serves the others, and none if there are none."""
         found = topology(gateway("g", listener(), tls()))
         message = "listener tls of Gateway default/g is not valid: Secret default/gone does not exist"
-        assert passed_over(found, TLS) == PassedOver(INVALID_LISTENER, message)
+        assert why_ignored(found, TLS) == Ignored(INVALID_LISTENER, message)
         assert reasons(found, G, HTTP) == [""] * 2
         assert reasons(topology(gateway("g", tls())), G, TLS) == ["", INVALID_LISTENER]
 
@@ -174,10 +174,12 @@ class TestAccepted:
 
     @staticmethod
     def accepted(
-        *entries: Mapping[str, Json], settings: Settings = PASSING, addresses: Json = None
+        *entries: Mapping[str, Json], implementation: Implementation = PASSING, addresses: Json = None
     ) -> tuple[str, str, str]:
         """Status, reason and message of its condition."""
-        found = gateway_conditions(topology(gateway("g", *entries, addresses=addresses), settings=settings), G.object)
+        found = gateway_conditions(
+            topology(gateway("g", *entries, addresses=addresses), implementation=implementation), G.object
+        )
         return found[0].status, found[0].reason, found[0].message
 
     def test_references_of_listeners_count(self) -> None:
@@ -185,7 +187,7 @@ class TestAccepted:
         remark = ("ListenersNotValid", "not valid: listener tls")
         assert self.accepted(tls()) == ("False", *remark)
         assert self.accepted(tls(), listener()) == ("True", *remark)
-        assert self.accepted(tls(), settings=SERVING) == ("True", "Accepted", "")
+        assert self.accepted(tls(), implementation=SERVING) == ("True", "Accepted", "")
 
     def test_addresses_are_of_types_that_the_controller_takes(self) -> None:
         """Without a type it is an IPAddress; by default those of Gateway API are taken."""
@@ -193,8 +195,8 @@ class TestAccepted:
         assert self.accepted(listener(), addresses=untyped)[0] == "True"
         refused = ("False", "UnsupportedAddress", "address type Hostname is not supported")
         assert self.accepted(listener(), addresses=NAMED_ADDRESS) == refused
-        assert self.accepted(listener(), settings=SERVING, addresses=NAMED_ADDRESS) == refused
-        assert self.accepted(listener(), settings=Settings(), addresses=NAMED_ADDRESS)[0] == "True"
+        assert self.accepted(listener(), implementation=SERVING, addresses=NAMED_ADDRESS) == refused
+        assert self.accepted(listener(), implementation=Implementation(), addresses=NAMED_ADDRESS)[0] == "True"
 
 
 def bindings(found: Topology, name: str = "r") -> list[tuple[str, str, str]]:
@@ -217,7 +219,7 @@ class TestBindings:
         selecting = listener(allowedRoutes=allow("Selector", {"matchLabels": {"a": "b"}}))
         doubtful = gateway("g", selecting, addresses=NAMED_ADDRESS)
         made = route("r", parents=[parent("g")])
-        assert bindings(topology(doubtful, made, settings=SERVING, complete=False)) == [("http", "unknown", "")]
+        assert bindings(topology(doubtful, made, implementation=SERVING, complete=False)) == [("http", "unknown", "")]
         assert bindings(topology(doubtful, made, complete=False)) == [("http", "refused", NO_MATCH)]
 
     def test_a_listener(self) -> None:
@@ -229,7 +231,7 @@ class TestBindings:
         ]
         elsewhere = route("r", parents=[parent("g", "tls")], hostnames=["b.org"])
         assert bindings(topology(world, elsewhere)) == [("tls", "refused", "NoMatchingListenerHostname")]
-        assert bindings(topology(world, route("r"), settings=SERVING))[1] == ("tls", "attached", "")
+        assert bindings(topology(world, route("r"), implementation=SERVING))[1] == ("tls", "attached", "")
 
     def test_a_listener_that_may_select_the_route(self) -> None:
         """Stays a doubt: nobody knows whether it would take the route."""
@@ -240,8 +242,8 @@ class TestBindings:
     def test_a_conflicted_listener(self) -> None:
         """Is an invalid one."""
         world = gateway("g", listener("a"), listener("b"))
-        for settings, reason in ((PASSING, INVALID_LISTENER), (SERVING, "HostnameConflict")):
-            found = bindings(topology(world, route("r"), settings=settings))
+        for implementation, reason in ((PASSING, INVALID_LISTENER), (SERVING, "HostnameConflict")):
+            found = bindings(topology(world, route("r"), implementation=implementation))
             assert found == [("a", "refused", reason), ("b", "refused", reason)]
 
     def test_hostnames(self) -> None:
@@ -268,7 +270,7 @@ class TestRouteStatus:
             "Gateway default/g#http": f"False {NO_MATCH}",
             "Gateway default/h": "True Accepted",
         }
-        assert list(accepted(topology(*world, settings=SERVING))) == [
+        assert list(accepted(topology(*world, implementation=SERVING))) == [
             "Gateway default/g",
             "Gateway default/g#http",
             "Gateway default/h",
@@ -318,7 +320,7 @@ class TestRouteStatus:
         assert accepted(topology(broken, listener_set("ls"), made)) == {}
         faulty = (gateway("g", allowedListeners=open_to_all), listener_set("ls", tls(), listener("more", port=81)))
         assert accepted(topology(*faulty, made)) == {"ListenerSet default/ls": f"False {INVALID_LISTENER}"}
-        assert accepted(topology(*faulty, made, settings=SERVING)) == {"ListenerSet default/ls": "True Accepted"}
+        assert accepted(topology(*faulty, made, implementation=SERVING)) == {"ListenerSet default/ls": "True Accepted"}
 
 
 class TestRefusals:
@@ -333,8 +335,8 @@ class TestRefusals:
 
     def reported(self, *refusals: str) -> str:
         """What is reported of a route that one listener refuses for its kind, another one for its hostnames."""
-        settings = Settings(gateways_of=lambda _: GatewayProfile(refusals=refusals))
-        (found,) = accepted(topology(self.world, self.made, settings=settings)).values()
+        implementation = Implementation(gateways_of=lambda _: GatewayProfile(refusals=refusals))
+        (found,) = accepted(topology(self.world, self.made, implementation=implementation)).values()
         return found.removeprefix("False ")
 
     @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.topology import (
     Condition,
-    Settings,
+    Implementation,
     Topology,
     attached_routes,
     listener_conditions,
@@ -67,7 +67,7 @@ def test_an_unknown_protocol_is_not_supported() -> None:
 def test_an_unsupported_tls_mode_is_an_unsupported_value() -> None:
     """Feature TLSRouteModeTerminate."""
     world = index(gateway("g", listener(protocol="TLS", tls={"mode": "Terminate"})))
-    topology = Topology(world, Settings(frozenset({"TLSRouteModeTerminate"})))
+    topology = Topology(world, Implementation(frozenset({"TLSRouteModeTerminate"})))
     assert short(listener_conditions(topology, LISTENER))[0] == "Accepted=False UnsupportedValue"
     assert supported_kinds(topology, LISTENER) == ()
 
@@ -166,7 +166,7 @@ def conflicting(*entries: dict[str, Json], other: dict[str, Json] | None = None)
     loser = LISTENER if other is None else node("ListenerSet", "ls", "other")
     sets = [] if other is None else [listener_set("ls", {**other, "name": "other"})]
     topology = Topology(
-        index(gateway("g", *entries, allowedListeners=OPEN), *sets), Settings(frozenset({"TLSRouteModeMixed"}))
+        index(gateway("g", *entries, allowedListeners=OPEN), *sets), Implementation(frozenset({"TLSRouteModeMixed"}))
     )
     return topology, short(listener_conditions(topology, loser))
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
-from kubectl_policy.topology import Settings
+from kubectl_policy.topology import Implementation
 from kubectl_policy.topology.gateway.listeners import (
     ISOLATION,
     MIXED_MODES,
     TERMINATE_MODE,
+    gateway_profile,
     listeners_of,
     supported_kinds_of,
     supports,
-    treatment,
 )
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, ref, resource
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 
-def kinds(entry: dict[str, Json], settings: Settings | None = None, *, status: Json = None) -> list[str]:
+def kinds(entry: dict[str, Json], implementation: Implementation | None = None, *, status: Json = None) -> list[str]:
     """The kinds that the only listener of a Gateway supports."""
     found = gateway("g", entry)
     world = index(found, gateway_class(status=status))
     (only,) = listeners_of(world, found.ref)
-    return [kind.kind for kind in supported_kinds_of(world, settings or Settings(), only)]
+    return [kind.kind for kind in supported_kinds_of(world, implementation or Implementation(), only)]
 
 
 def test_of_listeners_with_one_name_the_first_counts() -> None:
@@ -83,8 +83,8 @@ def test_named_kinds_are_cut_down_to_what_the_protocol_serves() -> None:
 def test_an_unsupported_mode_or_kind_serves_nothing() -> None:
     """Features that the settings name are missing."""
     entry = listener(protocol="TLS", tls={"mode": "Terminate"})
-    assert kinds(entry, Settings(frozenset({TERMINATE_MODE}))) == []
-    assert kinds(listener(), Settings(frozenset({"GRPCRoute"}))) == ["HTTPRoute"]
+    assert kinds(entry, Implementation(frozenset({TERMINATE_MODE}))) == []
+    assert kinds(listener(), Implementation(frozenset({"GRPCRoute"}))) == ["HTTPRoute"]
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_an_unsupported_mode_or_kind_serves_nothing() -> None:
 def test_a_gateway_class_that_lists_tls_route_lists_its_modes(features: Json, *, expected: bool) -> None:
     """Without a list, everything is taken to be supported."""
     world = index(gateway(), gateway_class(status=None if features is None else {"supportedFeatures": features}))
-    assert supports(world, Settings(), gateway().ref, MIXED_MODES) is expected
+    assert supports(world, Implementation(), gateway().ref, MIXED_MODES) is expected
 
 
 def test_nothing_is_known_against_an_unknown_gateway() -> None:
     """A ListenerSet may name none."""
-    assert supports(index(), Settings(), None, MIXED_MODES)
+    assert supports(index(), Implementation(), None, MIXED_MODES)
 
 
 def test_what_a_controller_lacks_is_lacking_on_its_gateways_alone() -> None:
@@ -119,19 +119,21 @@ def test_what_a_controller_lacks_is_lacking_on_its_gateways_alone() -> None:
     )
     found = (gateway("g"), gateway("far", class_name="theirs"), gateway("lost", class_name="unread"))
     lacking = GatewayProfile(frozenset({TERMINATE_MODE}))
-    settings = Settings(gateways_of=lambda name: lacking if name == "example.com/gateway" else STANDARD_GATEWAYS)
+    implementation = Implementation(
+        gateways_of=lambda name: lacking if name == "example.com/gateway" else STANDARD_GATEWAYS
+    )
     world = index(*classes, *found)
-    assert [supports(world, settings, each.ref, TERMINATE_MODE) for each in found] == [False, True, True]
-    assert supports(world, settings, None, TERMINATE_MODE)
-    assert supports(world, settings, found[0].ref, ISOLATION)
-    assert supports(world, Settings(), found[0].ref, TERMINATE_MODE)
+    assert [supports(world, implementation, each.ref, TERMINATE_MODE) for each in found] == [False, True, True]
+    assert supports(world, implementation, None, TERMINATE_MODE)
+    assert supports(world, implementation, found[0].ref, ISOLATION)
+    assert supports(world, Implementation(), found[0].ref, TERMINATE_MODE)
 
 
 def test_how_a_gateway_is_treated() -> None:
     """By the name of its controller; by an empty one where there is no Gateway, or no class of it was read."""
-    settings = Settings(gateways_of=lambda name: GatewayProfile(evidence=(name,)))
+    implementation = Implementation(gateways_of=lambda name: GatewayProfile(evidence=(name,)))
     world = index(gateway_class("public", "example.com/gateway"), gateway("g"), gateway("lost", class_name="unread"))
     places = (ref("Gateway", "g"), ref("Gateway", "lost"), ref("Gateway", "unread"), None)
-    names = [treatment(world, settings, place).evidence for place in places]
+    names = [gateway_profile(world, implementation, place).evidence for place in places]
     assert names == [("example.com/gateway",), ("",), ("",), ("",)]
-    assert treatment(world, Settings(), ref("Gateway", "g")) is STANDARD_GATEWAYS
+    assert gateway_profile(world, Implementation(), ref("Gateway", "g")) is STANDARD_GATEWAYS

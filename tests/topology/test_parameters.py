@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.profile import Switch
-from kubectl_policy.topology.parameters import Parameters, off_words, parameters_of, switched_on, unread_parameters
+from kubectl_policy.topology.parameters import Parameters, enabled_on, parameters_of, unread_parameters, why_disabled
 from tests.build import crd, gateway, gateway_class, index, ref, resource
 
 if TYPE_CHECKING:
@@ -164,13 +164,13 @@ class TestSwitch:
     @pytest.mark.parametrize("value", [True, 1, "yes", {"mode": "all"}, [1]], ids=str)
     def test_on(self, value: Json) -> None:
         """Any value that says something."""
-        assert switched_on(topology(gateway_class(), with_own(), settings("own", value)), G, SWITCH) is True
+        assert enabled_on(topology(gateway_class(), with_own(), settings("own", value)), G, SWITCH) is True
 
     @pytest.mark.parametrize("value", [None, False, "", {}, []], ids=str)
     def test_off(self, value: Json) -> None:
         """No value, or an empty one, for routes as for the Gateway itself."""
         world = topology(gateway_class(), with_own(), settings("own", value))
-        assert switched_on(world, G, SWITCH) is switched_on(world, G, SWITCH, itself=True) is False
+        assert enabled_on(world, G, SWITCH) is enabled_on(world, G, SWITCH, itself=True) is False
 
     def test_the_gateway_beats_its_class(self) -> None:
         """In both directions."""
@@ -178,7 +178,7 @@ class TestSwitch:
             world = topology(
                 of_class(), with_own(), settings("of-class", below, namespace="infra"), settings("own", above)
             )
-            assert switched_on(world, G, SWITCH) is above
+            assert enabled_on(world, G, SWITCH) is above
 
     @pytest.mark.parametrize(
         ("without", "itself", "expected"),
@@ -192,21 +192,21 @@ class TestSwitch:
     def test_without_parameters(self, without: str, itself: bool, expected: bool) -> None:  # noqa: FBT001
         """A policy on a route is let through; one on the Gateway itself as the profile says."""
         switch = SWITCH._replace(without="allowed" if without == "allowed" else "refused")
-        assert switched_on(topology(gateway_class(), gateway("g")), G, switch, itself=itself) is expected
+        assert enabled_on(topology(gateway_class(), gateway("g")), G, switch, itself=itself) is expected
 
     def test_unknown(self) -> None:
         """What was not read might decide: the only parameters, or those that are laid over others."""
-        assert switched_on(topology(of_class(), gateway("g"), complete=False), G, SWITCH) is None
-        assert switched_on(topology(gateway("g"), complete=False), G, SWITCH, itself=True) is None
+        assert enabled_on(topology(of_class(), gateway("g"), complete=False), G, SWITCH) is None
+        assert enabled_on(topology(gateway("g"), complete=False), G, SWITCH, itself=True) is None
         for said in (True, False):
             below = settings("of-class", said, namespace="infra")
-            assert switched_on(topology(of_class(), with_own(), below, complete=False), G, SWITCH) is None
+            assert enabled_on(topology(of_class(), with_own(), below, complete=False), G, SWITCH) is None
 
     def test_known_in_spite_of_what_was_not_read(self) -> None:
         """The Gateway's own parameters decide, whatever the class says."""
         for said in (True, False):
             world = topology(of_class(), with_own(), settings("own", said), complete=False)
-            assert switched_on(world, G, SWITCH) is said
+            assert enabled_on(world, G, SWITCH) is said
 
 
 class TestWords:
@@ -239,5 +239,5 @@ class TestWords:
     )
     def test_with_the_objects_and_the_field(self, objects: list[Resource], expected: str) -> None:
         """And the Gateway, whose own parameters come last, as they decide."""
-        said = off_words(topology(*objects), G, SWITCH)
+        said = why_disabled(topology(*objects), G, SWITCH)
         assert said == (expected if expected.startswith("Gateway") else f"{expected} of Gateway default/g")

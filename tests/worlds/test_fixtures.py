@@ -82,7 +82,7 @@ def ends(analysis: Analysis) -> list[tuple[NodeRef, ...]]:
     """Every full path through a route."""
     routes = [GroupKind(GATEWAY_API, kind) for kind in ("HTTPRoute", "GRPCRoute")]
     found = [route.ref for kind in routes for route in analysis.index.of_kind(kind)]
-    return [path for ref in found for path in analysis.topology.ends(NodeRef(ref))]
+    return [path for ref in found for path in analysis.topology.paths_through(NodeRef(ref))]
 
 
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.topology.settings import Settings
+from kubectl_policy.topology.implementation import Implementation
 from tests import build
 from tests.implementations import (
     added,
@@ -366,7 +366,7 @@ def test_the_global_namespace_selects_in_every_namespace() -> None:
     )
     snapshot = added(world(), chosen, route)
     path = "harbour > http > coast > rule[0]"
-    named = analyze(snapshot, settings=Settings(values={"kgateway.globalPolicyNamespace": "platform"}))
+    named = analyze(snapshot, implementation=Implementation(settings={"kgateway.globalPolicyNamespace": "platform"}))
     assert settings(named, TRAFFIC)[path]["csrf"] == {"percentageEnabled": 50}
     assert "csrf" not in settings(analyze(snapshot), TRAFFIC)[path]
 

@@ -13,7 +13,7 @@ from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.namespaces import lets_in
+from kubectl_policy.topology.gateway.namespaces import lets_in_namespace
 from kubectl_policy.topology.grants import permitted, unseen
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
@@ -184,7 +184,7 @@ class _Reference:
         wanted = [
             namespace
             for namespace in sorted(others)
-            if lets_in(index, self.declared.namespaces, "Same", home, namespace) is not False
+            if lets_in_namespace(index, self.declared.namespaces, "Same", home, namespace) is not False
         ]
         return sorted(wanted, key=lambda namespace: namespace != home)
 
@@ -215,7 +215,7 @@ class _Reference:
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
-        if lets_in(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
+        if lets_in_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
         where = f"namespace {ref.namespace}"
         return "target unknown", f"whether {field} selects in {where} is unknown: the labels of {where} were not read"

@@ -9,7 +9,7 @@ from kubectl_policy.attachment.needs import missing_need
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import number_in_annotation, value_at
 from kubectl_policy.topology.controllers import controller_of, managed
-from kubectl_policy.topology.parameters import off_words, switched_on
+from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
 
     Whether it lets a kind be used is in its parameters; it does if that is unknown.
     """
-    invalid = topology.relations.passed_over(NodeRef(target))
+    invalid = topology.relations.why_ignored(NodeRef(target))
     if invalid:
         return Failure("target invalid", invalid.message, competes=True)
     switch = profile.enabled_by
@@ -80,14 +80,14 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     if switch is None or not gateways:
         return None
     itself = target.group_kind not in ROUTES
-    if any(switched_on(topology, one, switch, itself=itself) is not False for one in gateways):
+    if any(enabled_on(topology, one, switch, itself=itself) is not False for one in gateways):
         return None
     return Failure("not enabled", not_enabled(topology, switch, gateways), competes=True)
 
 
 def not_enabled(topology: Topology, switch: Switch, gateways: Iterable[ObjectRef]) -> str:
     """Why the parameters of some Gateways do not let a kind be used, in words."""
-    return "; ".join(off_words(topology, gateway, switch) for gateway in sorted(gateways))
+    return "; ".join(why_disabled(topology, gateway, switch) for gateway in sorted(gateways))
 
 
 def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:
@@ -128,6 +128,6 @@ def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collecti
     """Why the controllers pass over parents of a route, or of routes that delegate to it, although these are theirs."""
     for above in topology.relations.delegating_routes(route):
         for parent in parent_refs(topology.index, above, topology.index.raw(above)):
-            found = topology.relations.passed_over(NodeRef(parent.object))
+            found = topology.relations.why_ignored(NodeRef(parent.object))
             if found and managed(topology, parent.object, controllers):
                 yield found.message

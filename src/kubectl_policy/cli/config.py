@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kubectl_policy import Settings
+    from kubectl_policy import Implementation
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.document import Document
 
@@ -34,7 +34,7 @@ class Known(NamedTuple):
     """Profiles, of which the later one of two counts, and settings."""
 
     profiles: tuple[PolicyKindProfile, ...]
-    settings: Settings
+    implementation: Implementation
 
 
 def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
@@ -45,7 +45,7 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     """
     from pathlib import Path  # noqa: PLC0415 (`--help` does without)
 
-    from kubectl_policy import Settings, load_profiles  # noqa: PLC0415 (see above)
+    from kubectl_policy import Implementation, load_profiles  # noqa: PLC0415 (see above)
 
     document = _config()
     named = _named_in(document, Path(config_file()).parent) if document else ()
@@ -55,7 +55,7 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     values: dict[str, str] = {**configured, **dict(_pair(setting) for setting in settings or ())}
     if values:
         _check_names(values, profiles)
-    return Known(profiles, Settings(values=values))
+    return Known(profiles, Implementation(settings=values))
 
 
 def owner_key() -> str:

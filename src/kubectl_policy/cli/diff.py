@@ -100,7 +100,7 @@ def _two_states(
 
     told = known(profiles, settings)
     before, after = (load_state(state, namespace=namespace, complete=complete) for state in states)
-    return compare(before, after, profiles=told.profiles, settings=told.settings)
+    return compare(before, after, profiles=told.profiles, implementation=told.implementation)
 
 
 def _what_if(

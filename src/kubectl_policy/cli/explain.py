@@ -68,7 +68,7 @@ def _answer(
 
     told = known(profiles, settings)
     snapshot = load_manifests(offline) if offline else Snapshot()
-    analysis = analyze(snapshot, profiles=told.profiles, settings=told.settings)
+    analysis = analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
     return analysis, explain(analysis, kind)
 
 

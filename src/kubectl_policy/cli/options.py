@@ -63,7 +63,7 @@ def read(
 
     told = known(profiles, settings)
     snapshot = load_manifests(offline, namespace=namespace, complete=complete)
-    return analyze(snapshot, profiles=told.profiles, settings=told.settings)
+    return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
 
 def repeated(**options: "Sequence[str] | None") -> list[str]:

@@ -29,7 +29,7 @@ class GatewayProfile:
     evidence: tuple[str, ...] = ()
 
     @property
-    def passes_over(self) -> bool:
+    def ignores_invalid(self) -> bool:
         """Whether Gateways that are not accepted, and listeners that are not valid, serve nothing."""
         return self.invalid_parents == "passedOver"
 

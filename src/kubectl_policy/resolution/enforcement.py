@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
-from kubectl_policy.topology.hierarchy import HIERARCHY, tier_of
+from kubectl_policy.topology.hierarchy import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -162,7 +162,7 @@ def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> I
         for end in _direct_ends(target, profile, topology):
             yield from topology.paths(end)
         return
-    for path in topology.ends(target):
+    for path in topology.paths_through(target):
         reached = reach(path, profile)
         if reached and target in reached:
             yield reached
@@ -190,7 +190,7 @@ def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
     """Whether an inherited kind may take effect further down than a node: it does if nobody has said where."""
     kind = node.object.group_kind
     return not profile.effective_targets or any(
-        tier_of(level.group_kind) > tier_of(kind) or (level.group_kind == kind and level.section and not node.section)
+        layer_of(level.group_kind) > layer_of(kind) or (level.group_kind == kind and level.section and not node.section)
         for level in profile.effective_targets
     )
 

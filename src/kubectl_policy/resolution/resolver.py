@@ -10,7 +10,7 @@ from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.resolution.surroundings import Surroundings, route_choices, target_object
 from kubectl_policy.topology import on_path, too_wide
 from kubectl_policy.topology.controllers import controlled
-from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Resolver:
             return False
         switch = profile.enabled_by
         gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if switch else None
-        if gateway and switch and switched_on(self._topology, gateway, switch) is False:
+        if gateway and switch and enabled_on(self._topology, gateway, switch) is False:
             return False
         return controlled(self._topology, path, profile.controllers)
 

@@ -9,15 +9,15 @@ from kubectl_policy.topology.conditions.gateways import (
     gateway_conditions,
     listener_set_conditions,
 )
-from kubectl_policy.topology.conditions.invalid_parents import passed_over
+from kubectl_policy.topology.conditions.invalid_parents import why_ignored
 from kubectl_policy.topology.conditions.listeners import attached_routes, listener_conditions, supported_kinds
 from kubectl_policy.topology.conditions.routes import route_conditions, route_parent_conditions
 from kubectl_policy.topology.delegation.delegations import Delegation
 from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
+from kubectl_policy.topology.implementation import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Path, on_path
-from kubectl_policy.topology.settings import Settings
 from kubectl_policy.topology.shape import shape_problems, shape_problems_of
 
 __all__ = [
@@ -27,8 +27,8 @@ __all__ = [
     "Condition",
     "Delegation",
     "Edge",
+    "Implementation",
     "Path",
-    "Settings",
     "Topology",
     "attached_hostnames",
     "attached_listener_sets",
@@ -39,11 +39,11 @@ __all__ = [
     "listener_conditions",
     "listener_set_conditions",
     "on_path",
-    "passed_over",
     "route_conditions",
     "route_parent_conditions",
     "shape_problems",
     "shape_problems_of",
     "supported_kinds",
     "too_wide",
+    "why_ignored",
 ]

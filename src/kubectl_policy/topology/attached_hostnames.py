@@ -83,7 +83,7 @@ def _common(topology: Topology, listener: Listener, route: ObjectRef) -> Iterato
 
 
 def _is_taken(topology: Topology, listener: Listener, name: str) -> bool:
-    isolates = supports(topology.index, topology.settings, listener.gateway, ISOLATION)
+    isolates = supports(topology.index, topology.implementation, listener.gateway, ISOLATION)
     return any(
         covers(other.hostname, name) if isolates else other.hostname == name.lower()
         for other in _more_specific(topology, listener)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.implementation import Implementation
     from kubectl_policy.topology.references import BackendRef
-    from kubectl_policy.topology.settings import Settings
 
 State: TypeAlias = Literal["resolved", "broken", "unknown"]
 
@@ -65,7 +65,7 @@ _NONE: Final[Mapping[str, Backend]] = MappingProxyType({})
 
 def backends_of(
     index: Index,
-    settings: Settings,
+    implementation: Implementation,
     route: ObjectRef,
     refs: Iterable[BackendRef],
     delegating: Mapping[str, Backend] = _NONE,
@@ -75,20 +75,20 @@ def backends_of(
     `delegating` are those that stand for routes, by their fields.
     """
     return tuple(
-        delegating.get(ref.field) or _resolve(index, settings, route, ref)
+        delegating.get(ref.field) or _resolve(index, implementation, route, ref)
         for ref in refs
         if ref.object.name or ref.field in delegating
     )
 
 
-def _resolve(index: Index, settings: Settings, route: ObjectRef, ref: BackendRef) -> Backend:
+def _resolve(index: Index, implementation: Implementation, route: ObjectRef, ref: BackendRef) -> Backend:
     ports = port_names(index.raw(ref.object)) if ref.object.group_kind in WITH_PORTS else {}
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
     problem = (
         _kind_problem(index, ref)
         or _grant_problem(index, route, ref)
         or _presence_problem(index, ref)
-        or _port_problem(settings, index, ref, node)
+        or _port_problem(implementation, index, ref, node)
     )
     return Backend(ref, node, *problem) if problem else Backend(ref, node)
 
@@ -117,7 +117,7 @@ def _presence_problem(index: Index, ref: BackendRef) -> _Problem | None:
     return _Problem("unknown", "", f"{ref.object} was not read") if presence == "unknown" else None
 
 
-def _port_problem(settings: Settings, index: Index, ref: BackendRef, node: NodeRef) -> _Problem | None:
+def _port_problem(implementation: Implementation, index: Index, ref: BackendRef, node: NodeRef) -> _Problem | None:
     """What is wrong with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
     if ref.object.group_kind not in WITH_PORTS:
         return None
@@ -125,7 +125,7 @@ def _port_problem(settings: Settings, index: Index, ref: BackendRef, node: NodeR
         message = f"{ref.object} has no port {ref.port}" if ref.port else f"it names no port of {ref.object}"
         return _Problem("broken", "BackendNotFound", message)
     feature = _PROTOCOL_FEATURES.get(_app_protocol(index, ref))
-    if feature not in settings.unsupported_features:
+    if feature not in implementation.unsupported_features:
         return None
     return _Problem("broken", "UnsupportedProtocol", f"{node} speaks a protocol that needs {feature}")
 

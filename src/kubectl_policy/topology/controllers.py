@@ -27,7 +27,7 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
     """Whether one of the controllers acts on an object, by the class of its Gateway; None where that is unknown.
 
     A route is acted on if one of its parents is, or of those of a route that delegates to it where routes do; a parent
-    that controllers pass over counts only where a listener of it is named. Objects that belong to no Gateway are not
+    that controllers ignore counts only where a listener of it is named. Objects that belong to no Gateway are not
     told apart, and without any controllers every object is acted on.
     """
     if not controllers:
@@ -41,7 +41,7 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
             if route == obj or delegations.may_hold_on(parent.object)
         ]
         above = (parent for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS))
-        gateways = [parent.object for parent in above if parent.section or not _is_passed_over(topology, parent.object)]
+        gateways = [parent.object for parent in above if parent.section or not _is_ignored(topology, parent.object)]
         found = [managed(topology, gateway, controllers) for gateway in gateways]
         return True if True in found else None if None in found else False
     if obj.group_kind not in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS):
@@ -50,8 +50,8 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
     return None if controller is None else controller in controllers
 
 
-def _is_passed_over(topology: Topology, obj: ObjectRef) -> bool:
-    found = topology.relations.passed_over(NodeRef(obj))
+def _is_ignored(topology: Topology, obj: ObjectRef) -> bool:
+    found = topology.relations.why_ignored(NodeRef(obj))
     return found is not None and found.reason == "NoMatchingParent"
 
 

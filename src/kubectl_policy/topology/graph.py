@@ -12,11 +12,11 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles.load import built_in_delegations
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.hierarchy import HIERARCHY, WITH_LISTENERS
+from kubectl_policy.topology.implementation import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.topology.relations import Relations
-from kubectl_policy.topology.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.handshake import Binding
-    from kubectl_policy.topology.gateway.ignored import PassedOver
+    from kubectl_policy.topology.gateway.ignored import Ignored
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.links import Link
     from kubectl_policy.topology.paths import Path
     from kubectl_policy.topology.relations import DelegationsOf
 
-_DEFAULT = Settings()
+_DEFAULT = Implementation()
 
 
-def _nobody(_: Topology, __: NodeRef) -> PassedOver | None:
-    """Nothing is passed over where nobody has said so."""
+def _nobody(_: Topology, __: NodeRef) -> Ignored | None:
+    """Nothing is ignored where nobody has said so."""
     return None
 
 
@@ -60,20 +60,20 @@ class Topology:
     def __init__(
         self,
         index: Index,
-        settings: Settings = _DEFAULT,
+        implementation: Implementation = _DEFAULT,
         delegation_of: DelegationsOf = built_in_delegations,
-        passed_over_of: Callable[[Topology, NodeRef], PassedOver | None] = _nobody,
+        why_ignored: Callable[[Topology, NodeRef], Ignored | None] = _nobody,
     ) -> None:
         """Remember where to look.
 
-        `delegation_of` looks up how references of some kinds delegate to routes, `passed_over_of` why a Gateway or
-        listener serves nothing (see `passed_over`).
+        `delegation_of` looks up how references of some kinds delegate to routes, `why_ignored` why a Gateway or
+        listener serves nothing (see `why_ignored`).
         """
         self.index = index
-        self.settings = settings
-        self.relations = Relations(index, settings, delegation_of, lambda node: passed_over_of(self, node))
+        self.implementation = implementation
+        self.relations = Relations(index, implementation, delegation_of, lambda node: why_ignored(self, node))
         self._paths: dict[NodeRef, tuple[Path, ...]] = {}
-        self._ends: dict[NodeRef, tuple[Path, ...]] = {}
+        self._paths_through: dict[NodeRef, tuple[Path, ...]] = {}
 
     def of_state(self, index: Index) -> Topology:
         """This topology over another state of the world, in which nothing differs that the hierarchy is made of."""
@@ -134,14 +134,14 @@ class Topology:
             self._paths[node] = tuple(sorted({with_namespaces(chain) for chain in chains_to(self.relations, node)}))
         return self._paths[node]
 
-    def ends(self, node: NodeRef) -> tuple[Path, ...]:
+    def paths_through(self, node: NodeRef) -> tuple[Path, ...]:
         """Every full path through a node: from a root, through it, to what has nothing below it; sorted.
 
         For a Namespace, the full paths through any object in it that may exist; its own path if there is none.
         """
-        if node not in self._ends:
-            self._ends[node] = self._full_paths(node)
-        return self._ends[node]
+        if node not in self._paths_through:
+            self._paths_through[node] = self._full_paths(node)
+        return self._paths_through[node]
 
     def _full_paths(self, node: NodeRef) -> tuple[Path, ...]:
         nodes = [node]

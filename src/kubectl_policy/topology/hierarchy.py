@@ -14,13 +14,13 @@ WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
 HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
 
 
-def tier_of(kind: GroupKind) -> int:
-    """The tier of a kind on paths from the root, where no object leads to another one of its tier.
+def layer_of(kind: GroupKind) -> int:
+    """The layer of a kind on paths from the root, where no object leads to another one of its layer.
 
     Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
     """
-    tiers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
-    return next((number for number, kinds in enumerate(tiers) if kind in kinds), len(tiers))
+    layers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
+    return next((number for number, kinds in enumerate(layers) if kind in kinds), len(layers))
 
 
 def depth_of(kind: GroupKind) -> int:

@@ -90,7 +90,7 @@ def _laid_over(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[
     return merged
 
 
-def switched_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itself: bool = False) -> bool | None:
+def enabled_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itself: bool = False) -> bool | None:
     """Whether a Gateway's parameters let a policy on a route be used, or (`itself`) one on the Gateway.
 
     None where that is unknown. A policy on a route is let through where there are no parameters.
@@ -103,7 +103,7 @@ def switched_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itsel
     return found.present is False and (not itself or switch.without == "allowed")
 
 
-def off_words(topology: Topology, gateway: ObjectRef, switch: Switch) -> str:
+def why_disabled(topology: Topology, gateway: ObjectRef, switch: Switch) -> str:
     """Why the parameters of a Gateway do not let a kind be used, in words, with the objects and the field."""
     field = f"spec.{switch.field}"
     named = [str(ref) for ref in _named(topology, gateway, switch.group_kind)]

@@ -66,13 +66,13 @@ def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
 
 def _ways_to(relations: Relations, node: NodeRef, below: Path) -> Iterable[Path]:
     """The ways down to a node, looked up once unless a circle of routes above it makes them depend on what is below."""
-    known = relations.heads.get(node)
+    known = relations.ways_to.get(node)
     if known is not None:
         return known
     parents = tuple(_feeding(relations, node)) if len(below) < _MOST_NODES else ()
     found = tuple(_climb(relations, node, parents, below))
-    if len(below) < _MOST_NODES and all(parent in relations.heads for parent in parents):
-        relations.heads[node] = found
+    if len(below) < _MOST_NODES and all(parent in relations.ways_to for parent in parents):
+        relations.ways_to[node] = found
     return found
 
 

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.filters import RouteFilter
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.handshake import Binding
-    from kubectl_policy.topology.gateway.ignored import PassedOver
+    from kubectl_policy.topology.gateway.ignored import Ignored
     from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.implementation import Implementation
     from kubectl_policy.topology.references import BackendRef
-    from kubectl_policy.topology.settings import Settings
 
 _Key = TypeVar("_Key", bound="Hashable")
 
@@ -83,15 +83,15 @@ class Relations:
     def __init__(
         self,
         index: Index,
-        settings: Settings,
+        implementation: Implementation,
         delegation_of: DelegationsOf,
-        passed_over_of: Callable[[NodeRef], PassedOver | None],
+        why_ignored: Callable[[NodeRef], Ignored | None],
     ) -> None:
         """Remember where to look, and for the arguments what `Topology` says."""
-        self._passed_over_of = passed_over_of
-        self._passed_over: dict[NodeRef, PassedOver | None] = {}
+        self._why_ignored = why_ignored
+        self._ignored: dict[NodeRef, Ignored | None] = {}
         self.index = index
-        self.settings = settings
+        self.implementation = implementation
         self._delegation_of = delegation_of
         self._sections: dict[ObjectRef, tuple[str, ...]] = {}
         self._listeners: dict[ObjectRef, tuple[Listener, ...]] = {}
@@ -100,7 +100,7 @@ class Relations:
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[NodeRef, Mapping[NodeRef, None]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
-        self.heads: dict[NodeRef, tuple[tuple[NodeRef, ...], ...]] = {}  # see `paths`
+        self.ways_to: dict[NodeRef, tuple[tuple[NodeRef, ...], ...]] = {}  # see `paths`
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The sections of an object in their order; see `NodeRef`."""
@@ -126,20 +126,20 @@ class Relations:
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """The outcomes of a route's handshakes."""
         if route not in self._bindings:
-            bindings = bind(self.index, self.settings, self.listeners, self.conflicts, route)
+            bindings = bind(self.index, self.implementation, self.listeners, self.conflicts, route)
             self._bindings[route] = tuple(
                 delegated_binding(self.index, self.delegations, binding)
                 if binding.parent.group_kind == HTTP_ROUTE
-                else binding.where(self.passed_over(binding.listener or NodeRef(binding.parent)))
+                else binding.where(self.why_ignored(binding.listener or NodeRef(binding.parent)))
                 for binding in bindings
             )
         return self._bindings[route]
 
-    def passed_over(self, node: NodeRef) -> PassedOver | None:
+    def why_ignored(self, node: NodeRef) -> Ignored | None:
         """Why a Gateway or listener serves nothing, being invalid."""
-        if node not in self._passed_over:
-            self._passed_over[node] = self._passed_over_of(node)
-        return self._passed_over[node]
+        if node not in self._ignored:
+            self._ignored[node] = self._why_ignored(node)
+        return self._ignored[node]
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
@@ -191,7 +191,9 @@ class Relations:
         """What a route's backendRefs resolve to."""
         if route not in self._backends:
             delegating = delegating_backends(self.index, self.delegations, route)
-            self._backends[route] = backends_of(self.index, self.settings, route, self._refs.get(route, ()), delegating)
+            self._backends[route] = backends_of(
+                self.index, self.implementation, route, self._refs.get(route, ()), delegating
+            )
         return self._backends[route]
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
@@ -209,7 +211,7 @@ class Relations:
             admitted = [
                 listener_set for listener_set in self.listener_sets(gateway) if self.admits(gateway, listener_set)
             ]
-            self._conflicts[gateway] = conflicts_on(self.index, self.settings, gateway, admitted)
+            self._conflicts[gateway] = conflicts_on(self.index, self.implementation, gateway, admitted)
         return self._conflicts[gateway]
 
     def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:

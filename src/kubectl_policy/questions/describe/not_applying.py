@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.parameters import off_words, switched_on
+from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApp
             for node in path:
                 for policy in analysis.resolver.policies_at(node):
                     switch = analysis.registry.known(policy.ref.group_kind).enabled_by
-                    if switch and switched_on(analysis.topology, gateway, switch) is False:
-                        why = off_words(analysis.topology, gateway, switch)
+                    if switch and enabled_on(analysis.topology, gateway, switch) is False:
+                        why = why_disabled(analysis.topology, gateway, switch)
                         yield NotApplying(policy.ref, node, f"not by way of {gateway}, since {why}")
 
 

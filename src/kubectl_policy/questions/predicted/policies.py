@@ -10,7 +10,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.predicted.ancestors import ancestors_of
 from kubectl_policy.questions.predicted.narrower import Scopes
 from kubectl_policy.resolution import leaves, reach
-from kubectl_policy.topology.parameters import switched_on
+from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def share_of(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: Node
     profile = analysis.registry.known(policy.group_kind)
     found: set[Event] = {
         _part(policy, scope, profile)
-        for path in analysis.topology.ends(target)
+        for path in analysis.topology.paths_through(target)
         if _leads_through(analysis, path, place)
         for scope in _scopes(analysis, policy, reach(path, profile) or path)
     }
@@ -198,7 +198,7 @@ class _Report:
         if switch is None:
             return ""
         gateways = set(gateways_of(target.object, self.profile, topology))
-        off = [gateway for gateway in gateways if switched_on(topology, gateway, switch) is False]
+        off = [gateway for gateway in gateways if enabled_on(topology, gateway, switch) is False]
         return not_enabled(topology, switch, off)
 
     @property
@@ -209,7 +209,7 @@ class _Report:
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
         places = ancestors_of(self.analysis, self.profile, attachment)
         for place, status in places.items():
-            invalid = self.analysis.topology.relations.passed_over(place) if place and event == "accepted" else None
+            invalid = self.analysis.topology.relations.why_ignored(place) if place and event == "accepted" else None
             if invalid:
                 self._put(place, status, "target invalid", invalid.message)
             else:

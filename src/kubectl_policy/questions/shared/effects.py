@@ -31,7 +31,7 @@ def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
     """
     topology, obj = analysis.topology, subject.object
     if obj.group_kind in ROUTES:
-        return tuple(topology.ends(subject))
+        return tuple(topology.paths_through(subject))
     if subject.section:
         return topology.paths(subject)
     nodes = [NodeRef(obj, section) for section in topology.sections(obj)] or [subject]

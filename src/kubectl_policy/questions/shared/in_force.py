@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
-from kubectl_policy.topology.hierarchy import tier_of
+from kubectl_policy.topology.hierarchy import layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -113,7 +113,7 @@ def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
     """Whether the levels at which a kind takes effect can be below a node that is at none of them."""
     kind, levels = node.object.group_kind, profile.effective_targets
     sections = not node.section and any(level.group_kind == kind for level in levels)
-    return not levels or sections or any(tier_of(level.group_kind) > tier_of(kind) for level in levels)
+    return not levels or sections or any(layer_of(level.group_kind) > layer_of(kind) for level in levels)
 
 
 def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:

@@ -157,7 +157,7 @@ def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Uns
         return
     for attachment in analysis.attachments[enforcement.policy]:
         target = attachment.target if attachment.state == "attached" else None
-        if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.ends(target)):
+        if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.paths_through(target)):
             remedy = "add the manifests that hold it, or --complete if there is nothing"
             yield Unseen(f"what is below {target}", "nothing of it was read", remedy)
 

@@ -56,7 +56,7 @@ def belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
 def _refused(analysis: Analysis, binding: Binding) -> Reason:
     route, node = binding.route, binding.listener or NodeRef(binding.parent)
     place, listener = f"spec.parentRefs[{binding.parent_index}]", _listener(analysis, binding.listener)
-    invalid = analysis.topology.relations.passed_over(node)
+    invalid = analysis.topology.relations.why_ignored(node)
     if binding.parent.group_kind in ROUTES:
         rule, holder, field = "not-delegated", binding.parent, "spec.rules"
     elif binding.state == "unknown":
@@ -100,7 +100,7 @@ def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tu
         return "parent-missing", owner, "spec.parentRef.name"
     if owner != gateway and admits(index, gateway, owner) is False:
         return "listener-set-refused", gateway, "spec.allowedListeners"
-    if binding.route.group_kind not in supported_kinds_of(index, analysis.topology.settings, listener):
+    if binding.route.group_kind not in supported_kinds_of(index, analysis.topology.implementation, listener):
         return "listener-kind", owner, f"{listener.field}.allowedRoutes.kinds"
     return "listener-namespace", owner, f"{listener.field}.allowedRoutes.namespaces"
 

@@ -44,7 +44,7 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
     entries = effective_entries(analysis, target, paths, kind)
     below = any(entry.passes_down for entry in entries)
     if below:
-        paths = analysis.topology.ends(target)
+        paths = analysis.topology.paths_through(target)
         entries = effective_entries(analysis, target, paths, kind)
     entries = tuple(entry for entry in entries if not entry.passes_down)
     carrying = frozenset(place for place, path in enumerate(paths) if analysis.topology.carries_traffic(path))

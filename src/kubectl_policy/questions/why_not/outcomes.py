@@ -11,7 +11,7 @@ from kubectl_policy.resolution import fates_of
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.parameters import off_words, switched_on
+from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def no_outcome(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef)
     gateway = next((one.object for one in path if one.object.group_kind == GATEWAY), None)
     switch = profile.enabled_by if gateway else None
     wide = too_wide(analysis.topology, path) if profile.hostnames == "inside" else ""
-    if gateway and switch and switched_on(analysis.topology, gateway, switch) is False:
-        return Reason("not-enabled", off_words(analysis.topology, gateway, switch), gateway)
+    if gateway and switch and enabled_on(analysis.topology, gateway, switch) is False:
+        return Reason("not-enabled", why_disabled(analysis.topology, gateway, switch), gateway)
     if not controlled(analysis.topology, path, profile.controllers):
         ours = " or ".join(sorted(profile.controllers))
         what = str(gateway) if gateway else "this path"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.questions.why_not.reasons import Reason, named
-from kubectl_policy.topology.hierarchy import tier_of
+from kubectl_policy.topology.hierarchy import layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ def _is_beside(attachment: Attachment, target: NodeRef) -> bool:
     node = attachment.target
     if attachment.state != "target unknown" or node is None or attachment.declared.selector is not None:
         return attachment.state == "attached"
-    return tier_of(node.object.group_kind) >= tier_of(target.object.group_kind)
+    return layer_of(node.object.group_kind) >= layer_of(target.object.group_kind)
 
 
 def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:

@@ -8,7 +8,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import listed, source_words
-from kubectl_policy.topology.hierarchy import tier_of
+from kubectl_policy.topology.hierarchy import layer_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _above(winner: Source, loser: Source) -> bool:
     if above.object == below.object:
         return bool(below.section) and not above.section
     kinds = above.object.group_kind, below.object.group_kind
-    return loser.overrides or NAMESPACE in kinds or tier_of(kinds[0]) <= tier_of(kinds[1])
+    return loser.overrides or NAMESPACE in kinds or layer_of(kinds[0]) <= layer_of(kinds[1])
 
 
 def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:

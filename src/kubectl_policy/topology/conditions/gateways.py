@@ -10,7 +10,7 @@ from kubectl_policy.topology.conditions.condition import Condition, unknown
 from kubectl_policy.topology.conditions.listeners import listener_conditions
 from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, SECRET, certificate_fault
 from kubectl_policy.topology.gateway.conflicts import admits
-from kubectl_policy.topology.gateway.listeners import treatment
+from kubectl_policy.topology.gateway.listeners import gateway_profile
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, gateway_of, refer
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ def _accepted(topology: Topology, gateway: ObjectRef) -> Condition:
         return refusal
     addresses = mappings_at(topology.index.raw(gateway), "spec.addresses")
     kinds = [text_at(address, "type", "IPAddress") for address in addresses]
-    treated = treatment(topology.index, topology.settings, gateway)
+    treated = gateway_profile(topology.index, topology.implementation, gateway)
     strange = [kind for kind in kinds if kind not in (treated.address_types or _ADDRESS_TYPES)]
     if strange:
         message = f"address type {', '.join(strange)} is not supported"
         return Condition("Accepted", "False", "UnsupportedAddress", message)
-    return _by_listeners(topology, gateway, every=False, strictly=treated.passes_over)
+    return _by_listeners(topology, gateway, every=False, strictly=treated.ignores_invalid)
 
 
 def _by_listeners(topology: Topology, obj: ObjectRef, *, every: bool, strictly: bool = False) -> Condition:

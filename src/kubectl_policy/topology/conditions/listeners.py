@@ -50,7 +50,7 @@ def supported_kinds(topology: Topology, listener: NodeRef) -> tuple[GroupKind, .
     found = _find(topology, listener)
     if found is None or _conflict(topology, found):
         return ()
-    return supported_kinds_of(topology.index, topology.settings, found)
+    return supported_kinds_of(topology.index, topology.implementation, found)
 
 
 def attached_routes(topology: Topology, listener: NodeRef) -> tuple[ObjectRef, ...]:
@@ -85,7 +85,7 @@ def _conflicted(topology: Topology, listener: Listener) -> Condition:
 def _accepted(topology: Topology, listener: Listener) -> Condition:
     if listener.protocol not in ROUTES_BY_PROTOCOL:
         return Condition("Accepted", "False", "UnsupportedProtocol", f"protocol {listener.protocol} is not supported")
-    if not supports_mode(topology.index, topology.settings, listener):
+    if not supports_mode(topology.index, topology.implementation, listener):
         return Condition("Accepted", "False", "UnsupportedValue", "TLS mode Terminate is not supported for TLSRoutes")
     conflict = _conflict(topology, listener)
     if conflict:
@@ -110,7 +110,7 @@ def _refusal(topology: Topology, listener: Listener, conflict: Conflict) -> str:
 
 
 def _resolved(topology: Topology, listener: Listener) -> Condition:
-    possible = protocol_kinds(topology.index, topology.settings, listener)
+    possible = protocol_kinds(topology.index, topology.implementation, listener)
     strange = [kind for kind in listener.named_kinds if kind not in possible]
     if strange:
         message = f"protocol {listener.protocol} cannot serve {', '.join(map(str, strange))}"

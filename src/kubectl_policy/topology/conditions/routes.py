@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology.conditions.condition import Condition, unknown
 from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER
-from kubectl_policy.topology.gateway.listeners import treatment
+from kubectl_policy.topology.gateway.listeners import gateway_profile
 from kubectl_policy.topology.references import HTTP_ROUTE, LISTENER_SETS, gateway_of, parent_refs
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ def _below(topology: Topology, route: ObjectRef, delegated: Iterable[Delegation]
 def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condition:
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
     if any(binding.is_counted for binding in bindings):
-        # Where controllers pass invalid listeners over, one that would take the route is reported at all its parents.
+        # Where controllers ignore invalid listeners, one that would take the route is reported at all its parents.
         invalid = [binding for binding in topology.bindings(route) if binding.reason == INVALID_LISTENER]
-        if invalid and any(_treatment(topology, binding).passes_over for binding in bindings):
+        if invalid and any(_treatment(topology, binding).ignores_invalid for binding in bindings):
             return Condition("Accepted", "False", INVALID_LISTENER, invalid[0].message)
         return Condition("Accepted", "True", "Accepted")
     doubts = [binding.message for binding in bindings if binding.state == "unknown"]
@@ -89,10 +89,10 @@ def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condit
 
 
 def _unseen(topology: Topology, parent: NodeRef) -> bool:
-    """Whether a parent does not exist, or not to controllers: they pass it over, and no listener of it is named."""
+    """Whether a parent does not exist, or not to controllers: they ignore it, and no listener of it is named."""
     if topology.index.presence(parent.object) == "missing":
         return True
-    found = None if parent.section else topology.relations.passed_over(parent)
+    found = None if parent.section else topology.relations.why_ignored(parent)
     return found is not None and found.reason == _NO_PARENT
 
 
@@ -106,7 +106,7 @@ def _treatment(topology: Topology, binding: Binding) -> GatewayProfile:
     """How the controller of a Gateway, or of a ListenerSet's, treats the routes that name it."""
     parent, raw = binding.parent, topology.index.raw(binding.parent)
     gateway = gateway_of(topology.index, parent, raw) if parent.group_kind in LISTENER_SETS else parent
-    return treatment(topology.index, topology.settings, gateway)
+    return gateway_profile(topology.index, topology.implementation, gateway)
 
 
 def _resolved(found: Iterable[Backend]) -> Condition:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.topology.gateway.listeners import MIXED_MODES, ROUTES_BY_PROTOCOL, listeners_of, supports
-from kubectl_policy.topology.gateway.namespaces import lets_in
+from kubectl_policy.topology.gateway.namespaces import lets_in_namespace
 from kubectl_policy.topology.references import LISTENER_SETS, gateway_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.settings import Settings
+    from kubectl_policy.topology.implementation import Implementation
 
 CONFLICTS: Final = ("ProtocolConflict", "HostnameConflict")
 
@@ -53,11 +53,11 @@ def admits(index: Index, gateway: ObjectRef, listener_set: ObjectRef) -> bool | 
     if value_at(raw, "spec.allowedListeners.namespaces") is None:
         return False
     namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
-    return lets_in(index, namespaces, "None", gateway.namespace, listener_set.namespace)
+    return lets_in_namespace(index, namespaces, "None", gateway.namespace, listener_set.namespace)
 
 
 def conflicts_on(
-    index: Index, settings: Settings, gateway: ObjectRef, listener_sets: Iterable[ObjectRef]
+    index: Index, implementation: Implementation, gateway: ObjectRef, listener_sets: Iterable[ObjectRef]
 ) -> dict[NodeRef, Conflict]:
     """The conflicted listeners on a Gateway, given the ListenerSets that it admits in their order of precedence.
 
@@ -65,7 +65,7 @@ def conflicts_on(
     winner. ALL indistinct Listeners must not be accepted" (GatewaySpec.Listeners). Between objects the one that
     precedes wins (GEP-1713), so a listener that loses there is out before those of its own object are compared.
     """
-    mixed = supports(index, settings, gateway, MIXED_MODES)
+    mixed = supports(index, implementation, gateway, MIXED_MODES)
     conflicts: dict[NodeRef, Conflict] = {}
     established: list[Listener] = []
     for obj in (gateway, *listener_sets):

@@ -11,7 +11,7 @@ from kubectl_policy.topology.gateway.conflicts import CONFLICTS, admits
 from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER
 from kubectl_policy.topology.gateway.listeners import supported_kinds_of
-from kubectl_policy.topology.gateway.namespaces import lets_in
+from kubectl_policy.topology.gateway.namespaces import lets_in_namespace
 from kubectl_policy.topology.references import (
     GATEWAY,
     GRPC_ROUTE,
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.gateway.conflicts import Conflict
-    from kubectl_policy.topology.gateway.ignored import PassedOver
+    from kubectl_policy.topology.gateway.ignored import Ignored
     from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.implementation import Implementation
     from kubectl_policy.topology.references import ParentRef
-    from kubectl_policy.topology.settings import Settings
 
 BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 ListenersOf: TypeAlias = "Callable[[ObjectRef], tuple[Listener, ...]]"
@@ -71,15 +71,15 @@ class Binding:
         """
         return self.state == "attached" or self.reason in {*CONFLICTS, INVALID_LISTENER}
 
-    def where(self, found: PassedOver | None) -> Binding:
-        """The same where a Gateway or listener is passed over: refused, if nothing else refuses it."""
+    def where(self, found: Ignored | None) -> Binding:
+        """The same where a Gateway or listener is ignored by its controller: refused, if nothing else refuses it."""
         if found is None or not (found.reason != INVALID_LISTENER or self.is_counted):
             return self
         return replace(self, state="refused", reason=found.reason, message=found.message)
 
 
 def bind(
-    index: Index, settings: Settings, listeners_of: ListenersOf, conflicts_of: ConflictsOf, route: ObjectRef
+    index: Index, implementation: Implementation, listeners_of: ListenersOf, conflicts_of: ConflictsOf, route: ObjectRef
 ) -> tuple[Binding, ...]:
     """The outcomes of a route's handshakes, in the order of its parentRefs and of the listeners of each parent.
 
@@ -89,7 +89,7 @@ def bind(
     return tuple(
         binding
         for parent in parent_refs(index, route, raw)
-        for binding in _Handshake(index, settings, listeners_of, conflicts_of, route, parent).outcomes()
+        for binding in _Handshake(index, implementation, listeners_of, conflicts_of, route, parent).outcomes()
     )
 
 
@@ -98,7 +98,7 @@ class _Handshake:
     """One parentRef being followed."""
 
     index: Index
-    settings: Settings
+    implementation: Implementation
     listeners_of: ListenersOf
     conflicts_of: ConflictsOf
     route: ObjectRef
@@ -190,7 +190,7 @@ class _Handshake:
         return True if gateway == owner else admits(self.index, gateway, owner)
 
     def _not_served(self, listener: Listener) -> str:
-        kinds = supported_kinds_of(self.index, self.settings, listener)
+        kinds = supported_kinds_of(self.index, self.implementation, listener)
         if self.route.group_kind in kinds:
             return ""
         if not kinds:
@@ -199,7 +199,7 @@ class _Handshake:
 
     def _namespace_allowed(self, listener: Listener) -> bool | None:
         namespaces = mapping_at(listener.raw, "allowedRoutes.namespaces")
-        return lets_in(self.index, namespaces, "Same", listener.node.object.namespace, self.route.namespace)
+        return lets_in_namespace(self.index, namespaces, "Same", listener.node.object.namespace, self.route.namespace)
 
     def _other_namespace(self, listener: Listener) -> str:
         home, guest = listener.node.object.namespace, self.route.namespace

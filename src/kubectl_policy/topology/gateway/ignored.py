@@ -1,4 +1,4 @@
-"""Gateways and listeners that serve nothing because they are not valid, where controllers pass such over."""
+"""Gateways and listeners that serve nothing because they are not valid, where controllers ignore such."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 INVALID_LISTENER: Final = "InvalidListener"
 
 
-class PassedOver(NamedTuple):
+class Ignored(NamedTuple):
     """Why routes do not attach to a Gateway or to a listener: the reason that a route reports, and why in words."""
 
     reason: str

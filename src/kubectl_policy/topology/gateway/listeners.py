@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.implementation import GatewayProfile
-    from kubectl_policy.topology.settings import Settings
+    from kubectl_policy.topology.implementation import Implementation
 
 # GEP-957 and the comments of ProtocolType, with "Route type" as in the table of the guide on TLS.
 ROUTES_BY_PROTOCOL: Final[Mapping[str, tuple[GroupKind, ...]]] = {
@@ -89,34 +89,34 @@ def listeners_of(index: Index, obj: ObjectRef) -> tuple[Listener, ...]:
     return tuple(found.values())
 
 
-def protocol_kinds(index: Index, settings: Settings, listener: Listener) -> tuple[GroupKind, ...]:
+def protocol_kinds(index: Index, implementation: Implementation, listener: Listener) -> tuple[GroupKind, ...]:
     """The route kinds that a listener's protocol can serve: none if the protocol, or its TLS mode, is not supported."""
-    if not supports_mode(index, settings, listener):
+    if not supports_mode(index, implementation, listener):
         return ()
     kinds = ROUTES_BY_PROTOCOL.get(listener.protocol, ())
     if listener.protocol == "TLS" and listener.terminates:
         kinds = (*kinds, TCP_ROUTE)
-    return tuple(kind for kind in kinds if kind.kind not in settings.unsupported_features)
+    return tuple(kind for kind in kinds if kind.kind not in implementation.unsupported_features)
 
 
-def supports_mode(index: Index, settings: Settings, listener: Listener) -> bool:
+def supports_mode(index: Index, implementation: Implementation, listener: Listener) -> bool:
     """Whether the implementation has the TLS mode of a listener (features TLSRoute and TLSRouteModeTerminate)."""
     if listener.protocol != "TLS" or not listener.terminates:
         return True
-    return supports(index, settings, listener.gateway, TERMINATE_MODE)
+    return supports(index, implementation, listener.gateway, TERMINATE_MODE)
 
 
-def supports(index: Index, settings: Settings, gateway: ObjectRef | None, feature: str) -> bool:
+def supports(index: Index, implementation: Implementation, gateway: ObjectRef | None, feature: str) -> bool:
     """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
 
-    It lacks one that the settings or the controller's profile name, and one that its GatewayClass does not list while
-    it lists TLSRoute itself, or Gateway (`status.supportedFeatures`: objects with a name, or plain strings before
-    Gateway API v1.1).
+    It lacks one that is unsupported as far as is known of the implementation, or by the controller's profile, and one
+    that its GatewayClass does not list while it lists TLSRoute itself, or Gateway (`status.supportedFeatures`: objects
+    with a name, or plain strings before Gateway API v1.1).
     """
-    if feature in settings.unsupported_features:
+    if feature in implementation.unsupported_features:
         return False
     class_raw = _class_of(index, gateway)
-    if feature in treatment(index, settings, gateway).unsupported_features:
+    if feature in gateway_profile(index, implementation, gateway).unsupported_features:
         return False
     status = mapping_at(class_raw, "status")
     listed = {text_at(item, "name") for item in items_at(status, "supportedFeatures")}
@@ -124,9 +124,9 @@ def supports(index: Index, settings: Settings, gateway: ObjectRef | None, featur
     return _CORES.get(feature, TLS_ROUTE.kind) not in listed or feature in listed
 
 
-def treatment(index: Index, settings: Settings, gateway: ObjectRef | None) -> GatewayProfile:
+def gateway_profile(index: Index, implementation: Implementation, gateway: ObjectRef | None) -> GatewayProfile:
     """How the controller of a Gateway treats it; as Gateway API says if nobody has said otherwise, or it is unknown."""
-    return settings.gateways_of(text_at(_class_of(index, gateway), "spec.controllerName"))
+    return implementation.gateways_of(text_at(_class_of(index, gateway), "spec.controllerName"))
 
 
 def _class_of(index: Index, gateway: ObjectRef | None) -> Mapping[str, Json]:
@@ -134,11 +134,11 @@ def _class_of(index: Index, gateway: ObjectRef | None) -> Mapping[str, Json]:
     return index.raw(ObjectRef(GATEWAY_CLASS, "", class_name))
 
 
-def supported_kinds_of(index: Index, settings: Settings, listener: Listener) -> tuple[GroupKind, ...]:
+def supported_kinds_of(index: Index, implementation: Implementation, listener: Listener) -> tuple[GroupKind, ...]:
     """The route kinds that a listener serves: those that it names and its protocol can serve, or all of the latter.
 
     "If kinds are specified in Spec that are not supported, they MUST NOT appear in this list"
     (ListenerStatus.SupportedKinds).
     """
-    possible, named = protocol_kinds(index, settings, listener), listener.named_kinds
+    possible, named = protocol_kinds(index, implementation, listener), listener.named_kinds
     return tuple(dict.fromkeys(kind for kind in named if kind in possible)) if named else possible

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
-def lets_in(index: Index, namespaces: Mapping[str, Json], default: str, home: str, guest: str) -> bool | None:
+def lets_in_namespace(index: Index, namespaces: Mapping[str, Json], default: str, home: str, guest: str) -> bool | None:
     """Whether `namespaces` (RouteNamespaces, ListenerNamespaces) of an object in `home` lets in objects of `guest`.
 
     `default` is what the type says for an absent `from`. None where the answer depends on labels of a Namespace that

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Implementation:
     """Choices that no manifest states.
 
     `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is
-    not named is taken to be supported. `values` are settings of controllers by the names that profiles give them.
+    not named is taken to be supported. `settings` are those of controllers by the names that profiles give them.
     `gateways_of` looks up how a controller treats Gateways; an analysis puts in what its profiles say.
     """
 
     unsupported_features: frozenset[str] = frozenset()
-    values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     gateways_of: Callable[[str], GatewayProfile] = field(default=lambda _: STANDARD_GATEWAYS, repr=False, compare=False)

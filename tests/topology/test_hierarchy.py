@@ -8,23 +8,23 @@ import pytest
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
-from kubectl_policy.topology.hierarchy import HIERARCHY, depth_of, tier_of
+from kubectl_policy.topology.hierarchy import HIERARCHY, depth_of, layer_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS, ROUTES
 
 POOL = GroupKind("example.net", "Pool")
 
 
-def test_tiers_from_the_root_down() -> None:
+def test_layers_from_the_root_down() -> None:
     """A Namespace may stand above anything; what is not of the hierarchy is taken for a backend."""
     order = (NAMESPACE, GATEWAY_CLASS, GATEWAY, LISTENER_SETS[0], HTTP_ROUTE, SERVICE)
-    assert all(tier_of(above) < tier_of(below) for above, below in pairwise(order))
-    assert tier_of(POOL) == tier_of(SERVICE)
+    assert all(layer_of(above) < layer_of(below) for above, below in pairwise(order))
+    assert layer_of(POOL) == layer_of(SERVICE)
 
 
 @pytest.mark.parametrize("kinds", [LISTENER_SETS, ROUTES], ids=["listener sets", "routes"])
-def test_kinds_of_one_tier(kinds: tuple[GroupKind, ...]) -> None:
+def test_kinds_of_one_layer(kinds: tuple[GroupKind, ...]) -> None:
     """None leads to another one of them."""
-    assert len({tier_of(kind) for kind in kinds}) == 1
+    assert len({layer_of(kind) for kind in kinds}) == 1
 
 
 def test_depth_is_the_place_in_the_hierarchy() -> None:
