@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.questions.predicted.policies import policy_status
-from kubectl_policy.questions.predicted.targets import target_conditions
+from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
 from kubectl_policy.questions.shared.effects import affecting as policies_affecting
 from kubectl_policy.questions.shared.effects import paths_through
 from kubectl_policy.resolution import field_name

@@ -11,8 +11,7 @@ from bench.teams import documents, reported
 from bench.worlds import WORLDS, under_one_policy
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.questions.changes.blast_radius import blast_radius
-from kubectl_policy.questions.shared.find import find
-from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.shared.selection import Selection, find
 from kubectl_policy.questions.status.report import status
 
 if TYPE_CHECKING:

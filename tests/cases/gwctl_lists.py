@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.describe.events import reported_events
-from kubectl_policy.questions.listing.kinds import KindRow
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.listing.objects import BackendRow, GatewayRow, ObjectRow, RouteRow
-from kubectl_policy.questions.listing.policies import PolicyRow
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
+from kubectl_policy.questions.shared.reported import reported_events
 from kubectl_policy.questions.shared.selection import Selection
 from tests.cases.worlds import fields, items
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy import NodeRef, PolicyError
 from kubectl_policy.questions.changes.diff import diff
-from kubectl_policy.questions.shared.find import find, kinds_named
+from kubectl_policy.questions.shared.selection import find, kinds_named
 from tests.cases.claims import Problem, problems
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap
-from kubectl_policy.questions.describe.not_applying import NotApplying
-from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.objects import NotApplying, describe
 from kubectl_policy.questions.shared.unseen import Unseen
 from tests import build
 from tests.render.worlds import about, about_policy, colourful, defaults, world

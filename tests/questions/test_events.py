@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.describe.events import ReportedEvent, reported_events
+from kubectl_policy.questions.shared.reported import ReportedEvent, reported_events
 from tests import build
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.shared.find import find, kinds_named
+from kubectl_policy.questions.shared.selection import find, kinds_named
 from tests.build import crd, gateway, index, namespace, policy, ref, resource, route, service, target
 
 if TYPE_CHECKING:

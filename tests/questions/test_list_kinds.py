@@ -10,7 +10,7 @@ from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.listing.kinds import KindRow, list_kinds
+from kubectl_policy.questions.listing.policies import KindRow, list_kinds
 from kubectl_policy.questions.shared.selection import Selection, type_named
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.questions.listing.policies import PolicyRow, list_policies
-from kubectl_policy.questions.shared.selection import Listing, Selection, pick
+from kubectl_policy.questions.shared.selection import Listing, Selection, select
 from tests import build
 from tests.render.worlds import about_policy, colourful, world
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def listed(analysis: Analysis, word: str = "policies") -> Listing[PolicyRow]:
     """The policies of every namespace."""
-    return list_policies(analysis, pick(analysis, word, Selection()))
+    return list_policies(analysis, select(analysis, word, Selection()))
 
 
 def row(analysis: Analysis, name: str) -> PolicyRow:

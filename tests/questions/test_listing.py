@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.shared.selection import Selection, pick, type_named
+from kubectl_policy.questions.shared.selection import Selection, select, type_named
 from tests import build
 from tests.render.worlds import world
 
@@ -20,8 +20,10 @@ EMPTY = analyze(build.snapshot(build.namespace("default")))
 
 
 def names(word: str, selection: Selection, *resources: Resource) -> list[str]:
-    """The objects that are picked, as `namespace/name`."""
-    return [found.ref.qualified_name for found in pick(analyze(build.snapshot(*resources)), word, selection).resources]
+    """The objects that are selected, as `namespace/name`."""
+    return [
+        found.ref.qualified_name for found in select(analyze(build.snapshot(*resources)), word, selection).resources
+    ]
 
 
 def test_an_unknown_type_is_refused() -> None:
@@ -77,8 +79,8 @@ def test_of_kinds_with_one_name_those_of_the_hierarchy_are_meant() -> None:
 
 def test_a_policy_kind_that_is_only_defined_can_be_listed() -> None:
     """It has no policies yet."""
-    picked = pick(world(), "limitpolicy", Selection("default"))
-    assert (picked.type.rows, picked.resources) == ("policies", ())
+    selected = select(world(), "limitpolicy", Selection("default"))
+    assert (selected.type.rows, selected.resources) == ("policies", ())
 
 
 def test_a_namespace_limits_what_is_in_one() -> None:
@@ -95,8 +97,8 @@ def test_a_namespace_limits_what_is_in_one() -> None:
 def test_objects_of_several_kinds_are_sorted_together() -> None:
     """By namespace and name, as within a kind."""
     routes = (build.route("b"), build.route("a", kind="GRPCRoute"), build.route("a"), build.route("z", namespace="a"))
-    picked = pick(analyze(build.snapshot(*routes)), "routes", Selection())
-    assert [str(found.ref) for found in picked.resources] == [
+    selected = select(analyze(build.snapshot(*routes)), "routes", Selection())
+    assert [str(found.ref) for found in selected.resources] == [
         "HTTPRoute a/z",
         "GRPCRoute default/a",
         "HTTPRoute default/a",
@@ -107,10 +109,10 @@ def test_objects_of_several_kinds_are_sorted_together() -> None:
 def test_what_is_elsewhere_is_said_where_nothing_is_here() -> None:
     """One namespace for each object; not if something was found, and not for what has no namespace."""
     analysis = analyze(build.snapshot(build.gateway("a", namespace="x"), build.gateway("b", namespace="x")))
-    assert pick(analysis, "gateways", Selection("default")).elsewhere == ("x", "x")
-    assert pick(analysis, "gateways", Selection("default", (), parse_label_query("a=b"))).elsewhere == ()
-    assert pick(analysis, "gateways", Selection("x")).elsewhere == ()
-    empty = pick(analysis, "gatewayclasses", Selection("x"))
+    assert select(analysis, "gateways", Selection("default")).elsewhere == ("x", "x")
+    assert select(analysis, "gateways", Selection("default", (), parse_label_query("a=b"))).elsewhere == ()
+    assert select(analysis, "gateways", Selection("x")).elsewhere == ()
+    empty = select(analysis, "gatewayclasses", Selection("x"))
     assert (empty.elsewhere, empty.namespace) == ((), "")
 
 
@@ -118,13 +120,13 @@ def test_a_name_that_is_not_there_has_no_answer() -> None:
     """With a hint at where it is, or at what is there."""
     analysis = analyze(build.snapshot(build.gateway("edge"), build.gateway("inner", namespace="far")))
     with pytest.raises(NotFoundError) as error:
-        pick(analysis, "gtw", Selection("default", ("edge", "inner")))
+        select(analysis, "gtw", Selection("default", ("edge", "inner")))
     assert (error.value.message, error.value.hint) == (
         'gtw "inner" not found in namespace default',
         "it exists in namespace far: add -n far",
     )
     with pytest.raises(NotFoundError, match=r'^gc "x" not found$'):
-        pick(analysis, "gc", Selection("default", ("x",)))
+        select(analysis, "gc", Selection("default", ("x",)))
 
 
 def test_names_select_what_has_one_of_them() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import Gap
-from kubectl_policy.questions.listing.kinds import KindRow
 from kubectl_policy.questions.listing.lists import list_names, list_type
 from kubectl_policy.questions.listing.objects import GatewayRow
-from kubectl_policy.questions.listing.policies import PolicyRow
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests.render.worlds import colourful, world
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.profile import Switch
-from kubectl_policy.questions.describe.not_applying import NotApplying, not_applying
+from kubectl_policy.questions.describe.objects import NotApplying, not_applying
 from tests import build
 
 if TYPE_CHECKING:

@@ -14,8 +14,13 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.implementation import GatewayProfile
 from kubectl_policy.profiles.profile import Switch
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
-from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition, PolicyStatuses, policy_status
-from kubectl_policy.questions.predicted.targets import target_conditions
+from kubectl_policy.questions.predicted.policies import (
+    AncestorStatus,
+    PolicyCondition,
+    PolicyStatuses,
+    policy_status,
+    target_conditions,
+)
 from tests import build
 
 if TYPE_CHECKING:

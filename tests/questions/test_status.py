@@ -12,7 +12,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords
-from kubectl_policy.questions.status.comparison import Claim, Foreign
+from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
 from tests.questions.reports import (
     ACCEPTED,
@@ -124,7 +124,7 @@ def test_entries_of_other_controllers_are_their_business() -> None:
     """They are named, and what they say is compared with nothing."""
     mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine, other]))
-    assert report.objects[0].foreign == (Foreign(build.node("Gateway", "g"), "other"),)
+    assert report.objects[0].other_controllers == (OtherController(build.node("Gateway", "g"), "other"),)
     assert not report.disagrees
 
 
@@ -133,7 +133,7 @@ def test_where_nobody_knows_the_controllers_the_gateways_own_one_counts() -> Non
     nobody = kind(controllers=())
     mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine]), profile=nobody)
-    assert (report.disagrees, len(report.objects[0].foreign)) == (False, 1)
+    assert (report.disagrees, len(report.objects[0].other_controllers)) == (False, 1)
     report = asked(reported(policy(), ancestors=[other]), profile=nobody)
     assert [found.verdict for _, found in report.comparisons] == ["differs", "not reported"]
     on_route = ancestor(condition(FINE), condition(WORKS), name="r", kind="HTTPRoute", controller="any")
@@ -352,4 +352,4 @@ def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
     report = asked(reported(policy(), ancestors=list(odd)))  # type: ignore[arg-type]
     assert verdicts(report)[0] == ("p", "Gateway default/", "", "unknown type")
     assert report.objects[0].comparisons[0].at == NodeRef(build.ref("Gateway", ""))
-    assert report.objects[0].foreign == (Foreign(NodeRef(build.ref("Gateway", "")), ""),)
+    assert report.objects[0].other_controllers == (OtherController(NodeRef(build.ref("Gateway", "")), ""),)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.questions.status.comparison import Claim, Foreign
+from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
 from tests.questions.reports import (
     ACCEPTED,
@@ -200,7 +200,10 @@ def test_entries_of_other_controllers_on_a_route_are_their_business() -> None:
     """Those of whoever does not own the Gateway by its class."""
     fine, other = parent(condition(ACCEPTED), condition(RESOLVED)), parent(condition(REFUSED), controller="other")
     report = on_route(fine, other)
-    assert (report.disagrees, report.objects[0].foreign) == (False, (Foreign(build.node("Gateway", "g"), "other"),))
+    assert (report.disagrees, report.objects[0].other_controllers) == (
+        False,
+        (OtherController(build.node("Gateway", "g"), "other"),),
+    )
 
 
 def test_routes_of_a_mesh_belong_to_no_gateway() -> None:

@@ -376,7 +376,7 @@ def test_what_is_passed_over_says_where() -> None:
     answer = describe_policy(analyze(world()), policy_ref(analyze(world()), "ListenerPolicy platform/house"))
     ends = [path[-1].section for path in answer.paths]
     found = {
-        field.field: ([ends[at] for at in field.unheeded_on], [ends[at] for at in field.by_port])
+        field.field: ([ends[at] for at in field.ignored_on], [ends[at] for at in field.port_entry_on])
         for field in answer.fields
     }
     assert found == {

@@ -18,8 +18,7 @@ from kubectl_policy.cli import run
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain.kinds import explain
-from kubectl_policy.questions.predicted.policies import policy_status
-from kubectl_policy.questions.predicted.targets import target_conditions
+from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis

@@ -61,7 +61,7 @@ def blast_radius(  # noqa: PLR0913 (every option of the command is a parameter)
     analysis = read(offline, profiles, setting, namespace, complete=complete)
     from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see options.read)
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
 
     answer = ask(analysis, find(analysis.index, type_name, name, namespace), owner or owner_key())
     options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete

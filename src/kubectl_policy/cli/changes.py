@@ -58,7 +58,7 @@ def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[
 
     Raises `UsageError` for anything else, and `NotFoundError` where there is no such object in the namespace.
     """
-    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
 
     pairs = [_type_and_name(word, f'--delete takes TYPE/NAME, not "{word}"', _DELETE_EXAMPLE) for word in words]
     return tuple(dict.fromkeys(find(index, *pair, namespace) for pair in pairs))
@@ -74,7 +74,7 @@ def retargeted(analysis: "Analysis", word: str, namespace: str) -> "Resource":
     from dataclasses import replace  # noqa: PLC0415 (see options.read)
 
     from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
 
     policy_word, _, target_word = word.partition("=")
     target_word, mark, section = target_word.partition("#")

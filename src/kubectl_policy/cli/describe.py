@@ -68,7 +68,7 @@ def _answer(analysis: "Analysis", wanted: tuple[str, str, str], section: str) ->
     from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
     from kubectl_policy.questions.describe.objects import describe as describe_object  # noqa: PLC0415 (see options.read)
     from kubectl_policy.questions.describe.policies import describe_policy  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
 
     found = find(analysis.index, *wanted)
     if analysis.registry.profile_of(found.group_kind) is None:

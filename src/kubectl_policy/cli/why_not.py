@@ -67,7 +67,7 @@ def why_not(  # noqa: PLR0913 (every option of the command is a parameter)
     analysis = read(offline, profiles, setting, namespace, complete=complete)
     from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
     from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.shared.find import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
     from kubectl_policy.questions.why_not.why_not import why_not as ask  # noqa: PLC0415 (see options.read)
 
     policy = find(analysis.index, *pairs[0], namespace)

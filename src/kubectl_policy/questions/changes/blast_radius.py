@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.questions.changes.diff import StateDiff, diff
-from kubectl_policy.questions.shared.effects import affected, from_the_root, parts_of
+from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
 from kubectl_policy.resolution import fates_of
 from kubectl_policy.topology.references import ROUTES
 
@@ -172,7 +172,7 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
     policy = enforcement.policy
     profile = analysis.registry.known(policy.group_kind)
     nodes: dict[NodeRef, set[ObjectRef]] = {}
-    for part, in_force_there in parts_of(enforcement):
+    for part, in_force_there in policy_outcomes(enforcement):
         if not in_force_there:
             effective = part.effective
             winners = {source.object for fate in fates_of(policy, effective) for source in fate.superseded_by}

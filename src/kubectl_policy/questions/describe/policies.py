@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.describe.events import ReportedEvent, reported_events
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
-from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
+from kubectl_policy.questions.shared.reported import (
+    ReportedCondition,
+    ReportedEvent,
+    reported_conditions,
+    reported_events,
+)
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
 
 if TYPE_CHECKING:
@@ -27,8 +31,8 @@ class FieldOutcome(NamedTuple):
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
-    `unheeded_on` are the positions where controllers pass it over, `by_port` those where an entry for the port stands
-    instead.
+    `ignored_on` are the positions where controllers ignore it, `port_entry_on` those where an entry for the port
+    applies instead.
     """
 
     field: str
@@ -37,8 +41,8 @@ class FieldOutcome(NamedTuple):
     effective_on: tuple[int, ...]
     superseded: tuple[tuple[Source, tuple[int, ...]], ...]
     rejected: bool
-    unheeded_on: tuple[int, ...]
-    by_port: tuple[int, ...]
+    ignored_on: tuple[int, ...]
+    port_entry_on: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
-from kubectl_policy.questions.shared.find import did_you_mean, is_called, kinds_named
+from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.shared.unseen import Unseen, gaps
 
 if TYPE_CHECKING:

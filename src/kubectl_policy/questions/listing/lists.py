@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kubectl_policy.questions.listing.kinds import KindRow, list_kinds
 from kubectl_policy.questions.listing.objects import ObjectRow, list_objects
-from kubectl_policy.questions.listing.policies import PolicyRow, list_policies
-from kubectl_policy.questions.shared.selection import Listing, Selection, pick, type_named
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, list_kinds, list_policies
+from kubectl_policy.questions.shared.selection import Listing, Selection, select, type_named
 from kubectl_policy.questions.shared.unseen import gaps
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ def list_type(analysis: Analysis, word: str, selection: Selection) -> Listing[An
     type_ = type_named(analysis, word)
     if type_.rows == "policy kinds":
         return list_kinds(analysis, type_, selection)
-    picked = pick(analysis, word, selection)
-    return list_policies(analysis, picked) if type_.rows == "policies" else list_objects(analysis, picked)
+    selected = select(analysis, word, selection)
+    return list_policies(analysis, selected) if type_.rows == "policies" else list_objects(analysis, selected)
 
 
 def list_names(analysis: Analysis, word: str, selection: Selection) -> Listing[NamedRow | KindRow]:
@@ -41,6 +40,6 @@ def list_names(analysis: Analysis, word: str, selection: Selection) -> Listing[N
     type_ = type_named(analysis, word)
     if type_.rows == "policy kinds":
         return list_kinds(analysis, type_, selection)
-    picked = pick(analysis, word, selection)
-    rows = tuple(NamedRow(resource.ref) for resource in picked.resources)
-    return Listing(type_, picked.namespace, rows, picked.elsewhere, tuple(dict.fromkeys(gaps(analysis))))
+    selected = select(analysis, word, selection)
+    rows = tuple(NamedRow(resource.ref) for resource in selected.resources)
+    return Listing(type_, selected.namespace, rows, selected.elsewhere, tuple(dict.fromkeys(gaps(analysis))))

@@ -10,7 +10,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.questions.shared.effects import affecting, paths_through
 from kubectl_policy.questions.shared.reported import reported_conditions
-from kubectl_policy.questions.shared.selection import Listing, Picked
+from kubectl_policy.questions.shared.selection import Listing, Selected
 from kubectl_policy.questions.shared.unseen import gaps, unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import GATEWAY, ROUTES, gateway_of
@@ -123,12 +123,12 @@ class NamespaceRow(ObjectRow):
         return tuple(dict.fromkeys((*self.listed.unseen, *self.unseen_inside)))
 
 
-def list_objects(analysis: Analysis, picked: Picked) -> Listing[ObjectRow]:
-    """The objects that were picked, with the rows that their type has."""
-    row = _ROWS[picked.type.rows]
-    rows = tuple(row(analysis, resource) for resource in picked.resources)
+def list_objects(analysis: Analysis, selected: Selected) -> Listing[ObjectRow]:
+    """The objects that were selected, with the rows that their type has."""
+    row = _ROWS[selected.type.rows]
+    rows = tuple(row(analysis, resource) for resource in selected.resources)
     unseen = (*gaps(analysis), *(thing for row in rows for thing in row.unseen))
-    return Listing(picked.type, picked.namespace, rows, picked.elsewhere, tuple(dict.fromkeys(unseen)))
+    return Listing(selected.type, selected.namespace, rows, selected.elsewhere, tuple(dict.fromkeys(unseen)))
 
 
 def _listed(analysis: Analysis, resource: Resource) -> Listed:

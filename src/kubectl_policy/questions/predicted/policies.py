@@ -1,4 +1,4 @@
-"""What the controllers of a policy kind would report on a policy, in their own words and places."""
+"""What the controllers of a policy kind would report on a policy and on its targets, in their own words and places."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.predicted.ancestors import ancestors_of
-from kubectl_policy.questions.predicted.narrower import Scopes
+from kubectl_policy.questions.predicted.specificity import TargetOrder
 from kubectl_policy.resolution import leaves, reach
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Refusal, ScopeOutcome
     from kubectl_policy.topology import Path
 
-# From the worst to the best.
-SHARES: Final[tuple[Event, ...]] = ("overridden", "partially enforced", "enforced")
+# From the least to the best.
+MERGED_STATES: Final[tuple[Event, ...]] = ("overridden", "partially enforced", "enforced")
 
 
-def share_of(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: NodeRef) -> Event:
+def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: NodeRef) -> Event:
     """The least part that a policy has, by way of a target, in a merge below a place at which it is reported.
 
     "enforced" is a part in every field of every merge, and also where there is nothing to be merged; "partially
@@ -41,15 +41,15 @@ def share_of(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: Node
         if _leads_through(analysis, path, place)
         for scope in _scopes(analysis, policy, reach(path, profile) or path)
     }
-    return worst(found)
+    return least(found)
 
 
-def worst(shares: Collection[Event]) -> Event:
+def least(shares: Collection[Event]) -> Event:
     """The least of some shares; all of it where there is none."""
-    for event in SHARES:
+    for event in MERGED_STATES:
         if event in shares:
             return event
-    return SHARES[-1]
+    return MERGED_STATES[-1]
 
 
 def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:
@@ -104,7 +104,7 @@ class PolicyStatuses:
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look."""
         self._analysis = analysis
-        self._scopes: dict[GroupKind, Scopes] = {}
+        self._orders: dict[GroupKind, TargetOrder] = {}
 
     def of(self, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
         """The report on a policy, place by place; empty if its controller would not report at all.
@@ -113,8 +113,8 @@ class PolicyStatuses:
         """
         kind = policy.group_kind
         profile = self._analysis.registry.known(kind)
-        scopes = self._scopes.setdefault(kind, Scopes(self._analysis, profile))
-        return _Report(self._analysis, profile, scopes, policy).places()
+        order = self._orders.setdefault(kind, TargetOrder(self._analysis, profile))
+        return _Report(self._analysis, profile, order, policy).places()
 
 
 def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
@@ -143,7 +143,7 @@ _ENFORCED: Final[dict[str, Event]] = {
 }
 
 
-_SHARES: Final[Mapping[Event, str]] = {
+_MERGED_WORDS: Final[Mapping[Event, str]] = {
     "enforced": "it has a part in every field that is merged there",
     "partially enforced": "fields that are merged there are set by others",
     "overridden": "others set every field of something that is merged there",
@@ -153,8 +153,8 @@ _SHARES: Final[Mapping[Event, str]] = {
 class _Report:
     """The report on one policy, being written."""
 
-    def __init__(self, analysis: Analysis, profile: PolicyKindProfile, scopes: Scopes, policy: ObjectRef) -> None:
-        self.analysis, self.profile, self.scopes, self.policy = analysis, profile, scopes, policy
+    def __init__(self, analysis: Analysis, profile: PolicyKindProfile, order: TargetOrder, policy: ObjectRef) -> None:
+        self.analysis, self.profile, self.order, self.policy = analysis, profile, order, policy
         self.found: dict[NodeRef | None, dict[str, PolicyCondition]] = {}
 
     def places(self) -> tuple[AncestorStatus, ...]:
@@ -216,8 +216,8 @@ class _Report:
                 self._put(place, status, event, message)
         if event != "accepted" or attachment.target is None:
             return
-        narrower = self.scopes.narrower(attachment.target)
-        merges = self.scopes.merges_of(self.policy, attachment.target)
+        more_specific = self.order.more_specific(attachment.target)
+        merges = self.order.merges_of(self.policy, attachment.target)
         for merge in merges:
             self._put(
                 merge.place,
@@ -226,8 +226,8 @@ class _Report:
                 f"it is merged with {merge.parent}",
                 (NodeRef(merge.parent),),
             )
-        into = self.scopes.merged_into(self.policy, attachment.target)
-        left = tuple(node for node in narrower if node not in into)
+        into = self.order.merged_into(self.policy, attachment.target)
+        left = tuple(node for node in more_specific if node not in into)
         for place, status in places.items():
             if into:
                 self._put(place, status, "merged into", f"merged with it: {_listed(into)}", into)
@@ -260,12 +260,12 @@ class _Report:
         attached = [found for found in self.analysis.attachments[self.policy] if found.state == "attached"]
         for place in (place for place in places if place):
             shares: set[Event] = {
-                share_of(self.analysis, self.policy, place, found.target)
+                merged_state(self.analysis, self.policy, place, found.target)
                 for found in attached
                 if found.target and place in ancestors_of(self.analysis, self.profile, found)
             }
-            share = worst(shares)
-            self._put(place, self.profile.status, share, _SHARES[share])
+            share = least(shares)
+            self._put(place, self.profile.status, share, _MERGED_WORDS[share])
 
     def _put(
         self,
@@ -296,3 +296,43 @@ def _specificity(attachment: Attachment) -> int:
 
 def _listed(nodes: Iterable[NodeRef]) -> str:
     return ", ".join(map(str, nodes))
+
+
+# A target that the controllers do not know of, or that is not theirs, gets no conditions.
+_NOT_THERE: Final = frozenset(
+    {"target missing", "target unknown", "section missing", "not managed", "kind unsupported"}
+)
+
+
+def _targeting(analysis: Analysis, node: NodeRef) -> Iterator[ObjectRef]:
+    """The policies that target a node, whatever becomes of them, of kinds that say so on the targets themselves."""
+    for attachment in analysis.attachments_to(node.object):
+        affects = analysis.registry.known(attachment.policy.group_kind).status.affects
+        if affects == "targets" and attachment.target == node and attachment.state not in _NOT_THERE:
+            yield attachment.policy
+
+
+def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
+    """What the controllers of policies would report on an object or section that these are about, kind by kind.
+
+    A policy counts that is attached to the node or above it on one of its paths, whether or not something beats it.
+    Gateways, listeners and routes have such a place in their status; rules, ports and what is behind them have none.
+    """
+    kind = node.object.group_kind
+    if kind not in (GATEWAY, *LISTENER_SETS) and (node.section or kind not in ROUTES):
+        return
+    above = {parent for path in analysis.topology.paths(node) for parent in path}
+    found: dict[GroupKind, set[ObjectRef]] = {}
+    for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
+        if analysis.registry.known(policy.ref.group_kind).status.affects == "below":
+            found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
+    for ref in _targeting(analysis, node):
+        found.setdefault(ref.group_kind, set()).add(ref)
+    for policy_kind, policies in sorted(found.items()):
+        status = analysis.registry.known(policy_kind).status
+        words = status.conditions.get("affected", ())
+        how = "targeted by" if status.affects == "targets" else "attached here or above:"
+        refs = sorted(policies)
+        related = tuple(NodeRef(ref) for ref in refs)
+        for each in words:
+            yield PolicyCondition(*each, f"{how} {', '.join(map(str, refs))}", related)

@@ -60,11 +60,11 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where nobody has said which these are, what the policy
     targets and every object below that on such a path.
     """
-    nodes = {node for found, in_force in parts_of(enforcement) if in_force for node in found.nodes(profile)}
+    nodes = {node for found, in_force in policy_outcomes(enforcement) if in_force for node in found.nodes(profile)}
     return tuple(sorted(nodes, key=from_the_root))
 
 
-class Part(NamedTuple):
+class PolicyOutcome(NamedTuple):
     """An outcome that a policy has a part in, by way of some of its targets."""
 
     effective: EffectivePolicy
@@ -75,7 +75,7 @@ class Part(NamedTuple):
         return affected_on(self.effective.path, profile, self.targets)
 
 
-def parts_of(enforcement: Enforcement) -> Iterator[tuple[Part, bool]]:
+def policy_outcomes(enforcement: Enforcement) -> Iterator[tuple[PolicyOutcome, bool]]:
     """Every outcome that a policy takes part in, and whether it has an effective field there."""
     policy = enforcement.policy
     # Paths on which the same policies meet share their contributions, and with them what is in force.
@@ -87,7 +87,7 @@ def parts_of(enforcement: Enforcement) -> Iterator[tuple[Part, bool]]:
             targets = frozenset(source.target for source in sources if source.object == policy)
             known[key] = (targets, policy in effective.policies_in_force())
         targets, in_force = known[key]
-        yield Part(effective, targets), in_force
+        yield PolicyOutcome(effective, targets), in_force
 
 
 def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:

@@ -1,14 +1,25 @@
-"""One condition twice: as it is computed and as it was reported, and whether the two agree."""
+"""Which conditions are held against each other, whether both sides agree, and what would explain that they do not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
+
+from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.profiles.status import STANDARD_STATUS
+from kubectl_policy.questions.shared.reported import has_report, reported_places
+from kubectl_policy.topology.controllers import controller_of
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import ConditionWords, Event, StatusProfile
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.shared.unseen import Unseen
 
@@ -113,7 +124,7 @@ class Comparison:
         return self.disagrees or self.verdict == "agrees"
 
 
-class Foreign(NamedTuple):
+class OtherController(NamedTuple):
     """A place in a status that another controller writes, whose business it is."""
 
     at: NodeRef | None
@@ -127,7 +138,7 @@ class ObjectStatus:
     resource: Resource
     generation: int | None
     comparisons: tuple[Comparison, ...] = ()
-    foreign: tuple[Foreign, ...] = ()
+    other_controllers: tuple[OtherController, ...] = ()
     is_policy: bool = field(kw_only=True)
     reported: bool = field(kw_only=True)
 
@@ -141,15 +152,15 @@ def compare(
     at: NodeRef | None,
     computed: Iterable[Predicted],
     reported: Iterable[ReportedCondition],
-    spoken: Mapping[str, frozenset[str]],
+    known_statuses: Mapping[str, frozenset[str]],
     *,
     optional: Iterable[tuple[str, str]] = (),
 ) -> Iterator[Comparison]:
     """The conditions of one place, type by type: first those that are computed, then what else is reported.
 
-    `spoken` are the types of which it is known when they are reported, with the statuses that they then have: one of
-    these that is reported and not computed is not expected. What is `optional`, by type and status, may be left out. Of
-    two conditions of one type the first counts, as types are the keys of the list (`+listMapKey=type`).
+    `known_statuses` are the types of which it is known when they are reported, with the statuses that they then have:
+    one of these that is reported and not computed is not expected. What is `optional`, by type and status, may be left
+    out. Of two conditions of one type the first counts, as types are the keys of the list (`+listMapKey=type`).
     """
     said: dict[str, ReportedCondition] = {}
     for condition in reported:
@@ -159,7 +170,7 @@ def compare(
         if found or (wanted.type, wanted.status) not in optional:
             yield _beside(at, Claim(wanted.status, wanted.reason, wanted.message), found, wanted.type)
     for found in said.values():
-        known = found.status in spoken.get(found.type, ())
+        known = found.status in known_statuses.get(found.type, ())
         yield _comparison(at, found.type, None, found, "not expected" if known else "unknown type")
 
 
@@ -193,3 +204,162 @@ def _comparison(
         return Comparison(at, type_, wanted, None, verdict)
     said = Claim(found.status, found.reason, found.message)
     return Comparison(at, type_, wanted, said, verdict, found.controller, found.seen, found.stale)
+
+
+# What is said of a policy by what it refers to itself; all else also depends on what is above and below its targets.
+_BY_REFERENCES: Final[frozenset[Event]] = frozenset(
+    {
+        "accepted",
+        "target missing",
+        "section missing",
+        "not permitted",
+        "kind unsupported",
+        "conflicted",
+        "invalid",
+        "target invalid",
+        "overlapping",
+        "not enabled",
+    }
+)
+
+
+class Vocabulary(NamedTuple):
+    """The types of conditions that a kind's controllers write, with the statuses that they can have.
+
+    `by_references` are those that depend on what a policy refers to itself, and on nothing further away. `affected` are
+    those that are written on what policies affect.
+    """
+
+    statuses: Mapping[str, frozenset[str]]
+    by_references: frozenset[str]
+    affected: Mapping[str, frozenset[str]]
+
+
+def vocabulary(status: StatusProfile) -> Vocabulary:
+    """The types of conditions that a status profile speaks of."""
+    statuses: dict[str, set[str]] = {}
+    affected: dict[str, set[str]] = {}
+    further: set[str] = set()
+    for event, words in _words(status):
+        if event == "affected":
+            affected.setdefault(words.type, set()).add(words.status)
+            continue
+        statuses.setdefault(words.type, set()).add(words.status)
+        if event not in _BY_REFERENCES:
+            further.add(words.type)
+    return Vocabulary(_frozen(statuses), frozenset(statuses) - further, _frozen(affected))
+
+
+def words_for(status: StatusProfile, event: Event) -> ConditionWords | None:
+    """The first condition that says something of a policy; None if none does."""
+    return next((words for found, words in _words(status) if found == event), None)
+
+
+def is_assumed(profile: PolicyKindProfile) -> bool:
+    """Whether nobody has said how a kind reports, so that it is taken to be as GEP-713 says.
+
+    For the Gateway API's own kinds that is what the API says itself.
+    """
+    own = profile.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+    return profile.status == STANDARD_STATUS and not own
+
+
+def _words(status: StatusProfile) -> Iterator[tuple[Event, ConditionWords]]:
+    for event, several in status.conditions.items():
+        for words in several:
+            yield event, words
+
+
+def _frozen(statuses: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    return {type_: frozenset(found) for type_, found in statuses.items()}
+
+
+class Explainer:
+    """Explains the disagreements in one analysis; what they share is looked up once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Remember where to look."""
+        self._analysis = analysis
+        self._silent: dict[tuple[GroupKind, frozenset[str]], bool] = {}
+
+    def of_policy(self, found: Comparison, profile: PolicyKindProfile) -> Explanation:
+        """The likeliest explanation of a disagreement about a policy, or about what policies of a kind affect."""
+        if found.stale:
+            return "older generation"
+        by_class = self._by_class(found.at, profile.controllers)
+        if by_class:
+            return by_class
+        if found.verdict == "not reported" and self._is_silent(profile.group_kind, profile.controllers):
+            return "silent controller"
+        if profile.approximate:
+            return "approximate profile"
+        if profile.known_by != "profile":
+            return "inferred profile"
+        return "assumed status" if is_assumed(profile) else self._rest
+
+    def of_object(self, found: Comparison, owner: ObjectRef, kind: GroupKind, *, in_spec: bool) -> Explanation:
+        """The likeliest explanation of a disagreement about an object of a kind that is no policy, or a part of one.
+
+        `owner` is the Gateway or ListenerSet whose controller reports it; anything else is not told apart. What is
+        reported is `in_spec` if the object's spec names the parent or listener that it is about.
+        """
+        if found.stale:
+            return "older generation"
+        if not in_spec:
+            return "not in spec"
+        if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
+            return self._rest
+        controller = controller_of(self._analysis.topology, owner)
+        if controller is None:
+            return "class unread"
+        if not controller or controller in self._refused:
+            return "no class"
+        silent = found.verdict == "not reported" and self._is_silent(kind, frozenset({controller}))
+        return "silent controller" if silent else self._rest
+
+    @property
+    def _rest(self) -> Explanation:
+        return "input incomplete" if self._analysis.snapshot.gaps else "none"
+
+    def _by_class(self, at: NodeRef | None, controllers: frozenset[str]) -> Explanation | None:
+        """What the GatewayClasses in the input explain; nothing where it is not known who acts on a kind."""
+        if not controllers:
+            return None
+        classes = self._analysis.index.of_kind(GATEWAY_CLASS)
+        if not classes:
+            return "no class" if self._analysis.snapshot.complete else "class unread"
+        owners = {text_at(one.raw, "spec.controllerName") for one in classes} - self._refused
+        if not owners & controllers:
+            return "no class"
+        if at and at.object.group_kind in (GATEWAY, *LISTENER_SETS):
+            controller = controller_of(self._analysis.topology, at.object)
+            if controller is None:
+                return "class unread"
+            return None if controller in controllers else "other class"
+        return None
+
+    @cached_property
+    def _refused(self) -> frozenset[str]:
+        """The controllers of which every GatewayClass in the input is reported not to be accepted."""
+        accepted: dict[str, bool] = {}
+        for one in self._analysis.index.of_kind(GATEWAY_CLASS):
+            said = {text_at(c, "type"): text_at(c, "status") for c in mappings_at(one.raw, "status.conditions")}
+            controller = text_at(one.raw, "spec.controllerName")
+            accepted[controller] = accepted.get(controller, False) or said.get("Accepted") != "False"
+        return frozenset(controller for controller, fine in accepted.items() if not fine)
+
+    def _is_silent(self, kind: GroupKind, controllers: frozenset[str]) -> bool:
+        """Whether no object of a kind has a report of the controllers, or at all where a report names nobody."""
+        key = (kind, controllers)
+        if key not in self._silent:
+            resources = self._analysis.index.of_kind(kind)
+            self._silent[key] = not any(
+                any(_is_by(place.controller, controllers) and place.conditions for place in reported_places(one.raw))
+                for one in resources
+                if has_report(one.raw)
+            )
+        return self._silent[key]
+
+
+def _is_by(name: str, controllers: frozenset[str]) -> bool:
+    return not name or not controllers or name in controllers

@@ -10,10 +10,16 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, text_at
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.predicted.policies import PolicyCondition, PolicyStatuses
-from kubectl_policy.questions.predicted.vocabulary import is_assumed, vocabulary, words_for
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.shared.unseen import Unseen, gaps, unseen_by_references, unseen_class, unseen_for_policy
-from kubectl_policy.questions.status.comparison import Foreign, ObjectStatus, compare
+from kubectl_policy.questions.status.comparison import (
+    ObjectStatus,
+    OtherController,
+    compare,
+    is_assumed,
+    vocabulary,
+    words_for,
+)
 from kubectl_policy.topology.conditions.backend_tls import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import controller_of, managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
@@ -24,10 +30,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.predicted.vocabulary import Vocabulary
     from kubectl_policy.questions.shared.reported import ReportedPlace
-    from kubectl_policy.questions.status.comparison import Comparison, Predicted
-    from kubectl_policy.questions.status.explanations import Explainer
+    from kubectl_policy.questions.status.comparison import Comparison, Explainer, Predicted, Vocabulary
 
 # Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
 _OPTIONAL: Final = frozenset({("ResolvedRefs", "True")})
@@ -54,12 +58,12 @@ class PolicyComparisons:
         entries = [(self._node(policy.ref, place), place) for place in rest if place.sort == "ancestor"]
         written = {(node, place.controller) for node, place in entries}
         ours: list[tuple[NodeRef, ReportedPlace]] = []
-        theirs: list[Foreign] = []
+        theirs: list[OtherController] = []
         for node, place in entries:
             if self._is_ours(profile, node, place.controller, written):
                 ours.append((node, place))
             else:
-                theirs.append(Foreign(node, place.controller))
+                theirs.append(OtherController(node, place.controller))
         compared = self._compared(policy.ref, profile, own, ours)
         found = tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
         return ObjectStatus(policy, generation, found, tuple(dict.fromkeys(theirs)), is_policy=True, reported=True)
@@ -101,14 +105,14 @@ class PolicyComparisons:
         # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.
         claims = bool(self._analysis.attachments[policy])
         for node, place in entries:
-            spoken = self._vocabulary(profile, place.controller).statuses if claims else _NOTHING
-            for found in compare(node, computed.get(node, ()), place.conditions, spoken, optional=_OPTIONAL):
+            known_statuses = self._vocabulary(profile, place.controller).statuses if claims else _NOTHING
+            for found in compare(node, computed.get(node, ()), place.conditions, known_statuses, optional=_OPTIONAL):
                 yield replace(found, controller=place.controller)
         told = {node for node, _ in entries}
         if None in computed or own.conditions:
             on_itself = claims and profile.status.placement == "policy"
-            spoken = self._vocabulary(profile, "").statuses if on_itself else _NOTHING
-            yield from compare(None, computed.get(None, ()), own.conditions, spoken)
+            known_statuses = self._vocabulary(profile, "").statuses if on_itself else _NOTHING
+            yield from compare(None, computed.get(None, ()), own.conditions, known_statuses)
         for ancestor in (place for place in computed if place and place not in told):
             yield from compare(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
 

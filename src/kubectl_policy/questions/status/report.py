@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.shared.selection import Selection, pick
+from kubectl_policy.questions.shared.selection import Selection, select
 from kubectl_policy.questions.shared.unseen import gaps
-from kubectl_policy.questions.status.explanations import Explainer
+from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
 
@@ -59,19 +59,19 @@ def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
 
     Raises `UsageError` for a type on which nothing is computed, and `NotFoundError` for a name that there is not.
     """
-    picked = pick(analysis, word or "policies", selection)
-    if picked.type.rows != "policies" and not (picked.type.kinds and set(COMPARED).issuperset(picked.type.kinds)):
+    selected = select(analysis, word or "policies", selection)
+    if selected.type.rows != "policies" and not (selected.type.kinds and set(COMPARED).issuperset(selected.type.kinds)):
         types = "policies, gateways, listenersets or routes"
         raise UsageError(f'the status of "{word}" is not computed', f"ask for {types}, or for one kind of these")
-    resources = [*picked.resources, *(() if word else _targets(analysis, picked.resources))]
+    resources = [*selected.resources, *(() if word else _targets(analysis, selected.resources))]
     explainer = Explainer(analysis)
     policies, others = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
     kinds = sorted({resource.ref.group_kind for resource in resources})
     return StatusReport(
-        picked.namespace,
+        selected.namespace,
         tuple((others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources),
         tuple(map(analysis.index.names_of, kinds)),
-        picked.elsewhere,
+        selected.elsewhere,
         tuple(dict.fromkeys(gaps(analysis))),
     )
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.describe.not_applying import NotApplying
-    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
     from kubectl_policy.questions.describe.policies import FieldOutcome
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.in_force import InForce, Setting
@@ -166,7 +165,7 @@ def _field(field: FieldOutcome) -> dict[str, Json]:
         "effectiveOn": _numbers(field.effective_on),
         "superseded": [{"by": source_data(beater), "paths": _numbers(where)} for beater, where in field.superseded],
         "rejected": field.rejected,
-        "unheededOn": _numbers(field.unheeded_on),
+        "unheededOn": _numbers(field.ignored_on),
     }
 
 

@@ -24,8 +24,7 @@ from kubectl_policy.render.words.settings import place_words, setting_lines, str
 
 if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.describe.not_applying import NotApplying
-    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.render.output.text import Document
     from kubectl_policy.render.output.view import View

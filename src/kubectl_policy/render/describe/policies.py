@@ -58,7 +58,7 @@ def needs_numbers(answer: PolicyDescription) -> bool:
 def _told(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[int, ...]]:
     yield from (positions for positions in _effective(field, answer) if positions)
     yield from (defeat.positions for defeat in _defeats(field, answer))
-    yield from filter(None, (field.unheeded_on, field.by_port))
+    yield from filter(None, (field.ignored_on, field.port_entry_on))
 
 
 def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
@@ -77,7 +77,7 @@ def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
 
 def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
     """A line of words for each group of policies that beats the field somewhere, and for where nobody heeds it."""
-    yield from _passed_over(field, answer)
+    yield from _ignored(field, answer)
     for beaters, partly, positions in _defeats(field, answer):
         where = scope_of(positions, answer.paths).words
         # That a policy on a route beats another one on that route goes without saying.
@@ -93,13 +93,13 @@ def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[
         )
 
 
-def _passed_over(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
+def _ignored(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
     """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
     port_field = answer.profile.port_field
     entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
     why = "is for another port" if entry and field.effective_on else "controllers pass it over"
     instead = f"an entry of {port_field.field} stands instead" if port_field else ""
-    for words, positions in ((why, field.unheeded_on), (instead, field.by_port)):
+    for words, positions in ((why, field.ignored_on), (instead, field.port_entry_on)):
         where = scope_of(positions, answer.paths).words
         limited = where and len(positions) < len(answer.paths)
         if positions:
@@ -145,7 +145,7 @@ def _effective(field: FieldOutcome, answer: PolicyDescription) -> tuple[tuple[in
 def _defeats(field: FieldOutcome, answer: PolicyDescription) -> tuple[_Defeat, ...]:
     beaters: dict[int, list[Source]] = {}
     for beater, positions in field.superseded:
-        for position in set(positions).difference(field.by_port):
+        for position in set(positions).difference(field.port_entry_on):
             beaters.setdefault(position, []).append(beater)
     partly = _effective(field, answer)[1]
     groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}

@@ -49,7 +49,7 @@ EVENTS: Final[Mapping[Event, str]] = {
     "affected": "a policy affects the object, on which this is written",
 }
 
-_SHARES: Final[Mapping[Event, str]] = {
+_MERGED_WORDS: Final[Mapping[Event, str]] = {
     "enforced": "it has a part in every field that is merged there",
     "partially enforced": "it has a part in some of what is merged there",
     "overridden": "it has no part in something that is merged there",
@@ -254,7 +254,7 @@ def _conditions(status: StatusProfile) -> Iterator[str]:
         return
     yield f"in {_PLACES[status.placement]}"
     events: dict[str, list[str]] = {}
-    otherwise = dict(_SHARES if status.enforced_by == "merges" else {})
+    otherwise = dict(_MERGED_WORDS if status.enforced_by == "merges" else {})
     if status.affects == "targets":
         otherwise["affected"] = "a policy targets the object, on which this is written"
     for event, words in status.conditions.items():

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.listing.kinds import KindRow
     from kubectl_policy.questions.listing.objects import (
         BackendRow,
         GatewayClassRow,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
         ObjectRow,
         RouteRow,
     )
-    from kubectl_policy.questions.listing.policies import PolicyRow
+    from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import ListType, RowSort
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.listing.kinds import KindRow
     from kubectl_policy.questions.listing.lists import AnyRow
     from kubectl_policy.questions.listing.objects import (
         BackendRow,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
         Parent,
         RouteRow,
     )
-    from kubectl_policy.questions.listing.policies import PolicyRow
+    from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
     from kubectl_policy.questions.shared.selection import Listing, RowSort
 
 

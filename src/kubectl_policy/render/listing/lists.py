@@ -11,8 +11,8 @@ from kubectl_policy.render.output.encode import as_json, as_yaml
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.listing.kinds import KindRow
     from kubectl_policy.questions.listing.lists import AnyRow, NamedRow
+    from kubectl_policy.questions.listing.policies import KindRow
     from kubectl_policy.questions.shared.selection import Listing
 
 

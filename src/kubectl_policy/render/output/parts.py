@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
-    from kubectl_policy.questions.describe.events import ReportedEvent
-    from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.resolution import Source
 

@@ -40,7 +40,8 @@ def _object(one: ObjectStatus) -> dict[str, Json]:
         "agrees": not one.disagrees,
         "conditions": [_comparison(found) for found in one.comparisons],
         "otherControllers": [
-            {"at": node_data(place.at) if place.at else None, "controller": place.controller} for place in one.foreign
+            {"at": node_data(place.at) if place.at else None, "controller": place.controller}
+            for place in one.other_controllers
         ],
     }
 

@@ -121,11 +121,11 @@ def _silent(report: StatusReport) -> Iterator[tuple[Line, ...]]:
 
 
 def _not_compared(report: StatusReport) -> Iterator[Line]:
-    foreign: dict[str, int] = {}
+    others: dict[str, int] = {}
     for one in report.objects:
-        for place in one.foreign:
-            foreign[place.controller] = foreign.get(place.controller, 0) + 1
-    for controller, number in foreign.items():
+        for place in one.other_controllers:
+            others[place.controller] = others.get(place.controller, 0) + 1
+    for controller, number in others.items():
         text = f" {count(number, 'entry')} of another controller"
         yield Line((Span(f"{controller or '(no controllerName)'}:"), Span(text, prose=True)), 2, 4)
     types: dict[str, int] = {}

@@ -40,11 +40,11 @@ def fully_enforced(answer: PolicyDescription) -> int:
     for field in answer.fields:
         # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
         others = (positions for beater, positions in field.superseded if beater.object != answer.policy)
-        everywhere.difference_update(*others, field.by_port)
+        everywhere.difference_update(*others, field.port_entry_on)
         same = (
             other.effective_on for other in answer.fields if (other.field, other.value) == (field.field, field.value)
         )
-        everywhere -= set(field.unheeded_on).difference(*same)
+        everywhere -= set(field.ignored_on).difference(*same)
     return len(everywhere & _in_force(answer))
 
 

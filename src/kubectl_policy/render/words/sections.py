@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.describe.events import ReportedEvent
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
-    from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.render.output.view import View

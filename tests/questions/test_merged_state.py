@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.merging import Joint, Scope
-from kubectl_policy.questions.predicted.policies import share_of, worst
+from kubectl_policy.questions.predicted.policies import least, merged_state
 from tests import build
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def analysis_of(*policies: Resource, profile: PolicyKindProfile = PATCHING) -> A
 
 def share(analysis: Analysis, name: str, place: NodeRef, target: NodeRef) -> Event:
     """The part that a policy has."""
-    return share_of(analysis, build.ref("ColorPolicy", name, group="example.com"), place, target)
+    return merged_state(analysis, build.ref("ColorPolicy", name, group="example.com"), place, target)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def share(analysis: Analysis, name: str, place: NodeRef, target: NodeRef) -> Eve
 )
 def test_the_worst_of_several(shares: Collection[Event], expected: Event) -> None:
     """Where there is none, nothing is missing."""
-    assert worst(shares) == expected
+    assert least(shares) == expected
 
 
 def test_alone() -> None:

@@ -10,8 +10,8 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
-from kubectl_policy.questions.predicted.narrower import Merge, Scopes
 from kubectl_policy.questions.predicted.policies import policy_status
+from kubectl_policy.questions.predicted.specificity import Merge, TargetOrder
 from tests import build
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def profile(
     )
 
 
-def scopes(kind: PolicyKindProfile, *resources: Resource, admits: bool = True) -> Scopes:
+def order(kind: PolicyKindProfile, *resources: Resource, admits: bool = True) -> TargetOrder:
     """The scopes in a world with a Gateway, which admits its ListenerSet or not, and what is given."""
     admitted: Json = {"namespaces": {"from": "All" if admits else "None"}}
     world = (
@@ -87,12 +87,12 @@ def scopes(kind: PolicyKindProfile, *resources: Resource, admits: bool = True) -
         build.namespace("default"),
         build.service(),
     )
-    return Scopes(analyze(build.snapshot(*world, *resources), profiles=[kind]), kind)
+    return TargetOrder(analyze(build.snapshot(*world, *resources), profiles=[kind]), kind)
 
 
-def narrower(target: NodeRef, *resources: Resource, by: NarrowedBy = "policies", admits: bool = True) -> list[str]:
+def more_specific(target: NodeRef, *resources: Resource, by: NarrowedBy = "policies", admits: bool = True) -> list[str]:
     """What lies below a target with policies of its own."""
-    return [str(node) for node in scopes(profile(by), *resources, admits=admits).narrower(target)]
+    return [str(node) for node in order(profile(by), *resources, admits=admits).more_specific(target)]
 
 
 ROUTE: Final = build.node("HTTPRoute", "r")
@@ -103,78 +103,82 @@ ON_ROUTE: Final = colours("on-route", to_route())
 def test_nothing_lies_below_without_policies() -> None:
     """Nor below what is not in the hierarchy, nor below a section of a route."""
     plain = build.route("r")
-    assert narrower(GATEWAY, plain) == narrower(SET, plain) == narrower(ROUTE, plain) == []
-    assert narrower(build.node("Service", "s", group=""), plain, ON_ROUTE) == []
-    assert narrower(build.node("HTTPRoute", "r", "rule[0]"), plain, ON_ROUTE) == []
-    assert narrower(build.node("ListenerSet", "unread"), plain, ON_ROUTE) == []
+    assert more_specific(GATEWAY, plain) == more_specific(SET, plain) == more_specific(ROUTE, plain) == []
+    assert more_specific(build.node("Service", "s", group=""), plain, ON_ROUTE) == []
+    assert more_specific(build.node("HTTPRoute", "r", "rule[0]"), plain, ON_ROUTE) == []
+    assert more_specific(build.node("ListenerSet", "unread"), plain, ON_ROUTE) == []
 
 
 def test_policies_on_listeners_and_listenersets_lie_below_their_gateway() -> None:
     """And those on a listener of a ListenerSet below that as well; a section has no sections."""
     policies = [colours("a", build.target("g", section="http")), colours("b", to_set()), colours("c", to_set("films"))]
-    assert narrower(GATEWAY, *policies) == [
+    assert more_specific(GATEWAY, *policies) == [
         "Gateway default/g#http",
         "ListenerSet default/ls",
         "ListenerSet default/ls#films",
     ]
-    assert narrower(SET, *policies) == ["ListenerSet default/ls#films"]
-    assert narrower(HTTP, *policies) == narrower(SET._replace(section="films"), *policies) == []
+    assert more_specific(SET, *policies) == ["ListenerSet default/ls#films"]
+    assert more_specific(HTTP, *policies) == more_specific(SET._replace(section="films"), *policies) == []
 
 
 def test_rules_lie_below_their_route_and_count_as_the_route_further_up() -> None:
     """A route is named once, however many policies it has."""
     policies = [ON_ROUTE, colours("on-rule", to_route("r", "rule[0]"))]
-    assert narrower(ROUTE, build.route("r"), *policies) == ["HTTPRoute default/r#rule[0]"]
-    assert narrower(GATEWAY, build.route("r"), *policies) == ["HTTPRoute default/r"]
-    assert narrower(GATEWAY, build.route("r"), *policies[1:]) == ["HTTPRoute default/r"]
+    assert more_specific(ROUTE, build.route("r"), *policies) == ["HTTPRoute default/r#rule[0]"]
+    assert more_specific(GATEWAY, build.route("r"), *policies) == ["HTTPRoute default/r"]
+    assert more_specific(GATEWAY, build.route("r"), *policies[1:]) == ["HTTPRoute default/r"]
 
 
 def test_a_route_lies_below_what_its_parent_references_name() -> None:
     """Whether or not it is taken: below that listener, or below all of them if it names none."""
     whole, one = build.route("r"), build.route("r", parents=[build.parent("g", "https")])
-    assert narrower(GATEWAY, whole, ON_ROUTE) == narrower(HTTP, whole, ON_ROUTE) == ["HTTPRoute default/r"]
-    assert narrower(GATEWAY, one, ON_ROUTE) == ["HTTPRoute default/r"]
-    assert narrower(HTTP, one, ON_ROUTE) == []
+    assert more_specific(GATEWAY, whole, ON_ROUTE) == more_specific(HTTP, whole, ON_ROUTE) == ["HTTPRoute default/r"]
+    assert more_specific(GATEWAY, one, ON_ROUTE) == ["HTTPRoute default/r"]
+    assert more_specific(HTTP, one, ON_ROUTE) == []
     refused = build.route("r", hostnames=["a.example.com"], parents=[build.parent("g", "ghost")])
-    assert narrower(GATEWAY, refused, ON_ROUTE) == ["HTTPRoute default/r"]
+    assert more_specific(GATEWAY, refused, ON_ROUTE) == ["HTTPRoute default/r"]
     elsewhere = build.route("r", parents=[build.parent("far"), build.service_parent()])
-    assert narrower(GATEWAY, elsewhere, ON_ROUTE) == []
+    assert more_specific(GATEWAY, elsewhere, ON_ROUTE) == []
 
 
 def test_a_route_on_a_listenerset_lies_below_it_and_below_its_gateway() -> None:
     """Not below a listener of the Gateway, and not at all if the Gateway does not admit the ListenerSet."""
     for section in ("", "films"):
         route = by_set("r", section)
-        assert narrower(SET, route, ON_ROUTE) == narrower(GATEWAY, route, ON_ROUTE) == ["HTTPRoute default/r"]
-        assert narrower(SET._replace(section="films"), route, ON_ROUTE) == ["HTTPRoute default/r"]
-        assert narrower(HTTP, route, ON_ROUTE) == []
-    assert narrower(SET, by_set(), ON_ROUTE, admits=False) == narrower(GATEWAY, by_set(), ON_ROUTE, admits=False) == []
+        assert more_specific(SET, route, ON_ROUTE) == more_specific(GATEWAY, route, ON_ROUTE) == ["HTTPRoute default/r"]
+        assert more_specific(SET._replace(section="films"), route, ON_ROUTE) == ["HTTPRoute default/r"]
+        assert more_specific(HTTP, route, ON_ROUTE) == []
+    assert (
+        more_specific(SET, by_set(), ON_ROUTE, admits=False)
+        == more_specific(GATEWAY, by_set(), ON_ROUTE, admits=False)
+        == []
+    )
 
 
 def test_a_policy_whose_rule_is_missing_still_lies_below() -> None:
     """Its reference names the route, which is what is looked at; one that names no route at all does not."""
     ghost, gone = colours("ghost", to_route("r", "ghost")), colours("gone", to_route("gone"))
-    assert narrower(GATEWAY, build.route("r"), ghost, gone) == ["HTTPRoute default/r"]
+    assert more_specific(GATEWAY, build.route("r"), ghost, gone) == ["HTTPRoute default/r"]
     nothing = colours("nothing", {"group": GATEWAY_API, "kind": "HTTPRoute", "selector": {"matchLabels": {"a": "b"}}})
-    assert narrower(GATEWAY, build.route("r"), nothing) == []
+    assert more_specific(GATEWAY, build.route("r"), nothing) == []
 
 
 def test_where_a_narrower_policy_takes_effect_instead() -> None:
     """At a listener with a policy of its own, and at every one of a ListenerSet that has one."""
     on_set, on_film = colours("b", to_set()), colours("c", to_set("films"))
     films = ["ListenerSet default/ls#films"]
-    assert narrower(GATEWAY, on_set, by="targets") == narrower(GATEWAY, on_film, by="targets") == films
-    assert narrower(SET, on_film, by="targets") == films
-    assert narrower(SET, on_set, by="targets") == []
-    assert narrower(GATEWAY, colours("a", build.target("g", section="http")), by="targets") == [
+    assert more_specific(GATEWAY, on_set, by="targets") == more_specific(GATEWAY, on_film, by="targets") == films
+    assert more_specific(SET, on_film, by="targets") == films
+    assert more_specific(SET, on_set, by="targets") == []
+    assert more_specific(GATEWAY, colours("a", build.target("g", section="http")), by="targets") == [
         "Gateway default/g#http"
     ]
-    assert narrower(HTTP, on_set, by="targets") == []
+    assert more_specific(HTTP, on_set, by="targets") == []
 
 
 def merges(*resources: Resource, kind: PolicyKindProfile | None = None, admits: bool = True) -> list[tuple[str, str]]:
     """The merges of policy `p` by way of route `r`: the listener and the policy above."""
-    found = scopes(kind or profile(), *resources, admits=admits).merges_of(P, ROUTE)
+    found = order(kind or profile(), *resources, admits=admits).merges_of(P, ROUTE)
     assert all(merge.child == P and merge.target == ROUTE for merge in found)
     return [(str(merge.place), merge.parent.name) for merge in found]
 
@@ -191,7 +195,7 @@ def test_a_policy_that_does_not_merge_has_no_merges() -> None:
     assert merges(route, ABOVE, MERGING, kind=profile(chooser="established")) == []
     assert merges(route, MERGING) == []
     on_gateway = colours("q", build.target("g"), merge="Patch defaults")
-    assert scopes(profile(), route, on_gateway).merges_of(on_gateway.ref, GATEWAY) == ()
+    assert order(profile(), route, on_gateway).merges_of(on_gateway.ref, GATEWAY) == ()
 
 
 def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
@@ -199,7 +203,7 @@ def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
     at_http = colours("at-http", build.target("g", section="http"))
     found = merges(build.route("r"), ABOVE, at_http, MERGING)
     assert found == [("Gateway default/g#http", "at-http"), ("Gateway default/g#https", "above")]
-    exact = scopes(profile(), build.route("r"), at_http, MERGING).merges_of(P, ROUTE)
+    exact = order(profile(), build.route("r"), at_http, MERGING).merges_of(P, ROUTE)
     assert exact == (Merge(P, ROUTE, HTTP, at_http.ref, HTTP),)
 
 
@@ -249,7 +253,7 @@ def test_what_is_merged_into_a_policy() -> None:
     """By way of one target of it: routes, each once and sorted, also where one of their rules has the policy."""
     on_rule = colours("q", to_route("a", "rule[0]"), merge="StrategicMerge")
     both = colours("above", build.target("g"), build.target("g", section="http"))
-    found = scopes(profile(), build.route("r"), build.route("a"), both, MERGING, on_rule)
+    found = order(profile(), build.route("r"), build.route("a"), both, MERGING, on_rule)
     routes = (build.node("HTTPRoute", "a"), ROUTE)
     assert found.merged_into(both.ref, GATEWAY) == found.merged_into(both.ref, HTTP) == routes
     assert found.merged_into(both.ref, SET) == found.merged_into(P, GATEWAY) == ()
@@ -289,6 +293,6 @@ def test_a_listenerset_without_a_gateway_has_nothing_above_it(spec: Json) -> Non
     """Whatever its parentRef is."""
     loose = build.resource("ListenerSet", "loose", spec)
     route = build.route("r", parents=[build.parent("loose", kind="ListenerSet")])
-    found = scopes(profile(), loose, route, MERGING, colours("on-loose", build.target("loose", "ListenerSet")))
-    assert found.narrower(build.node("ListenerSet", "loose")) == ()
+    found = order(profile(), loose, route, MERGING, colours("on-loose", build.target("loose", "ListenerSet")))
+    assert found.more_specific(build.node("ListenerSet", "loose")) == ()
     assert found.merges_of(P, ROUTE) == ()

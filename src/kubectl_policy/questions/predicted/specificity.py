@@ -29,7 +29,7 @@ class Merge(NamedTuple):
     parent_node: NodeRef
 
 
-class Scopes:
+class TargetOrder:
     """The targets of one policy kind in their order.
 
     What a parentRef names is above the route, whether or not it takes the route; only a ListenerSet that its Gateway
@@ -41,7 +41,7 @@ class Scopes:
         self._analysis, self._profile = analysis, profile
         self._relations = analysis.topology.relations
 
-    def narrower(self, target: NodeRef) -> tuple[NodeRef, ...]:
+    def more_specific(self, target: NodeRef) -> tuple[NodeRef, ...]:
         """What lies below a target and has policies of its own, or where such policies take effect instead; sorted.
 
         A policy on a rule counts as one on its route, except below the route itself.
