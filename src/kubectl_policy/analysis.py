@@ -102,7 +102,7 @@ class Analysis:
             for policy in (self.index.of_kind(profile.group_kind) if profile.backend_fields else ())
             if any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
             for path in profile.backend_fields
-            for reference in every_mapping(policy.raw, path.split("."))
+            for reference in every_mapping(policy.raw, path)
         )
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:

@@ -9,7 +9,7 @@ from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.states import changed, paired, same
+from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
 
@@ -48,7 +48,7 @@ def what_if(
     applied is `unread`.
     """
     before, after = changed(analysis.snapshot, applied, deleted, unread)
-    alone = not (before.beside or analysis.snapshot.beside)
+    alone = not (before.other_state or analysis.snapshot.other_state)
     return StateComparison(analysis if alone else analysis.of_state(before), analysis.of_state(after))
 
 
@@ -82,19 +82,19 @@ class StateComparison:
     @cached_property
     def created(self) -> frozenset[ObjectRef]:
         """The objects that only the later state has."""
-        beside = (resource.ref for resource in self.before.snapshot.beside)
-        return frozenset(ref for ref in beside if not self.before.index.get(ref))
+        theirs = (resource.ref for resource in self.before.snapshot.other_state)
+        return frozenset(ref for ref in theirs if not self.before.index.get(ref))
 
     @cached_property
     def deleted(self) -> frozenset[ObjectRef]:
         """The objects that only the earlier state has."""
-        beside = (resource.ref for resource in self.after.snapshot.beside)
-        return frozenset(ref for ref in beside if not self.after.index.get(ref))
+        theirs = (resource.ref for resource in self.after.snapshot.other_state)
+        return frozenset(ref for ref in theirs if not self.after.index.get(ref))
 
     @cached_property
     def updated(self) -> frozenset[ObjectRef]:
         """The objects that both states have, and not alike."""
-        return frozenset(resource.ref for resource in self.after.snapshot.beside) - self.deleted
+        return frozenset(resource.ref for resource in self.after.snapshot.other_state) - self.deleted
 
     @cached_property
     def changed(self) -> frozenset[ObjectRef]:
@@ -240,7 +240,7 @@ def _without_backend(path: Path) -> Iterator[Path]:
 
 def _stands_alike(one: Sequence[tuple[Resource, int, object]], other: Sequence[tuple[Resource, int, object]]) -> bool:
     return len(one) == len(other) and all(
-        mine[0].ref == theirs[0].ref and same(mine[0], theirs[0]) and mine[1:] == theirs[1:]
+        mine[0].ref == theirs[0].ref and same_object(mine[0], theirs[0]) and mine[1:] == theirs[1:]
         for mine, theirs in zip(one, other, strict=True)
     )
 

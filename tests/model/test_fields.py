@@ -124,20 +124,20 @@ def test_without_the_annotation_there_is_none(raw: Json) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "keys", "found"),
+    ("value", "path", "found"),
     [
-        ({"a": 1}, [], [{"a": 1}]),
-        ({"a": {"b": {"c": 1}}}, ["a", "b"], [{"c": 1}]),
-        ({"a": [{"b": {"c": 1}}, 7, {"b": {"c": 2}}]}, ["a", "b"], [{"c": 1}, {"c": 2}]),
-        ({"a": {"b": [[{"c": 1}], {"c": 2}]}}, ["a", "b"], [{"c": 1}, {"c": 2}]),
-        ([{"a": 1}, "x"], [], [{"a": 1}]),
-        ({"a": 7}, ["a"], []),
-        ({"a": {}}, ["a", "b"], []),
-        (None, ["a"], []),
-        ("a", [], []),
+        ({"a": 1}, "", [{"a": 1}]),
+        ({"a": {"b": {"c": 1}}}, "a.b", [{"c": 1}]),
+        ({"a": [{"b": {"c": 1}}, 7, {"b": {"c": 2}}]}, "a.b", [{"c": 1}, {"c": 2}]),
+        ({"a": {"b": [[{"c": 1}], {"c": 2}]}}, "a.b", [{"c": 1}, {"c": 2}]),
+        ([{"a": 1}, "x"], "", [{"a": 1}]),
+        ({"a": 7}, "a", []),
+        ({"a": {}}, "a.b", []),
+        (None, "a", []),
+        ("a", "", []),
     ],
     ids=repr,
 )
-def test_every_mapping_at_a_path(value: Json, keys: list[str], found: list[Json]) -> None:
+def test_every_mapping_at_a_path(value: Json, path: str, found: list[Json]) -> None:
     """Through every list on the way; what is no mapping is left out."""
-    assert list(fields.every_mapping(value, keys)) == found
+    assert list(fields.every_mapping(value, path)) == found

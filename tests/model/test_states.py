@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.states import changed, paired, same
+from kubectl_policy.model.states import changed, paired, same_object
 from tests import build
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def test_what_a_gap_covers(gap: Gap, *, covered: bool) -> None:
 
 def test_objects_are_not_the_same_for_a_field_or_an_age() -> None:
     """Both of which decide what a policy amounts to."""
-    assert not same(policy("red"), policy("blue"))
-    assert not same(policy(age=1), replace(policy(age=1), created=policy(age=2).created))
-    assert not same(policy(priority=1), policy(priority=True))
-    assert same(policy(age=1), policy(age=1))
+    assert not same_object(policy("red"), policy("blue"))
+    assert not same_object(policy(age=1), replace(policy(age=1), created=policy(age=2).created))
+    assert not same_object(policy(priority=1), policy(priority=True))
+    assert same_object(policy(age=1), policy(age=1))
 
 
 class TestPaired:
@@ -70,8 +70,8 @@ class TestPaired:
     def test_what_vanished_is_missing(self) -> None:
         """Although it was the last one of its kind, of which nothing would be known otherwise."""
         before, after = paired(build.snapshot(ONE), build.snapshot())
-        assert (before.beside, before.gone) == ((), frozenset())
-        assert after.beside == (ONE,)
+        assert (before.other_state, before.gone) == ((), frozenset())
+        assert after.other_state == (ONE,)
         assert after.gone == {ONE.ref}
         assert presence(build.snapshot(), ONE.ref) == "unknown"
         assert presence(after, ONE.ref) == "missing"
@@ -80,21 +80,21 @@ class TestPaired:
     def test_what_was_created_was_missing(self) -> None:
         """The other way round."""
         before, after = paired(build.snapshot(), build.snapshot(ONE))
-        assert before.beside == (ONE,)
+        assert before.other_state == (ONE,)
         assert before.gone == {ONE.ref}
-        assert (after.beside, after.gone) == ((), frozenset())
+        assert (after.other_state, after.gone) == ((), frozenset())
 
     def test_what_a_gap_covers_is_unknown(self) -> None:
         """It may be there."""
         _, after = paired(build.snapshot(ONE), build.snapshot(gaps=[FORBIDDEN]))
-        assert (after.beside, after.gone) == ((ONE,), frozenset())
+        assert (after.other_state, after.gone) == ((ONE,), frozenset())
         assert presence(after, ONE.ref) == "unknown"
 
     def test_what_both_have_otherwise(self) -> None:
         """Each has the other's beside it, and neither is gone."""
         before, after = paired(build.snapshot(policy("red")), build.snapshot(policy("blue")))
-        assert said(*before.beside) == said(policy("blue"))
-        assert said(*after.beside) == said(policy("red"))
+        assert said(*before.other_state) == said(policy("blue"))
+        assert said(*after.other_state) == said(policy("red"))
         assert before.gone == after.gone == frozenset()
 
     def test_a_namespace_in_which_something_lives_is_there(self) -> None:
@@ -113,7 +113,7 @@ class TestPaired:
     def test_of_two_objects_of_one_name_the_later_counts(self) -> None:
         """As for `kubectl apply`."""
         _, after = paired(build.snapshot(policy("red"), policy("blue")), build.snapshot(policy("blue")))
-        assert after.beside == ()
+        assert after.other_state == ()
 
     def test_a_kind_in_any_state(self) -> None:
         """What is known of a kind by its objects stays known when the last one is gone."""
@@ -131,8 +131,8 @@ class TestChanged:
     def test_what_is_deleted_is_gone_whatever_a_gap_covers(self) -> None:
         """Somebody says that it is."""
         before, after = changed(build.snapshot(ONE, gaps=[FORBIDDEN]), deleted={ONE.ref, TWO.ref})
-        assert before.beside == ()
-        assert (after.resources, after.beside) == ((), (ONE,))
+        assert before.other_state == ()
+        assert (after.resources, after.other_state) == ((), (ONE,))
         assert after.gone == {ONE.ref, TWO.ref}
         assert presence(after, ONE.ref) == "missing"
         assert presence(before, TWO.ref) == "unknown"
@@ -147,7 +147,7 @@ class TestChanged:
     def test_what_is_deleted_and_applied_is_there(self) -> None:
         """It is what it was."""
         before, after = changed(build.snapshot(policy(age=1)), [policy()], {policy().ref})
-        assert (before.beside, after.beside, after.gone) == ((), (), frozenset())
+        assert (before.other_state, after.other_state, after.gone) == ((), (), frozenset())
         assert said(*after.resources) == said(policy(age=1))
 
     def test_what_is_applied_keeps_what_no_manifest_states(self) -> None:
@@ -184,13 +184,13 @@ class TestChanged:
         known = policy(age=1, status={"a": 1})
         _, after = changed(build.snapshot(known), [dry])
         assert said(*after.resources) == said(known)
-        assert after.beside == ()
+        assert after.other_state == ()
 
     def test_what_is_new_is_as_it_is_applied(self) -> None:
         """There is nothing to keep; before, it was missing."""
         before, after = changed(build.snapshot(ONE), [policy()])
         assert said(*after.resources) == said(ONE, policy())
-        assert said(*before.beside) == said(policy())
+        assert said(*before.other_state) == said(policy())
         assert before.gone == {policy().ref}
 
     def test_what_could_not_be_read_of_it(self) -> None:

@@ -41,7 +41,7 @@ def test_one_after_the_other(world: World, choices: list[int], *, complete: bool
     again = what_if(without, applied=resources).after
     _nothing_changes(compare(analysis.snapshot, again.snapshot, profiles=profiles_of(world)))
     _nothing_changes(what_if(without))
-    assert answers(analyze(replace(again.snapshot, beside=(), gone=frozenset()), profiles=profiles_of(world))) == (
+    assert answers(analyze(replace(again.snapshot, other_state=(), gone=frozenset()), profiles=profiles_of(world))) == (
         answers(analysis)
     )
 

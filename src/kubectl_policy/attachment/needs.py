@@ -82,7 +82,7 @@ def _unread(index: Index, owner: Resource, needs: Iterable[Needed]) -> Iterator[
 
 def _named(index: Index, policy: Resource, need: Needed) -> Iterator[NeededObject | str]:
     """The objects that a policy names for a need, or why it names none."""
-    references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field.split(".")))
+    references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field))
     if not references and not need.optional:
         references.append({})
     return (_object(index, policy, need, reference) for reference in references)

@@ -1,17 +1,19 @@
 """The values that everything else is made of; no I/O and no knowledge of any API beyond names."""
 
-from kubectl_policy.model.fields import Json
+from kubectl_policy.model.fields import FieldPath, Json
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.snapshot import Diagnostic, Gap, Origin, Resource, Severity, Snapshot
+from kubectl_policy.model.snapshot import Diagnostic, Gap, Origin, Problem, Resource, Severity, Snapshot
 
 __all__ = [
     "Diagnostic",
+    "FieldPath",
     "Gap",
     "GroupKind",
     "Json",
     "NodeRef",
     "ObjectRef",
     "Origin",
+    "Problem",
     "Resource",
     "Severity",
     "Snapshot",

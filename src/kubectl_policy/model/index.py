@@ -53,9 +53,9 @@ class Index:
         return frozenset(ref.namespace for ref in self._seen() if ref.namespace)
 
     def _seen(self) -> Iterator[ObjectRef]:
-        """The names of what was read, in this state of the world or in one beside it."""
+        """The names of what was read, in this state of the world or in the other one of two."""
         yield from self._objects
-        yield from (resource.ref for resource in self.snapshot.beside)
+        yield from (resource.ref for resource in self.snapshot.other_state)
 
     @cached_property
     def kinds(self) -> dict[GroupKind, KindNames]:
@@ -88,9 +88,9 @@ class Index:
         return self._by_kind.get(group_kind, ())
 
     def in_any_state(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """Every object of a kind, with those that a state beside this one has, or has otherwise."""
-        beside = (resource for resource in self.snapshot.beside if resource.ref.group_kind == group_kind)
-        return (*self.of_kind(group_kind), *beside)
+        """Every object of a kind, with those that the other one of two states has, or has otherwise."""
+        others = (resource for resource in self.snapshot.other_state if resource.ref.group_kind == group_kind)
+        return (*self.of_kind(group_kind), *others)
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""

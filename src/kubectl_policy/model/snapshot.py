@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.fields import WHOLE, FieldPath
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -68,6 +70,23 @@ class Diagnostic:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What is wrong with something, and why, before it is said of an object: then it is a `Diagnostic`.
+
+    `message` is a sentence for people without the name of the object. `reason` is the word by which code tells problems
+    apart: the API's own where there is one (`RefNotPermitted`). `field` is the path in what is judged, of the whole of
+    it if empty; `line` is the line (from 1) in a text, 0 without one. What is not `certain` may be in order: something
+    that decides it was not read, or not checked.
+    """
+
+    message: str
+    reason: str = ""
+    field: FieldPath = WHOLE
+    line: int = 0
+    certain: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Something that could not be read, so that "unknown" is never shown as "none".
@@ -90,9 +109,9 @@ class Snapshot:
     """The state of a cluster as far as it could be read.
 
     `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so.
-    `ignored` counts documents that are not Kubernetes objects. Of one of two states of a world, `beside` are the
-    objects of the other state that this one has not, or has otherwise: where they are, their kinds were read. `gone`
-    are those of them that are known not to exist in this one.
+    `ignored` counts documents that are not Kubernetes objects. Of one of two states of a world, `other_state`
+    are the objects of the other state that this one has not, or has otherwise: where they are, their kinds were read.
+    `gone` are those of them that are known not to exist in this one.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -100,5 +119,5 @@ class Snapshot:
     diagnostics: tuple[Diagnostic, ...] = ()
     complete: bool = False
     ignored: int = 0
-    beside: tuple[Resource, ...] = ()
+    other_state: tuple[Resource, ...] = ()
     gone: frozenset[ObjectRef] = frozenset()

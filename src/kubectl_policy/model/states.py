@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import alike, mapping_at
+from kubectl_policy.model.fields import mapping_at, same_json
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.snapshot import Resource
 
@@ -24,7 +24,7 @@ def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     It is not known of what the gaps of that other one cover.
     """
     old, new = _by_name(before), _by_name(after)
-    return _beside(before, old, new), _beside(after, new, old)
+    return _knowing_of(before, old, new), _knowing_of(after, new, old)
 
 
 def changed(
@@ -49,30 +49,33 @@ def changed(
     if unread:
         diagnostics = (*diagnostics, *unread.diagnostics)
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
-    later = _beside(after, new, old)
-    return _beside(snapshot, old, new), replace(later, gone=later.gone | gone)
+    later = _knowing_of(after, new, old)
+    return _knowing_of(snapshot, old, new), replace(later, gone=later.gone | gone)
 
 
-def same(one: Resource, other: Resource) -> bool:
+def same_object(one: Resource, other: Resource) -> bool:
     """Whether two objects of one name are the same in two states."""
-    return one is other or (one.created == other.created and alike(one.raw, other.raw))
+    return one is other or (one.created == other.created and same_json(one.raw, other.raw))
 
 
 def _by_name(snapshot: Snapshot) -> dict[ObjectRef, Resource]:
     return {resource.ref: resource for resource in snapshot.resources}
 
 
-def _beside(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[ObjectRef, Resource]) -> Snapshot:
-    beside = tuple(resource for ref, resource in other.items() if ref not in own or not same(own[ref], resource))
+def _knowing_of(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[ObjectRef, Resource]) -> Snapshot:
+    """A state with what the other one has and it has not, or has otherwise."""
+    other_state = tuple(
+        resource for ref, resource in other.items() if ref not in own or not same_object(own[ref], resource)
+    )
     inhabited = {ref.namespace for ref in own}
     gone = frozenset(
         resource.ref
-        for resource in beside
+        for resource in other_state
         if resource.ref not in own
         and not any(gap.covers(resource.ref) for gap in snapshot.gaps)
         and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in inhabited)
     )
-    return replace(snapshot, beside=beside, gone=gone)
+    return replace(snapshot, other_state=other_state, gone=gone)
 
 
 def _applied_to(known: Resource, resource: Resource) -> Resource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from kubectl_policy.model.fields import alike
+from kubectl_policy.model.fields import same_json
 from kubectl_policy.questions.shared.declared import named_leaves
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class EffectiveValue(NamedTuple):
 
     def is_like(self, other: EffectiveValue) -> bool:
         """Whether the other one is the same value from the same source."""
-        return self[1:] == other[1:] and alike(self.value, other.value)
+        return self[1:] == other[1:] and same_json(self.value, other.value)
 
 
 class FieldChange(NamedTuple):
@@ -51,7 +51,7 @@ class FieldChange(NamedTuple):
         """Whether the setting is lost, changed, gained or only set by somebody else."""
         old, new = self._is_set(self.before), self._is_set(self.after)
         if old and new:
-            same = self.before and self.after and alike(self.before.value, self.after.value)
+            same = self.before and self.after and same_json(self.before.value, self.after.value)
             return "moved" if same else "changed"
         return "lost" if old else "gained" if new else "moved"
 

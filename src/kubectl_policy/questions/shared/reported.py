@@ -80,7 +80,7 @@ def has_report(raw: Mapping[str, Json]) -> bool:
 
 
 def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:
-    reference = mapping_at(entry, field)
+    reference = mapping_at(entry, field) if field else {}
     about = _words(reference) if field else f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
     controller = text_at(entry, "controllerName")
     return ReportedPlace(sort, entry, reference, controller, tuple(_conditions(entry, about, controller, generation)))

@@ -193,7 +193,7 @@ def grant_need(case: Case, _: Reason) -> Iterator[Edit]:
     """A ReferenceGrant lets the policy name what it needs in another namespace."""
     home = case.policy.ref.namespace
     for need in case.profile.needs:
-        for holder in every_mapping(case.policy.raw, need.field.split(".")):
+        for holder in every_mapping(case.policy.raw, need.field):
             kind = GroupKind(need.group, text_at(holder, "kind") or need.kinds[0])
             namespace = text_at(holder, "namespace")
             if namespace not in {"", home}:

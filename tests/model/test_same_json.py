@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model.fields import alike
+from kubectl_policy.model.fields import same_json
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
         (nan, 1.5),
     ],
 )
-def test_not_alike(one: Json, other: Json) -> None:
+def test_not_the_same(one: Json, other: Json) -> None:
     """Python takes some of these for equal."""
-    assert not alike(one, other)
-    assert not alike(other, one)
+    assert not same_json(one, other)
+    assert not same_json(other, one)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_not_alike(one: Json, other: Json) -> None:
         ({"a": 1}, MappingProxyType({"a": 1})),
     ],
 )
-def test_alike(one: Json, other: Json) -> None:
-    """The order of keys and the Python types of lists and maps do not matter; what is no number is like itself."""
-    assert alike(one, other)
-    assert alike(other, one)
+def test_the_same(one: Json, other: Json) -> None:
+    """Whatever the order of keys and the Python types of lists and maps; what is no number is the same as itself."""
+    assert same_json(one, other)
+    assert same_json(other, one)
