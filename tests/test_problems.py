@@ -10,7 +10,7 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Diagnostic, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from tests import build
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_a_target_of_another_controller_is_a_warning() -> None:
 
 def test_what_a_policy_cannot_do_without() -> None:
     """It is invalid if that is known not to exist, and in no doubt as long as nobody knows."""
-    need = Needed("spec.storeRef", "example.com", ("Store",))
+    need = RequiredObject(field="spec.storeRef", group="example.com", kinds=("Store",))
     profile = PolicyKindProfile(KEYS, "direct", "profile", needs=(need,))
     naming = build.policy("p", build.target("g"), kind="KeyPolicy", age=1, storeRef={"name": "gone"})
     world = (build.gateway("g"), naming)
@@ -135,7 +135,7 @@ PASSING: Final = PolicyKindProfile(
     "profile",
     controllers=frozenset({OURS}),
     gateways=GatewayProfile(invalid_parents="passedOver"),
-    enabled_by=Switch(GroupKind("example.com", "Settings"), "keys.enable"),
+    enabled_by=EnablingField(GroupKind("example.com", "Settings"), "keys.enable"),
     overlap="refused",
 )
 ON_ROUTE: Final = build.policy("p", build.target("a", "HTTPRoute"), kind="KeyPolicy", age=1)

@@ -12,7 +12,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 from kubectl_policy.questions.predicted.policies import policy_status
 from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
@@ -38,9 +38,9 @@ FAILURES: Final[tuple[Event, ...]] = (
     "not enabled",
 )
 STATUS: Final = StatusProfile(
-    "parents",
-    "policies",
-    {
+    placement="parents",
+    narrowed_by="policies",
+    conditions={
         "accepted": (ConditionWords("Accepted", "True", "Accepted"),),
         **{event: (ConditionWords("Accepted", "False", event),) for event in FAILURES},
     },
@@ -52,10 +52,15 @@ KIND: Final = PolicyKindProfile(
     controllers=frozenset({OURS}),
     effective_targets=(TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute"), section=True),),
     needs=(
-        Needed("spec.key", "", ("Secret",)),
-        Needed("spec.store", "example.com", ("Store",), through=(Needed("spec.key", "", ("Secret",)),)),
+        RequiredObject(field="spec.key", group="", kinds=("Secret",)),
+        RequiredObject(
+            field="spec.store",
+            group="example.com",
+            kinds=("Store",),
+            through=(RequiredObject(field="spec.key", group="", kinds=("Secret",)),),
+        ),
     ),
-    enabled_by=Switch(GroupKind("example.com", "Settings"), "colours.enable"),
+    enabled_by=EnablingField(GroupKind("example.com", "Settings"), "colours.enable"),
     overlap="refused",
     strategy=MergeStrategy.PATCH_DEFAULTS,
     stanzas="none",

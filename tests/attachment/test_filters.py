@@ -13,7 +13,7 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.profile import RequiredObject
 from tests.build import (
     backend,
     gateway,
@@ -196,7 +196,7 @@ class TestFailing:
 
     def test_a_policy_without_what_it_needs(self) -> None:
         """It is invalid, however it attaches."""
-        profile = replace(EITHER, needs=(Needed("spec.source", "", ("ConfigMap",)),))
+        profile = replace(EITHER, needs=(RequiredObject(field="spec.source", group="", kinds=("ConfigMap",)),))
         (found,) = attachments(filtered(FILTER), profile=profile)
         assert (found.state, found.message) == ("policy invalid", "spec.source names no ConfigMap")
 

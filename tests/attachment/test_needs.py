@@ -11,8 +11,8 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.needs import missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
-from kubectl_policy.profiles.implementation import Setting
-from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.implementation import ControllerSetting
+from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
 from tests.build import crd, gateway, grant, index, policy, resource, snapshot, target
 
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Resource
 
-STORE: Final = Needed("spec.store", "db.example.com", ("Store", "ClusterStore"), frozenset({"ClusterStore"}))
+STORE: Final = RequiredObject(
+    field="spec.store",
+    group="db.example.com",
+    kinds=("Store", "ClusterStore"),
+    cluster_kinds=frozenset({"ClusterStore"}),
+)
 NEEDY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", needs=(STORE,))
 
 
@@ -90,7 +95,7 @@ def test_an_object_that_was_not_read() -> None:
 
 def test_the_first_need_that_is_missing_is_told() -> None:
     """In the order of the profile; a kind without needs misses nothing."""
-    second = Needed("spec.key", "", ("Secret",))
+    second = RequiredObject(field="spec.key", group="", kinds=("Secret",))
     profile = replace(NEEDY, needs=(STORE, second))
     assert missing({"name": "a"}, store("a"), profile=profile) == "spec.key names no Secret"
     assert missing({}, profile=profile) == "spec.store names no Store"
@@ -162,7 +167,7 @@ class TestOptional:
 class TestLists:
     """References in lists on the way to the field, or at its end."""
 
-    nested = replace(NEEDY, needs=(Needed("spec.jobs.store", "db.example.com", ("Store",)),))
+    nested = replace(NEEDY, needs=(RequiredObject(field="spec.jobs.store", group="db.example.com", kinds=("Store",)),))
 
     def test_every_one_of_them(self) -> None:
         """The first that is missing is told."""
@@ -248,7 +253,7 @@ def test_a_policy_that_competes_keeps_others_out() -> None:
             assert (attachment.state != "attached", attachment.competes) == (True, competes)
 
 
-KEY: Final = Needed("spec.key", "", ("Secret",), optional=True)
+KEY: Final = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True)
 THROUGH: Final = replace(NEEDY, needs=(STORE._replace(through=(KEY,)),))
 
 
@@ -339,7 +344,9 @@ class TestGrantSetting:
 
     def test_by_default(self) -> None:
         """The setting of a profile has a value that holds unless another one is given."""
-        profile = replace(NEEDY, needs=(self.need,), settings={"grants": Setting("on", "whether grants are asked for")})
+        profile = replace(
+            NEEDY, needs=(self.need,), settings={"grants": ControllerSetting("on", "whether grants are asked for")}
+        )
         assert profile.under({}).needs[0].grant_required is True
         assert profile.under({"grants": "off"}).needs[0].grant_required is False
 

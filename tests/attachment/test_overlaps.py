@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from tests.build import (
     allow,
     backend,
@@ -266,13 +266,13 @@ class TestTargets:
 
     def test_a_policy_that_is_invalid(self) -> None:
         """Stays what it is."""
-        needy = replace(ALONE, needs=(Needed("spec.key", "", ("Secret",)),))
+        needy = replace(ALONE, needs=(RequiredObject(field="spec.key", group="", kinds=("Secret",)),))
         (found,) = attachments(web("a", "/tea"), web("b", "/tea"), profile=needy)
         assert (found.state, found.message) == ("policy invalid", "spec.key names no Secret")
 
     def test_a_kind_that_is_not_enabled(self) -> None:
         """What is shared is told first; it keeps nobody out then, as one that is not enabled does."""
-        switched = replace(ALONE, enabled_by=Switch(GroupKind("example.com", "Settings"), "on"))
+        switched = replace(ALONE, enabled_by=EnablingField(GroupKind("example.com", "Settings"), "on"))
         settings = resource("Settings", "s", {}, group="example.com")
         reference: Json = {"group": "example.com", "kind": "Settings", "name": "s", "namespace": "default"}
         off = gateway("off", listener("http"), infrastructure={"parametersRef": reference})

@@ -12,7 +12,7 @@ from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.validity import Failure, gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from kubectl_policy.topology import why_ignored
 from tests.build import (
     gateway,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 OURS: Final = "example.com/gateway"
 KIND: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
 WEIGHTED: Final = replace(KIND, weight_annotation="example.com/weight")
-SWITCH: Final = Switch(GroupKind("example.com", "Settings"), "colours.enable")
-SWITCHED: Final = replace(KIND, enabled_by=SWITCH, controllers=frozenset({OURS}))
+ENABLING: Final = EnablingField(GroupKind("example.com", "Settings"), "colours.enable")
+SWITCHED: Final = replace(KIND, enabled_by=ENABLING, controllers=frozenset({OURS}))
 CLASSES: Final = (gateway_class("public", OURS), gateway_class("theirs", "example.org/gateway"))
 
 
@@ -81,7 +81,7 @@ class TestNeeds:
 
     def test_what_is_missing_and_what_is_forbidden(self) -> None:
         """An object that is missing makes a policy invalid; for one that it may not refer to it is not permitted."""
-        need = Needed("spec.key", "", ("Secret",))
+        need = RequiredObject(field="spec.key", group="", kinds=("Secret",))
         keyed = policy("p", key={"name": "k", "namespace": "far"})
         forbidden = "no ReferenceGrant in namespace far lets ColorPolicy default/p refer to Secret far/k"
         missing = "Secret far/k, which spec.key names, does not exist"
@@ -97,7 +97,9 @@ class TestNeeds:
 
     def test_a_number_is_looked_at_first(self) -> None:
         """Then the sizes, then what is needed."""
-        profile = replace(WEIGHTED, needs=(Needed("spec.key", "", ("Secret",)),), least_sizes={"a": ("b",)})
+        profile = replace(
+            WEIGHTED, needs=(RequiredObject(field="spec.key", group="", kinds=("Secret",)),), least_sizes={"a": ("b",)}
+        )
         sizes: dict[str, Json] = {"a": "1", "b": "2"}
         spec: Json = {**sizes, "targetRefs": []}
         bad = resource("ColorPolicy", "p", spec, group="example.com")
@@ -145,7 +147,7 @@ class TestEnabledBy:
         """A policy on a route is let through; one on the Gateway, or a ListenerSet of it, as the profile says."""
         world = (gateway("g"), listener_set("ls"), route("r"))
         message = "Gateway default/g has no Settings that sets spec.colours.enable"
-        allowing = replace(SWITCHED, enabled_by=SWITCH._replace(without="allowed"))
+        allowing = replace(SWITCHED, enabled_by=ENABLING._replace(without="allowed"))
         for obj in (ref("Gateway", "g"), ref("ListenerSet", "ls")):
             assert self.outcome(obj, *world) == Failure("not enabled", message, competes=True)
             assert self.outcome(obj, *world, profile=allowing) is None

@@ -9,9 +9,17 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.contradictions import BY_LEVELS
-from kubectl_policy.profiles.implementation import Setting
-from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, PortField, RouteChoice, Scope, Unheeded
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.implementation import ControllerSetting
+from kubectl_policy.profiles.merging import (
+    IgnoredPart,
+    Inheritance,
+    ListedFields,
+    MergeScope,
+    PortField,
+    RouteChoice,
+    SharedField,
+)
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
@@ -160,21 +168,23 @@ def profile(origin: Origin) -> PolicyKindProfile:
         cross_namespace=True,
         grant_required=False,
         needs=(
-            Needed("spec.source", "", ("ConfigMap", "Store"), frozenset({"Store"})),
-            Needed(
-                "spec.extra",
-                "",
-                ("ConfigMap",),
+            RequiredObject(
+                field="spec.source", group="", kinds=("ConfigMap", "Store"), cluster_kinds=frozenset({"Store"})
+            ),
+            RequiredObject(
+                field="spec.extra",
+                group="",
+                kinds=("ConfigMap",),
                 optional=True,
                 competes=True,
                 grant_setting="controller",
                 grant_value="strict",
-                through=(Needed("spec.next", "", ("Secret",)),),
+                through=(RequiredObject(field="spec.next", group="", kinds=("Secret",)),),
             ),
         ),
         empty_selector="nothing",
         global_namespace="{controller}-system",
-        enabled_by=Switch(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
+        enabled_by=EnablingField(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
         least_sizes={"most": ("least", "usual")},
         when_invalid="errors",
         targets_exist="whenReferred",
@@ -186,7 +196,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
         sections="replace",
         security_fields=frozenset({"acl", "perPort.*.tls"}),
         controllers=frozenset({"example.com/{controller}"}),
-        settings={"controller": Setting("gateway", "what the controller is called")},
+        settings={"controller": ControllerSetting("gateway", "what the controller is called")},
         strategy=MergeStrategy.PATCH_OVERRIDES,
         strategy_field="spec.mode",
         strategy_values={"Deep": MergeStrategy.STRATEGIC_MERGE, "Whole": MergeStrategy.ATOMIC_DEFAULTS},
@@ -200,15 +210,17 @@ def profile(origin: Origin) -> PolicyKindProfile:
         overlap="refused",
         order_field="spec.priority",
         weight_annotation="example.com/weight",
-        joint_fields=(
-            Joint("acl", ("level", "scopes"), "*", ("action",)),
-            Joint("acl.rules", ("level",)),
-            Joint("perPort", ("level",), "[port]"),
-            Joint("auth", ("levels",), "provider.name", (), "controller", "gateway"),
+        shared_fields=(
+            SharedField(field="acl", within=("level", "scopes"), by="*", unless=("action",)),
+            SharedField(field="acl.rules", within=("level",)),
+            SharedField(field="perPort", within=("level",), by="[port]"),
+            SharedField(
+                field="auth", within=("levels",), by="provider.name", unless=(), setting="controller", value="gateway"
+            ),
         ),
         scopes=(
-            Scope((TargetLevel(ROUTE),)),
-            Scope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"})),
+            MergeScope((TargetLevel(ROUTE),)),
+            MergeScope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"})),
         ),
         route_choice=RouteChoice(
             "example.com/inherit",
@@ -216,11 +228,15 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 "Parent": Inheritance(MergeStrategy.PATCH_OVERRIDES),
                 "Deep": Inheritance(MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES),
             },
-            Listed("options", MergeStrategy.PATCH_DEFAULTS),
+            ListedFields("options", MergeStrategy.PATCH_DEFAULTS),
         ),
-        unheeded=(
-            Unheeded((TargetLevel(GATEWAY),), ("labels",), frozenset(), frozenset({"false"})),
-            Unheeded((TargetLevel(GATEWAY, section=True),), (), frozenset({"HTTP", "HTTPS"})),
+        ignored=(
+            IgnoredPart(
+                levels=(TargetLevel(GATEWAY),), fields=("labels",), protocols=frozenset(), values=frozenset({"false"})
+            ),
+            IgnoredPart(
+                levels=(TargetLevel(GATEWAY, section=True),), fields=(), protocols=frozenset({"HTTP", "HTTPS"})
+            ),
         ),
         port_field=PortField("perPort", "port", "default"),
         whole_fields=frozenset({"labels", "limits.*", "rules[name]"}),
@@ -229,17 +245,17 @@ def profile(origin: Origin) -> PolicyKindProfile:
         empty_without="retries",
         object_fields={"retryOn": "spec.retryOn"},
         status=StatusProfile(
-            "policy",
-            "targets",
-            {
+            placement="policy",
+            narrowed_by="targets",
+            conditions={
                 "accepted": (ConditionWords("Ready", "True", "Programmed"), ConditionWords("Seen", "True", "Yes")),
                 "target missing": (ConditionWords("RetryPolicyReady", "False", "Nowhere"),),
             },
-            "merges",
-            "targets",
+            enforced_by="merges",
+            affects="targets",
             target_annotation="example.io/retrypolicy",
         ),
-        status_by={"example.com/other": StatusProfile("parents")},
+        status_by={"example.com/other": StatusProfile(placement="parents")},
         approximate=True,
         notes="Retries are counted for each attempt.",
         evidence=("https://example.com/docs",),

@@ -114,10 +114,10 @@ def world(claim: Claim, target: GroupKind, where: str = "default") -> list[Resou
 
 def _enabling(claim: Claim) -> dict[str, Json]:
     """What a GatewayClass says so that policies of the kind may be used on its Gateways."""
-    switch = profile_of(claim).enabled_by
-    if switch is None:
+    enabling = profile_of(claim).enabled_by
+    if enabling is None:
         return {}
-    kind = switch.group_kind
+    kind = enabling.group_kind
     return {"parametersRef": {"group": kind.group, "kind": kind.kind, "name": "on", "namespace": "default"}}
 
 

@@ -44,11 +44,11 @@ def test_everything_that_a_file_can_say() -> None:
     """Each field, with the controllers of the file."""
     label = ByLabel(GroupKind("label.example.com", "label"), "example.com/label", "all")
     assert decoded(FULL, controllers=["example.com/c"]).delegation == DelegationProfile(
-        "example.com",
-        frozenset({"example.com/c"}),
-        "*",
-        label,
-        "example.com/inherit",
+        group="example.com",
+        controllers=frozenset({"example.com/c"}),
+        every_route="*",
+        by_label=label,
+        inherit_matches="example.com/inherit",
         grant_required=False,
         evidence=("https://example.com/routes",),
     )
@@ -59,7 +59,13 @@ def test_the_least_that_a_file_says() -> None:
     """A reference by name, for any controller, with a ReferenceGrant."""
     evidence = {"evidence": FULL["evidence"]}
     expected = DelegationProfile(
-        "example.com", frozenset(), "", None, "", grant_required=True, evidence=tuple(FULL["evidence"])
+        group="example.com",
+        controllers=frozenset(),
+        every_route="",
+        by_label=None,
+        inherit_matches="",
+        grant_required=True,
+        evidence=tuple(FULL["evidence"]),
     )
     assert decoded(evidence).delegation == expected
     label = {"group": "g", "kind": "k", "label": "l"}

@@ -47,11 +47,11 @@ def test_what_a_file_says(tmp_path: Path) -> None:
         "  refusals: [NoMatchingParent, NotAllowedByListeners]\n" + EVIDENCE,
     )
     said = GatewayProfile(
-        frozenset({"TLSRouteModeMixed"}),
-        frozenset({"IPAddress", "example.com/pool"}),
-        "passedOver",
-        ("NoMatchingParent", "NotAllowedByListeners"),
-        ("https://example.com/docs",),
+        unsupported_features=frozenset({"TLSRouteModeMixed"}),
+        address_types=frozenset({"IPAddress", "example.com/pool"}),
+        invalid_parents="passedOver",
+        refusals=("NoMatchingParent", "NotAllowedByListeners"),
+        evidence=("https://example.com/docs",),
     )
     assert [found.gateways for found in profiles] == [said, said]
     assert said.ignores_invalid

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from kubectl_policy import MergeStrategy, TargetLevel
-from kubectl_policy.profiles.merging import Inheritance, Joint, Listed, RouteChoice, Scope, Unheeded
+from kubectl_policy.profiles.merging import IgnoredPart, Inheritance, ListedFields, MergeScope, RouteChoice, SharedField
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 
@@ -35,21 +35,24 @@ def test_a_level_is_of_objects_or_of_their_sections() -> None:
 def test_a_scope_may_be_one_below_some_listeners(protocols: tuple[str, ...], protocol: str, *, included: bool) -> None:
     """And so may what is passed over."""
     levels = (TargetLevel(HTTP_ROUTE), LISTENERS)
-    for part in (Scope(levels, frozenset(protocols)), Unheeded(levels, ("f",), frozenset(protocols))):
+    for part in (
+        MergeScope(levels, frozenset(protocols)),
+        IgnoredPart(levels=levels, fields=("f",), protocols=frozenset(protocols)),
+    ):
         assert part.includes(node("Gateway", "g", "http"), protocol) == included
         assert not part.includes(node("Gateway", "g"), protocol)
 
 
 def test_a_joint_field_may_depend_on_a_setting() -> None:
     """Without a setting it is always one."""
-    deep = Joint("acl", ("level",), "*", (), "merge", "deep")
+    deep = SharedField(field="acl", within=("level",), by="*", unless=(), setting="merge", value="deep")
     assert [deep.holds(values) for values in ({"merge": "deep"}, {"merge": "shallow"}, {}, {"other": "deep"})] == [
         True,
         False,
         False,
         False,
     ]
-    assert Joint("acl", ("level",)).holds({})
+    assert SharedField(field="acl", within=("level",)).holds({})
 
 
 class TestRouteChoice:
@@ -57,7 +60,9 @@ class TestRouteChoice:
 
     parent = Inheritance(MergeStrategy.PATCH_OVERRIDES)
     plain = RouteChoice("a", MappingProxyType({"parent": parent}))
-    listing = RouteChoice("a", MappingProxyType({"*": parent}), Listed("spec.options", MergeStrategy.PATCH_DEFAULTS))
+    listing = RouteChoice(
+        "a", MappingProxyType({"*": parent}), ListedFields("spec.options", MergeStrategy.PATCH_DEFAULTS)
+    )
 
     @pytest.mark.parametrize(("value", "means"), [("parent", parent), ("Parent", None), ("", None), ("*", None)])
     def test_of_values(self, value: str, means: Inheritance | None) -> None:

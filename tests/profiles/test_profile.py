@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.profiles.implementation import Setting
-from kubectl_policy.profiles.merging import Joint, PortField, Scope, Unheeded
+from kubectl_policy.profiles.implementation import ControllerSetting
+from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 
@@ -86,7 +86,7 @@ def test_the_profile_that_holds_at_a_target() -> None:
 class TestSettings:
     """Names of controllers that a setting of the controller is part of."""
 
-    setting = Setting("gateway", "how the controller is called")
+    setting = ControllerSetting("gateway", "how the controller is called")
     named = replace(
         PLAIN, controllers=frozenset({"example.com/{name}", "example.com/fixed"}), settings={"name": setting}
     )
@@ -122,7 +122,7 @@ class TestSettings:
 )
 def test_which_kinds_keep_policies_apart(profile: PolicyKindProfile, *, apart: bool) -> None:
     """Those of which several are in force beside each other."""
-    assert profile.apart == apart
+    assert profile.all_apply == apart
 
 
 @pytest.mark.parametrize(
@@ -173,9 +173,9 @@ def test_fields_that_are_about_security(fields: str, field: str) -> None:
     ("profile", "by_listener"),
     [
         (PLAIN, False),
-        (replace(PLAIN, joint_fields=(Joint("a", ("level",)),)), False),
-        (replace(PLAIN, scopes=(Scope((TargetLevel(HTTP_ROUTE),)),)), True),
-        (replace(PLAIN, unheeded=(Unheeded((TargetLevel(GATEWAY),)),)), True),
+        (replace(PLAIN, shared_fields=(SharedField(field="a", within=("level",)),)), False),
+        (replace(PLAIN, scopes=(MergeScope((TargetLevel(HTTP_ROUTE),)),)), True),
+        (replace(PLAIN, ignored=(IgnoredPart(levels=(TargetLevel(GATEWAY),)),)), True),
         (replace(PLAIN, port_field=PortField("perPort", "port", "default")), True),
     ],
 )
@@ -184,14 +184,17 @@ def test_which_kinds_may_depend_on_the_listener(profile: PolicyKindProfile, *, b
     assert profile.by_listener == by_listener
 
 
-def test_joint_fields_under_settings() -> None:
+def test_shared_fields_under_settings() -> None:
     """Those of which the setting has another value are none; so it is in variants."""
-    deep, always = Joint("a", ("level",), "*", (), "merge", "deep"), Joint("b", ("level",))
-    settings = {"merge": Setting("shallow", "how")}
-    variant = replace(PLAIN, settings=settings, joint_fields=(deep,))
-    profile = replace(variant, joint_fields=(deep, always), variants={SERVICE: variant})
+    deep, always = (
+        SharedField(field="a", within=("level",), by="*", unless=(), setting="merge", value="deep"),
+        SharedField(field="b", within=("level",)),
+    )
+    settings = {"merge": ControllerSetting("shallow", "how")}
+    variant = replace(PLAIN, settings=settings, shared_fields=(deep,))
+    profile = replace(variant, shared_fields=(deep, always), variants={SERVICE: variant})
     for values, found in (({}, (always,)), ({"merge": "deep"}, (deep, always)), ({"merge": "x"}, (always,))):
         under = profile.under(values)
-        assert under.joint_fields == found
-        assert under.at(SERVICE).joint_fields == found[:-1]
-    assert replace(PLAIN, joint_fields=(deep,)).under({"merge": "deep"}).joint_fields == (deep,)
+        assert under.shared_fields == found
+        assert under.at(SERVICE).shared_fields == found[:-1]
+    assert replace(PLAIN, shared_fields=(deep,)).under({"merge": "deep"}).shared_fields == (deep,)

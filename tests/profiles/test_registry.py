@@ -220,7 +220,7 @@ def treated(
     controllers: Sequence[str] = ("example.com/g",),
 ) -> PolicyKindProfile:
     """A user's profile whose file says that some features are not supported."""
-    gateways = GatewayProfile(frozenset(features))
+    gateways = GatewayProfile(unsupported_features=frozenset(features))
     found = PolicyKindProfile(GroupKind(group, kind), "direct", "profile", controllers=frozenset(controllers))
     return replace(found, gateways=gateways)
 
@@ -272,7 +272,7 @@ class TestGateways:
         """For the same controller, whichever group it is of."""
         for group in ("example.com", self.GROUP):
             known = Registry(index(), [treated("A", group=group, controllers=(self.BUILT_IN,))])
-            assert known.gateways_of(self.BUILT_IN) == GatewayProfile(frozenset({"A"}))
+            assert known.gateways_of(self.BUILT_IN) == GatewayProfile(unsupported_features=frozenset({"A"}))
 
     def test_the_users_file_takes_the_place_of_the_built_in_one_of_its_group(self) -> None:
         """Also for the controllers that it does not name; without `gateways` it takes no place."""

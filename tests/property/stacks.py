@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.merging import Joint, PortField, Scope, Unheeded
+from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
 from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
@@ -40,8 +40,8 @@ _WAYS: Final = (
     ("p", "[n]"),
     ("r", "ref.name"),
 )
-_ON_ROUTES: Final = Scope((TargetLevel(HTTP_ROUTE), TargetLevel(HTTP_ROUTE, section=True)))
-_ON_LISTENERS: Final = Scope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"}))
+_ON_ROUTES: Final = MergeScope((TargetLevel(HTTP_ROUTE), TargetLevel(HTTP_ROUTE, section=True)))
+_ON_LISTENERS: Final = MergeScope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"}))
 SCOPES: Final = st.sampled_from(((), (_ON_ROUTES,), (_ON_LISTENERS,), (_ON_ROUTES, _ON_LISTENERS)))
 PLACES: Final = (
     node("GatewayClass", "c"),
@@ -54,15 +54,15 @@ PLACES: Final = (
 )
 
 
-def _joint(way: tuple[str, str], within: tuple[Within, ...], unless: tuple[str, ...]) -> Joint:
-    return Joint(way[0], within, way[1], unless if "level" in within else ())
+def _joint(way: tuple[str, str], within: tuple[Within, ...], unless: tuple[str, ...]) -> SharedField:
+    return SharedField(field=way[0], within=within, by=way[1], unless=unless if "level" in within else ())
 
 
-def _field(joint: Joint) -> str:
+def _field(joint: SharedField) -> str:
     return joint.field
 
 
-joints: Final[st.SearchStrategy[tuple[Joint, ...]]] = st.lists(
+joints: Final[st.SearchStrategy[tuple[SharedField, ...]]] = st.lists(
     st.builds(
         _joint,
         st.sampled_from(_WAYS),
@@ -80,19 +80,26 @@ def stacked(draw: st.DrawFn, profile: PolicyKindProfile) -> PolicyKindProfile:
     listeners, gateways = TargetLevel(GATEWAY, section=True), TargetLevel(GATEWAY)
     return replace(
         profile,
-        joint_fields=draw(joints),
+        shared_fields=draw(joints),
         scopes=draw(SCOPES),
         same_level=draw(st.sampled_from(("first-wins", "newest-challenges", "disjoint", "one-applies", "all-apply"))),
         refusal=draw(st.sampled_from(("there", "everywhere"))),
         port_field=draw(st.sampled_from((None, None, PortField("l", "name", "m")))),
-        unheeded=draw(
+        ignored=draw(
             st.sampled_from(
                 (
                     (),
                     (),
-                    (Unheeded((listeners,)),),
-                    (Unheeded((gateways, listeners), ("a", "m.x")),),
-                    (Unheeded((gateways, TargetLevel(HTTP_ROUTE)), ("a",), frozenset({"HTTP"}), frozenset({"1"})),),
+                    (IgnoredPart(levels=(listeners,)),),
+                    (IgnoredPart(levels=(gateways, listeners), fields=("a", "m.x")),),
+                    (
+                        IgnoredPart(
+                            levels=(gateways, TargetLevel(HTTP_ROUTE)),
+                            fields=("a",),
+                            protocols=frozenset({"HTTP"}),
+                            values=frozenset({"1"}),
+                        ),
+                    ),
                 )
             )
         ),

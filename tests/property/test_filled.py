@@ -15,13 +15,13 @@ from tests.resolution.specs import source
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.profiles.merging import Joint
+    from kubectl_policy.profiles.merging import SharedField
     from kubectl_policy.resolution import Traced
 
 WHOLE = st.frozensets(st.sampled_from((("m",), ("m", "l"), ("l",), ("w", "a"), ("p",), ("r",))))
 
 
-def said(name: str, spec: dict[str, Json], taken_apart: tuple[Joint, ...]) -> Traced:
+def said(name: str, spec: dict[str, Json], taken_apart: tuple[SharedField, ...]) -> Traced:
     """A spec as a policy of that name declares it."""
     whole = [tuple(joint.field.split(".")) for joint in taken_apart]
     return opened(trace(spec, source(name), whole), taken_apart)
@@ -29,7 +29,9 @@ def said(name: str, spec: dict[str, Json], taken_apart: tuple[Joint, ...]) -> Tr
 
 @given(specs=st.tuples(WILD, WILD), taken_apart=joints, whole=WHOLE)
 def test_nothing_of_the_first_one_is_lost(
-    specs: tuple[dict[str, Json], dict[str, Json]], taken_apart: tuple[Joint, ...], whole: frozenset[tuple[str, ...]]
+    specs: tuple[dict[str, Json], dict[str, Json]],
+    taken_apart: tuple[SharedField, ...],
+    whole: frozenset[tuple[str, ...]],
 ) -> None:
     """Every leaf stays where it is, but for an empty map or list, which may be filled."""
     first, later = (said(name, spec, taken_apart) for name, spec in zip("pq", specs, strict=True))
@@ -40,7 +42,9 @@ def test_nothing_of_the_first_one_is_lost(
 
 @given(specs=st.tuples(WILD, WILD), taken_apart=joints, whole=WHOLE)
 def test_nothing_is_invented(
-    specs: tuple[dict[str, Json], dict[str, Json]], taken_apart: tuple[Joint, ...], whole: frozenset[tuple[str, ...]]
+    specs: tuple[dict[str, Json], dict[str, Json]],
+    taken_apart: tuple[SharedField, ...],
+    whole: frozenset[tuple[str, ...]],
 ) -> None:
     """Every leaf of the result is one of theirs, at its place; and to fill it again changes nothing."""
     first, later = (said(name, spec, taken_apart) for name, spec in zip("pq", specs, strict=True))
@@ -52,7 +56,7 @@ def test_nothing_is_invented(
 
 @given(spec=WILD, taken_apart=joints, whole=WHOLE)
 def test_a_spec_fills_itself_with_nothing(
-    spec: dict[str, Json], taken_apart: tuple[Joint, ...], whole: frozenset[tuple[str, ...]]
+    spec: dict[str, Json], taken_apart: tuple[SharedField, ...], whole: frozenset[tuple[str, ...]]
 ) -> None:
     """And nothing fills it, nor does it change by being what fills nothing."""
     found = said("p", spec, taken_apart)
@@ -61,7 +65,7 @@ def test_a_spec_fills_itself_with_nothing(
 
 @given(specs=st.tuples(TYPED, TYPED, TYPED), taken_apart=joints, whole=WHOLE)
 def test_of_three_it_does_not_matter_which_two_meet_first(
-    specs: tuple[dict[str, Json], ...], taken_apart: tuple[Joint, ...], whole: frozenset[tuple[str, ...]]
+    specs: tuple[dict[str, Json], ...], taken_apart: tuple[SharedField, ...], whole: frozenset[tuple[str, ...]]
 ) -> None:
     """Where one schema holds for all, so that what stands at a field is of one sort."""
     a, b, c = (said(name, spec, taken_apart) for name, spec in zip("pqr", specs, strict=True))

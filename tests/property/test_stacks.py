@@ -123,9 +123,9 @@ def test_in_any_world_sources_fates_and_order(world: World, data: st.DataObject,
 @given(spec=TYPED, profile=kinds(), place=st.integers(0, len(PLACES) - 1))
 def test_one_policy_alone_means_what_it_says(spec: dict[str, Json], profile: PolicyKindProfile, place: int) -> None:
     """However its fields are taken apart, if nothing of it is passed over."""
-    alone = replace(profile, unheeded=(), port_field=None)
+    alone = replace(profile, ignored=(), port_field=None)
     (part,) = brought(alone, [(place, spec)])
     effective = resolve(PLACES, alone, (part,), Surroundings())
-    expected: dict[str, Json] = {"default/p0": spec} if alone.apart else spec
+    expected: dict[str, Json] = {"default/p0": spec} if alone.all_apply else spec
     assert plain(effective.spec) == expected
     assert effective.policies_in_force() == {part.source.object}

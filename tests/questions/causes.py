@@ -9,7 +9,7 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
@@ -258,7 +258,7 @@ def across_namespaces() -> list[Cause]:
     far = build.policy("p", build.target("r", "HTTPRoute", namespace="default"), namespace="far", color="red")
     far_policy = build.ref("ColorPolicy", "p", "far", "example.com")
     unnamed = build.policy("p", ON_ROUTE, namespace="far", color="red")
-    secret = Needed("spec.key", "", ("Secret",))
+    secret = RequiredObject(field="spec.key", group="", kinds=("Secret",))
     key = build.resource("Secret", "key", group="", namespace="far")
     needy = build.policy("p", ON_ROUTE, key=[{"name": "own"}, {"name": "key", "namespace": "far"}], color="red")
     keyless = build.policy("p", ON_ROUTE, key={"name": "key"}, color="red")
@@ -614,7 +614,7 @@ def of_backends() -> list[Cause]:
 def of_controllers() -> list[Cause]:
     """Who acts on what the policy names."""
     ours = profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({GATEWAY}))
-    switch = Switch(GroupKind("example.com", "Parameters"), "colors.enabled")
+    enabling = EnablingField(GroupKind("example.com", "Parameters"), "colors.enabled")
     parameters = build.resource("Parameters", "off", {"colors": {"enabled": False}}, group="example.com")
     reference = {"group": "example.com", "kind": "Parameters", "name": "off"}
     gateway = build.ref("Gateway", "g")
@@ -635,7 +635,7 @@ def of_controllers() -> list[Cause]:
                 parameters,
                 build.resource("Parameters", "others", {}, group="example.com"),
                 defaults("p", ON_GATEWAY, a=1),
-                profile=profiled(enabled_by=switch),
+                profile=profiled(enabled_by=enabling),
             ),
             ROUTE,
             "not-enabled",
@@ -671,7 +671,7 @@ def of_controllers() -> list[Cause]:
                 build.route(),
                 parameters,
                 build.policy("p", build.target("default", "Namespace", group=""), color="red"),
-                profile=profiled(enabled_by=switch, declared_targets=frozenset({NAMESPACE})),
+                profile=profiled(enabled_by=enabling, declared_targets=frozenset({NAMESPACE})),
             ),
             ROUTE,
             "not-enabled",

@@ -39,7 +39,7 @@ def colours(*targets: Mapping[str, Json]) -> Resource:
 def profile(placement: Placement = "parents", *controllers: str) -> PolicyKindProfile:
     """A kind that reports there."""
     return PolicyKindProfile(
-        COLOR, "inherited", "profile", controllers=frozenset(controllers), status=StatusProfile(placement)
+        COLOR, "inherited", "profile", controllers=frozenset(controllers), status=StatusProfile(placement=placement)
     )
 
 
@@ -211,8 +211,14 @@ def test_the_gateways_above_a_target() -> None:
 
 def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
     """One on Gateways, the other one on what routes name as parents; neither on what is the other's."""
-    theirs = StatusProfile("gateways", "policies", {"accepted": (ConditionWords("Valid", "True", "Valid"),)})
-    kind = PolicyKindProfile(COLOR, "direct", "profile", status=StatusProfile("parents"), status_by={THEIRS: theirs})
+    theirs = StatusProfile(
+        placement="gateways",
+        narrowed_by="policies",
+        conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)},
+    )
+    kind = PolicyKindProfile(
+        COLOR, "direct", "profile", status=StatusProfile(placement="parents"), status_by={THEIRS: theirs}
+    )
     route = build.route("r", parents=[build.parent("g", "http"), build.parent("far", "http")])
     analysis = analysis_of(kind, route, caller(CALLED), colours(TO_SERVICE))
     (attachment,) = analysis.attachments[P]
@@ -224,14 +230,20 @@ def test_each_controller_reports_in_its_own_way_on_its_own() -> None:
 
 def test_a_caller_reports_as_the_controller_of_its_own_kind_does() -> None:
     """On a policy in the place of a Gateway; a kind of nobody's is told as usual, and the policy itself always is."""
-    theirs = StatusProfile("parents", "policies", {"accepted": (ConditionWords("Valid", "True", "Valid"),)})
-    kind = PolicyKindProfile(COLOR, "direct", "profile", status=StatusProfile("policy"), status_by={THEIRS: theirs})
+    theirs = StatusProfile(
+        placement="parents",
+        narrowed_by="policies",
+        conditions={"accepted": (ConditionWords("Valid", "True", "Valid"),)},
+    )
+    kind = PolicyKindProfile(
+        COLOR, "direct", "profile", status=StatusProfile(placement="policy"), status_by={THEIRS: theirs}
+    )
     analysis = analysis_of(kind, caller(CALLED), colours(TO_SERVICE))
     (attachment,) = analysis.attachments[P]
     own = NodeRef(build.ref("CallPolicy", "caller", group="example.com"))
     assert ancestors_of(analysis, kind, attachment) == {None: kind.status, own: theirs}
     on_service = PolicyKindProfile(
-        COLOR, "direct", "profile", status=StatusProfile("targets"), status_by={THEIRS: theirs}
+        COLOR, "direct", "profile", status=StatusProfile(placement="targets"), status_by={THEIRS: theirs}
     )
     assert ancestors_of(analysis, on_service, attachment) == {
         NodeRef(build.ref("Service", "s", group="")): on_service.status,

@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.merging import Joint, Scope
+from kubectl_policy.profiles.merging import MergeScope, SharedField
 from kubectl_policy.questions.predicted.policies import least, merged_state
 from tests import build
 
@@ -142,7 +142,7 @@ def test_without_a_listener() -> None:
 
 def test_scopes_are_looked_at_one_by_one() -> None:
     """What a narrower scope sets instead does not matter."""
-    scoped = replace(PATCHING, scopes=(Scope((RULES, TargetLevel(ROUTE_KIND, section=False))),))
+    scoped = replace(PATCHING, scopes=(MergeScope((RULES, TargetLevel(ROUTE_KIND, section=False))),))
     analysis = analysis_of(colours("p", TO_G, a=1, b=1), colours("below", TO_R, a=2, b=2), profile=scoped)
     assert share(analysis, "p", HTTP, G) == "enforced"
     assert share(analysis, "below", HTTP, R) == "enforced"
@@ -150,7 +150,7 @@ def test_scopes_are_looked_at_one_by_one() -> None:
 
 def test_a_field_that_is_put_together_is_one() -> None:
     """A policy with any of it has a part in it."""
-    joint = replace(PATCHING, joint_fields=(Joint("rules", ("level", "levels"), "*"),))
+    joint = replace(PATCHING, shared_fields=(SharedField(field="rules", within=("level", "levels"), by="*"),))
     policies = (colours("p", TO_R, rules={"x": 1}), colours("older", TO_R, age=0, rules={"y": 2}))
     for profile, expected in ((joint, "enforced"), (PATCHING, "partially enforced")):
         analysis = analysis_of(*policies, profile=profile)

@@ -12,7 +12,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import Switch
+from kubectl_policy.profiles.profile import EnablingField
 from kubectl_policy.profiles.status import ConditionWords, StatusProfile
 from kubectl_policy.questions.predicted.policies import (
     AncestorStatus,
@@ -70,7 +70,7 @@ def kind(
         strategy=strategy,
         stanzas="none",
         same_level=same_level,
-        status=status or StatusProfile("policy", "policies", WORDS),
+        status=status or StatusProfile(placement="policy", narrowed_by="policies", conditions=WORDS),
     )
 
 
@@ -108,12 +108,16 @@ def test_a_policy_without_references_is_not_reported_on() -> None:
 
 def test_what_a_controller_has_no_words_for_is_not_reported() -> None:
     """It passes over in silence what is missing, and says nothing of enforcement."""
-    silent = StatusProfile("policy", "policies", {"accepted": (ConditionWords("Seen", "True", "Fine"),)})
+    silent = StatusProfile(
+        placement="policy", narrowed_by="policies", conditions={"accepted": (ConditionWords("Seen", "True", "Fine"),)}
+    )
     assert report(kind(silent), colours("p", build.target("gone"))) == {}
     assert report(kind(silent), colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
-    mute = StatusProfile("policy", "policies", {})
+    mute = StatusProfile(placement="policy", narrowed_by="policies", conditions={})
     assert report(kind(mute), colours("p", build.target("g"))) == {}
-    one_word = StatusProfile("policy", "policies", {"enforced": (ConditionWords("Works", "True", "All"),)})
+    one_word = StatusProfile(
+        placement="policy", narrowed_by="policies", conditions={"enforced": (ConditionWords("Works", "True", "All"),)}
+    )
     assert report(kind(one_word), colours("p", build.target("g"))) == {}
 
 
@@ -160,7 +164,7 @@ def test_enforcement_is_told_in_the_kinds_words() -> None:
 def test_an_enforcement_without_words_is_not_told() -> None:
     """A kind that reports enforced policies alone leaves the rest out."""
     some: dict[Event, tuple[ConditionWords, ...]] = {event: WORDS[event] for event in ("accepted", "enforced")}
-    status = StatusProfile("policy", "policies", some)
+    status = StatusProfile(placement="policy", narrowed_by="policies", conditions=some)
     empty = build.gateway("empty", build.listener("other"))
     assert report(kind(status), empty, colours("p", build.target("empty"))) == {"": {"Seen": "True Fine"}}
 
@@ -170,7 +174,7 @@ def test_an_enforcement_state_that_is_no_event_is_not_told() -> None:
     words: dict[Event, tuple[ConditionWords, ...]] = {
         event: WORDS[event] for event in ("accepted", "enforced", "overridden")
     }
-    status = StatusProfile("policy", "policies", words)
+    status = StatusProfile(placement="policy", narrowed_by="policies", conditions=words)
     first = build.policy("first", build.target("g", section="http"), age=0, color="red")
     strict = kind(status, strategy=MergeStrategy.NONE)
     assert report(strict, first, colours("p", build.target("r", "HTTPRoute"))) == {"": {"Seen": "True Fine"}}
@@ -208,12 +212,12 @@ def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
 def test_reports_are_placed_on_targets_or_gateways_as_well() -> None:
     """With several places each has its own conditions; enforcement is told wherever the policy is accepted."""
     p = colours("p", build.target("g"), build.target("gone"))
-    assert report(kind(StatusProfile("targets", "policies", WORDS)), p) == {
+    assert report(kind(StatusProfile(placement="targets", narrowed_by="policies", conditions=WORDS)), p) == {
         "Gateway default/g": {"Seen": "True Fine", "Works": "True All"},
         "Gateway default/gone": {"Seen": "False NoTarget"},
     }
     on_route = colours("p", build.target("r", "HTTPRoute"))
-    assert report(kind(StatusProfile("gateways", "policies", WORDS)), on_route) == {
+    assert report(kind(StatusProfile(placement="gateways", narrowed_by="policies", conditions=WORDS)), on_route) == {
         "Gateway default/g": {"Seen": "True Fine", "Works": "True All"}
     }
 
@@ -222,7 +226,7 @@ def test_a_selector_that_selects_nothing_has_a_place_of_its_own_alone() -> None:
     """There is no target to report on, only the policy."""
     p = colours("p", {"group": GATEWAY_API, "kind": "Gateway", "selector": {"matchLabels": {"a": "b"}}})
     assert report(kind(), p) == {"": {"Seen": "False NoTarget"}}
-    assert report(kind(StatusProfile("targets", "policies", WORDS)), p) == {}
+    assert report(kind(StatusProfile(placement="targets", narrowed_by="policies", conditions=WORDS)), p) == {}
 
 
 def test_the_most_specific_target_is_looked_at_first() -> None:
@@ -297,7 +301,7 @@ def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
 
 
 OURS: Final = "example.com/gateway"
-SWITCH: Final = Switch(GroupKind("example.com", "Settings"), "colours.enable")
+ENABLING: Final = EnablingField(GroupKind("example.com", "Settings"), "colours.enable")
 MORE: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
     {
         **WORDS,
@@ -309,7 +313,7 @@ MORE: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
         "overlapping": (ConditionWords("Seen", "False", "Shared"), ConditionWords("Done", "False", "Waits")),
     }
 )
-ON_TARGETS: Final = StatusProfile("targets", "policies", MORE)
+ON_TARGETS: Final = StatusProfile(placement="targets", narrowed_by="policies", conditions=MORE)
 PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
 
 
@@ -350,7 +354,7 @@ class TestFailures:
 
     def test_a_kind_that_is_not_enabled(self) -> None:
         """On any Gateway of a target: that is said of the whole target, and the Gateway and the field are named."""
-        switched = replace(self.plain, enabled_by=SWITCH)
+        switched = replace(self.plain, enabled_by=ENABLING)
         off = build.gateway("off", infrastructure=PARAMETERS)
         on_gateway = colours("p", build.target("off"))
         assert report(switched, off, settings(enable=False), on_gateway) == {
@@ -377,7 +381,7 @@ class TestFailures:
 
     def test_parameters_that_were_not_read(self) -> None:
         """May enable the kind."""
-        switched = replace(self.plain, enabled_by=SWITCH)
+        switched = replace(self.plain, enabled_by=ENABLING)
         off = build.gateway("off", infrastructure=PARAMETERS)
         on_gateway = colours("p", build.target("off"))
         assert report(switched, off, on_gateway, complete=False)["Gateway default/off"]["Seen"] == "True Fine"
@@ -391,7 +395,7 @@ class TestInvalidGateways:
     """Gateways that controllers pass over."""
 
     passing = replace(
-        kind(StatusProfile("parents", "policies", MORE)),
+        kind(StatusProfile(placement="parents", narrowed_by="policies", conditions=MORE)),
         controllers=frozenset({OURS}),
         gateways=GatewayProfile(invalid_parents="passedOver"),
     )
@@ -422,7 +426,8 @@ class TestMerges:
     """Kinds that tell at each place in how much of the merges there a policy has a part."""
 
     merging = kind(
-        StatusProfile("parents", "policies", WORDS, enforced_by="merges"), strategy=MergeStrategy.PATCH_DEFAULTS
+        StatusProfile(placement="parents", narrowed_by="policies", conditions=WORDS, enforced_by="merges"),
+        strategy=MergeStrategy.PATCH_DEFAULTS,
     )
 
     def test_by_place(self) -> None:
@@ -444,7 +449,10 @@ class TestMerges:
 
     def test_by_paths(self) -> None:
         """Other kinds tell the same everywhere."""
-        by_paths = kind(StatusProfile("parents", "policies", WORDS), strategy=MergeStrategy.PATCH_DEFAULTS)
+        by_paths = kind(
+            StatusProfile(placement="parents", narrowed_by="policies", conditions=WORDS),
+            strategy=MergeStrategy.PATCH_DEFAULTS,
+        )
         world = (build.gateway("h"), build.route("both", parents=[build.parent("g"), build.parent("h")]))
         p = colours("p", build.target("r", "HTTPRoute"), build.target("both", "HTTPRoute"))
         below = build.policy("below", build.target("r", "HTTPRoute", "rule[0]"), age=0, color="red")
@@ -455,7 +463,9 @@ class TestMerges:
 
     def test_the_policy_itself_is_no_place_of_a_merge(self) -> None:
         """There is nothing below it."""
-        on_policy = kind(StatusProfile("policy", "policies", WORDS, enforced_by="merges"))
+        on_policy = kind(
+            StatusProfile(placement="policy", narrowed_by="policies", conditions=WORDS, enforced_by="merges")
+        )
         assert report(on_policy, colours("p", build.target("g"))) == {"": {"Seen": "True Fine"}}
 
     def test_a_place_where_it_is_not_accepted(self) -> None:
@@ -471,7 +481,7 @@ class TestMerges:
 class TestAffected:
     """Kinds that say on their own targets alone that they affect them."""
 
-    told = kind(StatusProfile("policy", "policies", MORE, affects="targets"))
+    told = kind(StatusProfile(placement="policy", narrowed_by="policies", conditions=MORE, affects="targets"))
 
     @staticmethod
     def affected(profile: PolicyKindProfile, place: NodeRef, *resources: Resource) -> list[tuple[str, str]]:
@@ -497,7 +507,14 @@ class TestAffected:
         p = colours("p", build.target("g"), a=1, b=2)
         invalid = replace(self.told, least_sizes={"a": ("b",)})
         assert self.affected(invalid, GATEWAY, p) == [("Coloured", "targeted by ColorPolicy default/p")]
-        assert self.affected(replace(invalid, status=StatusProfile("policy", "policies", MORE)), GATEWAY, p) == []
+        assert (
+            self.affected(
+                replace(invalid, status=StatusProfile(placement="policy", narrowed_by="policies", conditions=MORE)),
+                GATEWAY,
+                p,
+            )
+            == []
+        )
 
     def test_what_is_not_theirs(self) -> None:
         """A section that is not there, a kind that may not be a target, a Gateway of others."""

@@ -73,7 +73,7 @@ def profile(
         merges_with="closest",
         merge_parents=levels,
         same_level="one-applies",
-        status=StatusProfile("parents", narrowed_by, MERGED),  # type: ignore[arg-type]
+        status=StatusProfile(placement="parents", narrowed_by=narrowed_by, conditions=MERGED),  # type: ignore[arg-type]
     )
 
 

@@ -233,7 +233,7 @@ class TestReports:
 
     def test_nothing(self) -> None:
         """Some say nothing at all."""
-        profile = blank(status=StatusProfile("targets", conditions={}))
+        profile = blank(status=StatusProfile(placement="targets", conditions={}))
         assert said(profile, "conditions") == ["nothing that is known"]
 
     def test_a_condition_for_several_events(self) -> None:
@@ -245,7 +245,7 @@ class TestReports:
             "conflicted": (same,),
             "narrowed": (narrowed, also),
         }
-        profile = blank(status=StatusProfile("policy", conditions=conditions))
+        profile = blank(status=StatusProfile(placement="policy", conditions=conditions))
         assert said(profile, "conditions")[1:] == [
             "Accepted False (No) if it is invalid or another policy has its target already",
             "Narrow True (Yes) if policies further down have targets of their own",

@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import Needed, Switch
+from kubectl_policy.profiles.profile import EnablingField, RequiredObject
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
@@ -242,7 +242,7 @@ class TestChallengers:
 
 def test_a_policy_without_what_it_needs_is_invalid() -> None:
     """And has no effect."""
-    needy = replace(PATCHING, needs=(Needed("spec.store", "", ("Secret",)),))
+    needy = replace(PATCHING, needs=(RequiredObject(field="spec.store", group="", kinds=("Secret",)),))
     found = policy("p", target("g"), store={"name": "missing"}, a=1)
     analysis = world(needy, found, resource("Secret", "other", group=""))
     assert analysis.enforcement(found.ref).state == "Invalid"
@@ -256,13 +256,13 @@ def test_a_kind_that_a_gateway_has_to_enable(value: Json, *, counts: bool) -> No
     edge = gateway("g", infrastructure={"parametersRef": settings})
     parameters = resource("Settings", "s", {"colors": {"enable": value}}, group="example.com")
     above, below = policy("p", target("r", "HTTPRoute"), a=1), policy("q", target("s", "Service", group=""), b=1)
-    switch = Switch(GroupKind("example.com", "Settings"), "colors.enable")
+    enabling = EnablingField(GroupKind("example.com", "Settings"), "colors.enable")
     objects = (gateway_class(), edge, parameters, route("r"), service("s"), above, below)
-    analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=switch)])
+    analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=enabling)])
     found = [plain(effective.spec) for effective in analysis.effective(RULE)]
     assert found == ([{"a": 1}] if counts else [])
     alone = snapshot(service("s"), below, complete=True)
-    (effective,) = analyze(alone, profiles=[replace(PATCHING, enabled_by=switch)]).effective(ALONE)
+    (effective,) = analyze(alone, profiles=[replace(PATCHING, enabled_by=enabling)]).effective(ALONE)
     assert plain(effective.spec) == {"b": 1}
 
 
@@ -275,8 +275,8 @@ def test_a_route_of_which_one_gateway_enables_a_kind() -> None:
     settings = [resource("Settings", name, {"enable": name == "on"}, group="example.com") for name in ("off", "on")]
     attached = route("r", parents=[{"name": "off"}, {"name": "on"}])
     objects = (gateway_class(), *gateways, *settings, attached, policy("p", target("r", "HTTPRoute"), a=1))
-    switch = Switch(GroupKind("example.com", "Settings"), "enable")
-    analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=switch)])
+    enabling = EnablingField(GroupKind("example.com", "Settings"), "enable")
+    analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=enabling)])
     (found,) = analysis.effective(RULE)
     assert [at.object.name for at in found.path if at.object.group_kind == GATEWAY] == ["on", "on"]
     assert analysis.enforcement(policy("p").ref).state == "Enforced"

@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
-from kubectl_policy.profiles.merging import Unheeded
+from kubectl_policy.profiles.merging import IgnoredPart
 from kubectl_policy.resolution import takes_effect_below
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
@@ -191,8 +191,10 @@ class TestPassedOver:
         gateway("two", listener("http"), listener("https", "HTTPS", 443)),
         route("two", parents=[{"group": GATEWAY_API, "kind": "Gateway", "name": "two"}]),
     )
-    unheard: Final = replace(INHERITED, unheeded=(Unheeded((AT_LISTENERS,), (), frozenset({"HTTP"})),))
-    some: Final = replace(INHERITED, unheeded=(Unheeded((TargetLevel(GATEWAY), AT_LISTENERS), ("a",)),))
+    unheard: Final = replace(
+        INHERITED, ignored=(IgnoredPart(levels=(AT_LISTENERS,), fields=(), protocols=frozenset({"HTTP"})),)
+    )
+    some: Final = replace(INHERITED, ignored=(IgnoredPart(levels=(TargetLevel(GATEWAY), AT_LISTENERS), fields=("a",)),))
 
     @pytest.mark.parametrize("found", [policy("p", on_http, a=1), policy("p", on_http)], ids=["with a field", "empty"])
     def test_all_of_it(self, found: Resource) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import MergeStrategy, TargetLevel, plain
-from kubectl_policy.profiles.merging import Joint, PortField, Unheeded
+from kubectl_policy.profiles.merging import IgnoredPart, PortField, SharedField
 from kubectl_policy.resolution.heeded import heeded, passed_over, without
 from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.surroundings import Surroundings
@@ -32,7 +32,9 @@ ON_LISTENERS: Final = (TargetLevel(GATEWAY, section=True),)
 ON_GATEWAYS: Final = (TargetLevel(GATEWAY),)
 HTTP, HTTPS = listener_at(L), listener_at(L, "HTTPS", 443)
 PORTS: Final = replace(
-    PATCHING, joint_fields=(Joint("ports", ("level",), "[n]"),), port_field=PortField("ports", "n", "all.of")
+    PATCHING,
+    shared_fields=(SharedField(field="ports", within=("level",), by="[n]"),),
+    port_field=PortField("ports", "n", "all.of"),
 )
 
 
@@ -44,7 +46,12 @@ def passing_over(
     profile: PolicyKindProfile = PATCHING,
 ) -> PolicyKindProfile:
     """A kind of which controllers pass over something."""
-    return replace(profile, unheeded=(Unheeded(levels, fields, frozenset(protocols.split()), frozenset(values)),))
+    return replace(
+        profile,
+        ignored=(
+            IgnoredPart(levels=levels, fields=fields, protocols=frozenset(protocols.split()), values=frozenset(values)),
+        ),
+    )
 
 
 def at_route(
@@ -198,7 +205,9 @@ class TestPorts:
 
     def test_what_is_lost_for_another_reason(self) -> None:
         """Is not the entry's doing."""
-        profile = replace(PORTS, joint_fields=(*PORTS.joint_fields, Joint("m", ("scopes",), "*")))
+        profile = replace(
+            PORTS, shared_fields=(*PORTS.shared_fields, SharedField(field="m", within=("scopes",), by="*"))
+        )
         found = at_route(profile, ("p", G, {"ports": self.spec["ports"], "x": None}), ("q", L, {"m": {}, "x": 1}))
         assert superseders(fates(found)["p", "x"]) == {"q"}
         other = replace(PORTS, strategy=MergeStrategy.ATOMIC_DEFAULTS)

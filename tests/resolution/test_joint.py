@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import Leaf, plain
-from kubectl_policy.profiles.merging import Joint
+from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.resolution.joint import closed, filled, only, opened, opened_fields, own_fields
 from kubectl_policy.resolution.traced import Beside, KeyedList, trace
 from tests.resolution.specs import set_by, source
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Traced
     from kubectl_policy.resolution.traced import Field
 
-SHARED = Joint("f", ("level",))
-FIELDS = Joint("f", ("level",), "*")
-PORTS = Joint("f", ("level",), "[port]")
-ENTRIES = Joint("f", ("level",), "ref.name")
+SHARED = SharedField(field="f", within=("level",))
+FIELDS = SharedField(field="f", within=("level",), by="*")
+PORTS = SharedField(field="f", within=("level",), by="[port]")
+ENTRIES = SharedField(field="f", within=("level",), by="ref.name")
 
 
-def by(joint: Joint, name: str, spec: Mapping[str, Json]) -> Traced:
+def by(joint: SharedField, name: str, spec: Mapping[str, Json]) -> Traced:
     """A spec as the policy of that name declares it, with one joint field taken apart."""
     return opened(trace(spec, source(name), [tuple(joint.field.split("."))]), [joint])
 
@@ -53,14 +53,14 @@ class TestOpened:
         ],
         ids=str,
     )
-    def test_of_one_policy_nothing_changes(self, joint: Joint, value: Json) -> None:
+    def test_of_one_policy_nothing_changes(self, joint: SharedField, value: Json) -> None:
         """Whatever stands there, its values are still the same."""
         spec: dict[str, Json] = {"f": value, "g": 1}
         assert plain(by(joint, "p", spec)) == {name: one for name, one in spec.items() if one is not None}
 
     def test_what_is_not_there_is_not_opened(self) -> None:
         """Nor what is inside of something that is no map."""
-        deep = Joint("f.g", ("level",))
+        deep = SharedField(field="f.g", within=("level",))
         for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
             assert opened(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
 
@@ -112,7 +112,7 @@ class TestOpened:
     )
     def test_entries_are_known_by_a_reference(self, reference: Json, entry: str | None) -> None:
         """Its namespace defaults to that of the policy; what names nothing is no entry."""
-        found = by(Joint("f", ("level",), "ref"), "p", {"f": {"ref": reference, "a": 1}})["f"]
+        found = by(SharedField(field="f", within=("level",), by="ref"), "p", {"f": {"ref": reference, "a": 1}})["f"]
         assert (None if isinstance(found, Leaf) else list(found)) == (entry and [entry])
 
 
@@ -142,7 +142,7 @@ class TestFilled:
         ],
         ids=str,
     )
-    def test_by_the_parts_of_a_field(self, joint: Joint, first: Json, later: Json, expected: Json) -> None:
+    def test_by_the_parts_of_a_field(self, joint: SharedField, first: Json, later: Json, expected: Json) -> None:
         """Each part from the first policy that has it; nothing at all says nothing."""
         merged = filled(by(joint, "p", {"f": first}), by(joint, "q", {"f": later}))
         both: Json = [{"port": 80, "a": 1, "b": 2}, {"port": 81}]
@@ -205,11 +205,11 @@ class TestFields:
     """Which joint fields come whole where, and which are put together."""
 
     joints = (
-        Joint("a", ("levels",), "*"),
-        Joint("a", ("level",), "*"),
-        Joint("a.b", ("level", "levels")),
-        Joint("c", ("scopes",)),
-        Joint("c.d", ("level", "scopes")),
+        SharedField(field="a", within=("levels",), by="*"),
+        SharedField(field="a", within=("level",), by="*"),
+        SharedField(field="a.b", within=("level", "levels")),
+        SharedField(field="c", within=("scopes",)),
+        SharedField(field="c.d", within=("level", "scopes")),
     )
 
     def test_each_place_has_its_own(self) -> None:
@@ -225,7 +225,7 @@ class TestFields:
         assert opened_fields(self.joints, "scopes") == [("c",), ("c", "d")]
 
     def test_what_another_policy_cannot_set_as_well(self) -> None:
-        """Joint fields that come whole on a level are claimed whole; those that do not, not at all."""
+        """SharedField fields that come whole on a level are claimed whole; those that do not, not at all."""
         spec = trace({"a": {"b": [1], "x": 1}, "c": {"d": [1], "e": 1}, "f": {"g": 1}}, source("p"), [("a",), ("c",)])
         assert own_fields(opened(spec, self.joints), self.joints) == [("c",), ("f", "g")]
         assert own_fields(spec, ()) == [("a",), ("c",), ("f", "g")]

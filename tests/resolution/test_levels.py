@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
-from kubectl_policy.profiles.merging import Inheritance, Joint, RouteChoice, Scope
+from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
 from kubectl_policy.resolution.levels import is_stacked, stack
 from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.surroundings import Surroundings
@@ -31,16 +31,16 @@ TOP, TOP_RULE = node("HTTPRoute", "top"), node("HTTPRoute", "top", "rule[0]")
 LOW, LOW_RULE = node("HTTPRoute", "low"), node("HTTPRoute", "low", "rule[0]")
 PATH: Final = (CLASS, GATEWAY_G, LISTENER, TOP, TOP_RULE, LOW, LOW_RULE)
 PATCHING: Final = replace(UNSAID, strategy=MergeStrategy.PATCH_DEFAULTS, same_level="first-wins", stanzas="none")
-ON_ROUTES: Final = Scope((TargetLevel(HTTP_ROUTE), TargetLevel(HTTP_ROUTE, section=True)))
-ON_LISTENERS: Final = Scope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"}))
+ON_ROUTES: Final = MergeScope((TargetLevel(HTTP_ROUTE), TargetLevel(HTTP_ROUTE, section=True)))
+ON_LISTENERS: Final = MergeScope((TargetLevel(GATEWAY, section=True),), frozenset({"HTTP"}))
 BY_ROUTES: Final = RouteChoice("example.com/inherit", {})
 
 
 def sharing(
-    *joints: Joint, scopes: tuple[Scope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
+    *joints: SharedField, scopes: tuple[MergeScope, ...] = (), strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS
 ) -> PolicyKindProfile:
     """A kind with joint fields and scopes."""
-    return replace(PATCHING, joint_fields=joints, scopes=scopes, strategy=strategy)
+    return replace(PATCHING, shared_fields=joints, scopes=scopes, strategy=strategy)
 
 
 def at_low(
@@ -60,7 +60,7 @@ def at_low(
     [
         (PATCHING, False),
         (replace(PATCHING, same_level="all-apply"), True),
-        (sharing(Joint("a", ("level",))), True),
+        (sharing(SharedField(field="a", within=("level",))), True),
         (sharing(scopes=(ON_ROUTES,)), True),
         (replace(PATCHING, route_choice=BY_ROUTES), True),
     ],
@@ -95,7 +95,7 @@ class TestLevels:
     )
     def test_who_shares_a_field(self, above: NodeRef, below: NodeRef, within: Within, *, together: bool) -> None:
         """The nearer one's comes first; other fields are merged field by field."""
-        found = at_low(sharing(Joint("f", (within,))), ("a", above, self.a), ("b", below, self.b))
+        found = at_low(sharing(SharedField(field="f", within=(within,))), ("a", above, self.a), ("b", below, self.b))
         assert plain(found.spec) == {"f": ["b", "a"] if together else ["b"], "m": {"x": 1, "y": 2}}
         assert names(found.members) == {"a", "b"}
         fate = fates(found)
@@ -106,31 +106,38 @@ class TestLevels:
 
     def test_a_map_comes_whole_or_by_its_fields(self) -> None:
         """Without more a joint field that is a map stands beside those of others; elsewhere it is a unit."""
-        beside = at_low(sharing(Joint("m", ("level",))), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        beside = at_low(sharing(SharedField(field="m", within=("level",))), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
         assert plain(beside.spec)["m"] == [{"y": 2}, {"x": 1, "y": 1}]
-        whole = at_low(sharing(Joint("m", ("scopes",), "*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        whole = at_low(
+            sharing(SharedField(field="m", within=("scopes",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
+        )
         assert plain(whole.spec)["m"] == {"y": 2}
         assert superseders(fates(whole)["a", "m.x"]) == {"b"}
-        by_field = at_low(sharing(Joint("m", ("level",), "*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
+        by_field = at_low(
+            sharing(SharedField(field="m", within=("level",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
+        )
         assert set_by(by_field.spec)["m.x"] == (1, "a")
 
     def test_unless_two_of_a_level_disagree(self) -> None:
         """Between levels nothing of the sort is asked."""
-        joint = Joint("m", ("level", "levels"), "*", ("y",))
+        joint = SharedField(field="m", within=("level", "levels"), by="*", unless=("y",))
         for where, expected in ((LOW, {"y": 2}), (TOP, {"x": 1, "y": 2})):
             found = at_low(sharing(joint), ("a", where, self.a), ("b", LOW_RULE, self.b))
             assert plain(found.spec)["m"] == expected
 
     def test_where_the_one_further_up_wins(self) -> None:
         """It does so on a level, too."""
-        profile = sharing(Joint("f", ("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
+        profile = sharing(SharedField(field="f", within=("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
         for below in (LISTENER, TOP):
             found = at_low(profile, ("a", GATEWAY_G, self.a), ("b", below, self.b))
             assert plain(found.spec) == {"f": ["a", "b"], "m": {"x": 1, "y": 1}}
 
-    def test_nested_joint_fields(self) -> None:
+    def test_nested_shared_fields(self) -> None:
         """The outer one's fields are not lost for the sake of the inner one."""
-        joints = (Joint("m", ("level", "levels"), "*"), Joint("m.l", ("level", "levels")))
+        joints = (
+            SharedField(field="m", within=("level", "levels"), by="*"),
+            SharedField(field="m.l", within=("level", "levels")),
+        )
         specs: tuple[dict[str, Json], ...] = ({"m": {"l": [1], "x": 1, "y": 1}}, {"m": {"l": [2], "y": 2}})
         for where in (TOP, LOW):
             found = at_low(sharing(*joints), ("a", where, specs[0]), ("b", LOW_RULE, specs[1]))
@@ -138,7 +145,9 @@ class TestLevels:
 
     def test_an_inner_field_of_one_that_comes_whole(self) -> None:
         """It comes whole with it."""
-        profile = sharing(Joint("m", ("level",), "*"), Joint("m.l", ("levels",)))
+        profile = sharing(
+            SharedField(field="m", within=("level",), by="*"), SharedField(field="m.l", within=("levels",))
+        )
         found = at_low(profile, ("a", TOP, {"m": {"l": [1], "x": 1}}), ("b", LOW, {"m": {"l": [2]}}))
         assert plain(found.spec) == {"m": {"l": [2]}}
 
@@ -164,7 +173,7 @@ class TestStrategies:
     )
     def test_of_the_kind(self, strategy: MergeStrategy, expected: dict[str, Json], members: str, rejected: str) -> None:
         """As for two policies that are folded."""
-        found = at_low(sharing(Joint("f", ("level",)), strategy=strategy), *self.policies)
+        found = at_low(sharing(SharedField(field="f", within=("level",)), strategy=strategy), *self.policies)
         assert plain(found.spec) == expected
         assert (names(found.members), names(found.rejected)) == (set(members), set(rejected))
         for fate in found.fates():
@@ -195,7 +204,7 @@ class TestStrategies:
 class TestRouteChoice:
     """A route says how its policies meet those on the routes that it leads to."""
 
-    joint = Joint("f", ("level", "levels"))
+    joint = SharedField(field="f", within=("level", "levels"))
     policies: Final[tuple[Policy, ...]] = (
         ("g", GATEWAY_G, {"f": ["g"], "x": 0, "z": 0}),
         ("a", TOP, {"f": ["a"], "x": 1, "y": 1}),
@@ -214,7 +223,7 @@ class TestRouteChoice:
         ],
     )
     def test_by_its_value(self, choice: Inheritance | None, shared: list[str], y: int) -> None:
-        """Joint fields are put together only where it says so; what is above the route is not its to say."""
+        """SharedField fields are put together only where it says so; what is above the route is not its to say."""
         profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
         found = at_low(profile, *self.policies, choices={TOP: choice} if choice else {})
         assert plain(found.spec) == {"f": shared, "x": 1, "y": y, "z": 0}
@@ -263,7 +272,11 @@ class TestRouteChoice:
 class TestScopes:
     """Policies are merged within a scope first, and only the outcomes of scopes meet."""
 
-    profile = sharing(Joint("f", ("scopes",)), Joint("h", ("level", "levels")), scopes=(ON_ROUTES, ON_LISTENERS))
+    profile = sharing(
+        SharedField(field="f", within=("scopes",)),
+        SharedField(field="h", within=("level", "levels")),
+        scopes=(ON_ROUTES, ON_LISTENERS),
+    )
     policies: Final[tuple[Policy, ...]] = (
         ("g", GATEWAY_G, {"f": ["g"], "h": ["g"], "x": 0}),
         ("l", LISTENER, {"f": ["l"], "h": ["l"], "y": 1}),

@@ -11,8 +11,8 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.merging import Joint
-from kubectl_policy.profiles.profile import Needed
+from kubectl_policy.profiles.merging import SharedField
+from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import gateway, gateway_class, namespace, node, policy, route, service, snapshot, target
 from tests.resolution.specs import names, set_by
@@ -79,9 +79,9 @@ class TestDisjoint:
         """And a joint field none that anybody has alone."""
         newer = policy("n", ON_G, age=2, m={"b": 2})
         assert refused(world(replace(DISJOINT, whole_fields=frozenset({"m"})), self.older, newer)) == {"n on g": "o m"}
-        shared = replace(DISJOINT, joint_fields=(Joint("m", ("level",), "*"),))
+        shared = replace(DISJOINT, shared_fields=(SharedField(field="m", within=("level",), by="*"),))
         assert refused(world(shared, self.older, policy("n", ON_G, age=2, m={"a": 2}))) == {}
-        elsewhere = replace(DISJOINT, joint_fields=(Joint("m", ("scopes",), "*"),))
+        elsewhere = replace(DISJOINT, shared_fields=(SharedField(field="m", within=("scopes",), by="*"),))
         assert refused(world(elsewhere, self.older, newer)) == {"n on g": "o m"}
 
     def test_a_policy_that_says_nothing_is_in_nobodys_way(self) -> None:
@@ -143,7 +143,7 @@ class TestCompeting:
 
     def needing(self, refusal: Refusal, *, competes: bool) -> PolicyKindProfile:
         """A kind that needs an object."""
-        need = Needed("spec.store", "", ("Secret",), optional=True, competes=competes)
+        need = RequiredObject(field="spec.store", group="", kinds=("Secret",), optional=True, competes=competes)
         return replace(DISJOINT, refusal=refusal, needs=(need,))
 
     policies: Final = (

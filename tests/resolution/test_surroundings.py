@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.merging import Inheritance, Joint, RouteChoice
+from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField
 from kubectl_policy.resolution.surroundings import route_choices, target_object
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import HTTP_ROUTE
@@ -133,7 +133,7 @@ class TestRouteChoices:
 class TestDelegatedRoutes:
     """Policies on a route that delegates, and on the one that it delegates to."""
 
-    joint = (Joint("l", ("levels",)),)
+    joint = (SharedField(field="l", within=("levels",)),)
 
     def asked(self, value: str) -> Analysis:
         """A policy on the route above, which makes a choice, one on the route below, and one on its rule."""
@@ -146,7 +146,7 @@ class TestDelegatedRoutes:
         over = http_route("top", passing("/a", to("low")), parents=[parent()], annotations={INHERIT: value})
         world = delegating(over, http_route("low", passing("/a/b", backend())), service("s"))
         objects = world.index.snapshot.resources
-        profile = replace(PATCHING, route_choice=CHOICE, joint_fields=self.joint, effective_targets=AT_RULES)
+        profile = replace(PATCHING, route_choice=CHOICE, shared_fields=self.joint, effective_targets=AT_RULES)
         return analyze(snapshot(*objects, *policies, complete=True), profiles=[profile])
 
     @pytest.mark.parametrize(

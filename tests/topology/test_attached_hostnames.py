@@ -93,7 +93,9 @@ def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
     lists = gateway_class(status={"supportedFeatures": [{"name": "Gateway"}]})
     assert names(found, world, lists) == ("a.b.example.com",)
     lacking = Implementation(
-        gateways_of=lambda name: GatewayProfile(UNISOLATED.unsupported_features if name else frozenset())
+        gateways_of=lambda name: GatewayProfile(
+            unsupported_features=UNISOLATED.unsupported_features if name else frozenset()
+        )
     )
     assert names(found, world, gateway_class(), implementation=lacking) == ("a.b.example.com",)
     assert names(found, world, implementation=lacking) == ()

@@ -543,7 +543,15 @@ class TestProfiles:
 
     def test_a_grant_may_be_required(self) -> None:
         """Unknown where not all ReferenceGrants were read."""
-        profile = DelegationProfile("example.com", frozenset(), "", None, "", grant_required=True, evidence=())
+        profile = DelegationProfile(
+            group="example.com",
+            controllers=frozenset(),
+            every_route="",
+            by_label=None,
+            inherit_matches="",
+            grant_required=True,
+            evidence=(),
+        )
         above, child = top(passing("/", to("c", "x"), to("c"))), http_route("c", passing("/"), namespace="x")
         objects = [gateway_class(), gateway(), above, child, http_route("c", passing("/"))]
 
@@ -567,9 +575,23 @@ class TestProfiles:
 
     def test_a_profile_for_all_controllers(self) -> None:
         """It holds beside those of known ones; of several readings of a reference the best counts."""
-        anyone = DelegationProfile("example.com", frozenset(), "", None, "", grant_required=True, evidence=())
+        anyone = DelegationProfile(
+            group="example.com",
+            controllers=frozenset(),
+            every_route="",
+            by_label=None,
+            inherit_matches="",
+            grant_required=True,
+            evidence=(),
+        )
         one = DelegationProfile(
-            "example.org", frozenset({CONTROLLER}), "*", None, "", grant_required=False, evidence=()
+            group="example.org",
+            controllers=frozenset({CONTROLLER}),
+            every_route="*",
+            by_label=None,
+            inherit_matches="",
+            grant_required=False,
+            evidence=(),
         )
         objects = [gateway_class(controller=CONTROLLER), gateway(), top(passing("/", to("c", "x")))]
         world_index = index(*objects, http_route("c", passing("/"), namespace="x"), complete=True)

@@ -118,7 +118,7 @@ def test_what_a_controller_lacks_is_lacking_on_its_gateways_alone() -> None:
         gateway_class("theirs", "example.org/gateway"),
     )
     found = (gateway("g"), gateway("far", class_name="theirs"), gateway("lost", class_name="unread"))
-    lacking = GatewayProfile(frozenset({TERMINATE_MODE}))
+    lacking = GatewayProfile(unsupported_features=frozenset({TERMINATE_MODE}))
     implementation = Implementation(
         gateways_of=lambda name: lacking if name == "example.com/gateway" else STANDARD_GATEWAYS
     )

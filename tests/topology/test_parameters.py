@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.profile import Switch
+from kubectl_policy.profiles.profile import EnablingField
 from kubectl_policy.topology.parameters import Parameters, enabled_on, parameters_of, unread_parameters, why_disabled
 from tests.build import crd, gateway, gateway_class, index, ref, resource
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SETTINGS: Final = GroupKind("example.com", "Settings")
 G: Final = ref("Gateway", "g")
-SWITCH: Final = Switch(SETTINGS, "retries.enable")
+ENABLING: Final = EnablingField(SETTINGS, "retries.enable")
 
 
 def settings(name: str, enable: Json = None, *, namespace: str = "default", **spec: Json) -> Resource:
@@ -142,20 +142,22 @@ class TestWhatWasNotRead:
         """The class if that was not read, else its parameters, then those of the Gateway; nothing that was read."""
         both = topology(of_class(), with_own(), complete=False)
         wanted = (settings("of-class", namespace="infra").ref, settings("own").ref)
-        assert unread_parameters(both, G, SWITCH) == wanted
-        assert unread_parameters(topology(gateway("g"), complete=False), G, SWITCH) == (ref("GatewayClass", "public"),)
-        assert unread_parameters(topology(complete=False), G, SWITCH) == (G,)
+        assert unread_parameters(both, G, ENABLING) == wanted
+        assert unread_parameters(topology(gateway("g"), complete=False), G, ENABLING) == (
+            ref("GatewayClass", "public"),
+        )
+        assert unread_parameters(topology(complete=False), G, ENABLING) == (G,)
         read = (settings("of-class", namespace="infra"), settings("own"))
-        assert unread_parameters(topology(of_class(), with_own(), *read, complete=False), G, SWITCH) == ()
-        assert unread_parameters(topology(of_class(), with_own()), G, SWITCH) == ()
+        assert unread_parameters(topology(of_class(), with_own(), *read, complete=False), G, ENABLING) == ()
+        assert unread_parameters(topology(of_class(), with_own()), G, ENABLING) == ()
 
     def test_what_decides(self) -> None:
         """What the class says does not matter where the Gateway's own parameters say something."""
         for said in (True, False):
             world = topology(of_class(), with_own(), settings("own", enable=said), complete=False)
-            assert unread_parameters(world, G, SWITCH) == ()
+            assert unread_parameters(world, G, ENABLING) == ()
         silent = topology(of_class(), with_own(), settings("own", other=1), complete=False)
-        assert unread_parameters(silent, G, SWITCH) == (settings("of-class", namespace="infra").ref,)
+        assert unread_parameters(silent, G, ENABLING) == (settings("of-class", namespace="infra").ref,)
 
 
 class TestSwitch:
@@ -164,13 +166,13 @@ class TestSwitch:
     @pytest.mark.parametrize("value", [True, 1, "yes", {"mode": "all"}, [1]], ids=str)
     def test_on(self, value: Json) -> None:
         """Any value that says something."""
-        assert enabled_on(topology(gateway_class(), with_own(), settings("own", value)), G, SWITCH) is True
+        assert enabled_on(topology(gateway_class(), with_own(), settings("own", value)), G, ENABLING) is True
 
     @pytest.mark.parametrize("value", [None, False, "", {}, []], ids=str)
     def test_off(self, value: Json) -> None:
         """No value, or an empty one, for routes as for the Gateway itself."""
         world = topology(gateway_class(), with_own(), settings("own", value))
-        assert enabled_on(world, G, SWITCH) is enabled_on(world, G, SWITCH, itself=True) is False
+        assert enabled_on(world, G, ENABLING) is enabled_on(world, G, ENABLING, itself=True) is False
 
     def test_the_gateway_beats_its_class(self) -> None:
         """In both directions."""
@@ -178,7 +180,7 @@ class TestSwitch:
             world = topology(
                 of_class(), with_own(), settings("of-class", below, namespace="infra"), settings("own", above)
             )
-            assert enabled_on(world, G, SWITCH) is above
+            assert enabled_on(world, G, ENABLING) is above
 
     @pytest.mark.parametrize(
         ("without", "itself", "expected"),
@@ -191,22 +193,22 @@ class TestSwitch:
     )
     def test_without_parameters(self, without: str, itself: bool, expected: bool) -> None:  # noqa: FBT001
         """A policy on a route is let through; one on the Gateway itself as the profile says."""
-        switch = SWITCH._replace(without="allowed" if without == "allowed" else "refused")
-        assert enabled_on(topology(gateway_class(), gateway("g")), G, switch, itself=itself) is expected
+        enabling = ENABLING._replace(without="allowed" if without == "allowed" else "refused")
+        assert enabled_on(topology(gateway_class(), gateway("g")), G, enabling, itself=itself) is expected
 
     def test_unknown(self) -> None:
         """What was not read might decide: the only parameters, or those that are laid over others."""
-        assert enabled_on(topology(of_class(), gateway("g"), complete=False), G, SWITCH) is None
-        assert enabled_on(topology(gateway("g"), complete=False), G, SWITCH, itself=True) is None
+        assert enabled_on(topology(of_class(), gateway("g"), complete=False), G, ENABLING) is None
+        assert enabled_on(topology(gateway("g"), complete=False), G, ENABLING, itself=True) is None
         for said in (True, False):
             below = settings("of-class", said, namespace="infra")
-            assert enabled_on(topology(of_class(), with_own(), below, complete=False), G, SWITCH) is None
+            assert enabled_on(topology(of_class(), with_own(), below, complete=False), G, ENABLING) is None
 
     def test_known_in_spite_of_what_was_not_read(self) -> None:
         """The Gateway's own parameters decide, whatever the class says."""
         for said in (True, False):
             world = topology(of_class(), with_own(), settings("own", said), complete=False)
-            assert enabled_on(world, G, SWITCH) is said
+            assert enabled_on(world, G, ENABLING) is said
 
 
 class TestWords:
@@ -239,5 +241,5 @@ class TestWords:
     )
     def test_with_the_objects_and_the_field(self, objects: list[Resource], expected: str) -> None:
         """And the Gateway, whose own parameters come last, as they decide."""
-        said = why_disabled(topology(*objects), G, SWITCH)
+        said = why_disabled(topology(*objects), G, ENABLING)
         assert said == (expected if expected.startswith("Gateway") else f"{expected} of Gateway default/g")

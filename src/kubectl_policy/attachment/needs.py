@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import Needed
+    from kubectl_policy.profiles.profile import RequiredObject
 
 
 class NeededObject(NamedTuple):
@@ -40,7 +40,7 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
     return next(_lacking(index, policy, profile.needs), None)
 
 
-def _lacking(index: Index, owner: Resource, needs: Iterable[Needed], whose: str = "") -> Iterator[Lacking]:
+def _lacking(index: Index, owner: Resource, needs: Iterable[RequiredObject], whose: str = "") -> Iterator[Lacking]:
     """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
     for need in needs:
         for found in _named(index, owner, need):
@@ -56,7 +56,7 @@ def _lacking(index: Index, owner: Resource, needs: Iterable[Needed], whose: str 
                 yield from _lacking(index, resource, need.through, f" of {resource.ref}") if resource else ()
 
 
-def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: Needed) -> bool:
+def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObject) -> bool:
     home = owner.ref.namespace
     if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
         return False
@@ -68,7 +68,7 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
     yield from _unread(index, policy, profile.needs)
 
 
-def _unread(index: Index, owner: Resource, needs: Iterable[Needed]) -> Iterator[NeededObject]:
+def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[NeededObject]:
     for need in needs:
         for found in _named(index, owner, need):
             if isinstance(found, str):
@@ -80,7 +80,7 @@ def _unread(index: Index, owner: Resource, needs: Iterable[Needed]) -> Iterator[
                 yield found
 
 
-def _named(index: Index, policy: Resource, need: Needed) -> Iterator[NeededObject | str]:
+def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[NeededObject | str]:
     """The objects that a policy names for a need, or why it names none."""
     references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field))
     if not references and not need.optional:
@@ -88,7 +88,7 @@ def _named(index: Index, policy: Resource, need: Needed) -> Iterator[NeededObjec
     return (_object(index, policy, need, reference) for reference in references)
 
 
-def _object(index: Index, policy: Resource, need: Needed, reference: Mapping[str, Json]) -> NeededObject | str:
+def _object(index: Index, policy: Resource, need: RequiredObject, reference: Mapping[str, Json]) -> NeededObject | str:
     kind, name = GroupKind(need.group, text_at(reference, "kind") or need.kinds[0]), text_at(reference, "name")
     if kind.kind not in need.kinds:
         return f"{need.field}.kind {kind.kind} is not one of {', '.join(need.kinds)}"

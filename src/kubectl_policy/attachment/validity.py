@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import Switch
+    from kubectl_policy.profiles.profile import EnablingField
     from kubectl_policy.topology import Topology
 
 _SIZE: Final = re.compile(r"([0-9]{1,9})([kmg]?)", re.IGNORECASE)
@@ -75,19 +75,19 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     invalid = topology.relations.why_ignored(NodeRef(target))
     if invalid:
         return Failure("target invalid", invalid.message, competes=True)
-    switch = profile.enabled_by
-    gateways = set(gateways_of(target, profile, topology)) if switch else ()
-    if switch is None or not gateways:
+    enabling = profile.enabled_by
+    gateways = set(gateways_of(target, profile, topology)) if enabling else ()
+    if enabling is None or not gateways:
         return None
     itself = target.group_kind not in ROUTES
-    if any(enabled_on(topology, one, switch, itself=itself) is not False for one in gateways):
+    if any(enabled_on(topology, one, enabling, itself=itself) is not False for one in gateways):
         return None
-    return Failure("not enabled", not_enabled(topology, switch, gateways), competes=True)
+    return Failure("not enabled", not_enabled(topology, enabling, gateways), competes=True)
 
 
-def not_enabled(topology: Topology, switch: Switch, gateways: Iterable[ObjectRef]) -> str:
+def not_enabled(topology: Topology, enabling: EnablingField, gateways: Iterable[ObjectRef]) -> str:
     """Why the parameters of some Gateways do not let a kind be used, in words."""
-    return "; ".join(why_disabled(topology, gateway, switch) for gateway in sorted(gateways))
+    return "; ".join(why_disabled(topology, gateway, enabling) for gateway in sorted(gateways))
 
 
 def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:

@@ -7,19 +7,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.implementation import ByLabel, DelegationProfile, GatewayProfile, Setting
+from kubectl_policy.profiles.implementation import ByLabel, ControllerSetting, DelegationProfile, GatewayProfile
 from kubectl_policy.profiles.merging import (
+    IgnoredPart,
     Inheritance,
-    Joint,
-    Listed,
+    ListedFields,
+    MergeScope,
     MergeStrategy,
     PortField,
     RouteChoice,
-    Scope,
+    SharedField,
     TargetLevel,
-    Unheeded,
 )
-from kubectl_policy.profiles.profile import TARGET_FIELDS, Needed, PolicyKindProfile, Switch
+from kubectl_policy.profiles.profile import TARGET_FIELDS, EnablingField, PolicyKindProfile, RequiredObject
 from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, StatusProfile
 
 if TYPE_CHECKING:
@@ -42,27 +42,32 @@ def levels_of(entries: Sequence[Mapping[str, Any]]) -> tuple[TargetLevel, ...]:
     )
 
 
-def joint_of(joint: Mapping[str, Any]) -> Joint:
+def shared_field_of(joint: Mapping[str, Any]) -> SharedField:
     """Fields that go together."""
-    return Joint(
-        joint["field"],
-        tuple(joint["within"]),
-        joint.get("by", ""),
-        tuple(joint.get("unless", ())),
-        joint.get("setting", ""),
-        joint.get("value", ""),
+    return SharedField(
+        field=joint["field"],
+        within=tuple(joint["within"]),
+        by=joint.get("by", ""),
+        unless=tuple(joint.get("unless", ())),
+        setting=joint.get("setting", ""),
+        value=joint.get("value", ""),
     )
 
 
-def scope_of(said: Mapping[str, Any]) -> Scope:
+def scope_of(said: Mapping[str, Any]) -> MergeScope:
     """Levels that merge among themselves only."""
-    return Scope(levels_of(said["levels"]), _protocols(said))
+    return MergeScope(levels_of(said["levels"]), _protocols(said))
 
 
-def unheeded_of(part: Mapping[str, Any]) -> Unheeded:
+def ignored_of(part: Mapping[str, Any]) -> IgnoredPart:
     """Fields that the controllers pass over at some levels."""
     values = frozenset(part.get("values", ()))
-    return Unheeded(levels_of(part["levels"]), tuple(part.get("fields", ())), _protocols(part), values)
+    return IgnoredPart(
+        levels=levels_of(part["levels"]),
+        fields=tuple(part.get("fields", ())),
+        protocols=_protocols(part),
+        values=values,
+    )
 
 
 def _protocols(part: Mapping[str, Any]) -> frozenset[str]:
@@ -76,7 +81,7 @@ def route_choice_of(choice: Mapping[str, Any]) -> RouteChoice:
         for value, means in choice["values"].items()
     }
     listed = choice.get("listed")
-    means = Listed(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
+    means = ListedFields(listed["below"], MergeStrategy(listed["strategy"])) if listed else None
     return RouteChoice(choice["annotation"], MappingProxyType(values), means)
 
 
@@ -90,8 +95,8 @@ def status_of(group_kind: GroupKind, fields: Mapping[str, Any]) -> StatusProfile
     placement = fields.get("placement", STANDARD_STATUS.placement)
     narrowed_by = fields.get("narrowedBy", STANDARD_STATUS.narrowed_by)
     said = StatusProfile(
-        placement,
-        narrowed_by,
+        placement=placement,
+        narrowed_by=narrowed_by,
         enforced_by=fields.get("enforcedBy", STANDARD_STATUS.enforced_by),
         affects=fields.get("affects", STANDARD_STATUS.affects),
         target_annotation=fields.get("targetAnnotation", "").replace("{kind}", group_kind.kind.lower()),
@@ -144,16 +149,16 @@ def _delegation(document: Mapping[str, Any]) -> DelegationProfile | None:
     fields = document["delegation"]
     label = fields.get("byLabel")
     return DelegationProfile(
-        document["group"],
-        frozenset(document.get("controllers", ())),
-        fields.get("everyRoute", ""),
-        ByLabel(GroupKind(label["group"], label["kind"]), label["label"], label.get("allNamespaces", ""))
+        group=document["group"],
+        controllers=frozenset(document.get("controllers", ())),
+        every_route=fields.get("everyRoute", ""),
+        by_label=ByLabel(GroupKind(label["group"], label["kind"]), label["label"], label.get("allNamespaces", ""))
         if label
         else None,
-        fields.get("inheritMatches", ""),
-        fields.get("grantRequired", True),
-        tuple(fields["evidence"]),
-        tuple((name, said["default"]) for name, said in document.get("settings", {}).items()),
+        inherit_matches=fields.get("inheritMatches", ""),
+        grant_required=fields.get("grantRequired", True),
+        evidence=tuple(fields["evidence"]),
+        settings=tuple((name, said["default"]) for name, said in document.get("settings", {}).items()),
     )
 
 
@@ -162,11 +167,11 @@ def _gateways(document: Mapping[str, Any]) -> GatewayProfile | None:
         return None
     fields = document["gateways"]
     return GatewayProfile(
-        frozenset(fields.get("unsupportedFeatures", ())),
-        frozenset(fields.get("addressTypes", ())),
-        fields.get("invalidParents", "served"),
-        tuple(fields.get("refusals", ())),
-        tuple(fields["evidence"]),
+        unsupported_features=frozenset(fields.get("unsupportedFeatures", ())),
+        address_types=frozenset(fields.get("addressTypes", ())),
+        invalid_parents=fields.get("invalidParents", "served"),
+        refusals=tuple(fields.get("refusals", ())),
+        evidence=tuple(fields["evidence"]),
     )
 
 
@@ -226,10 +231,10 @@ def _profile(
         empty_without=fields.get("emptyWithout", ""),
         object_fields=MappingProxyType(dict(fields.get("objectFields", {}))),
         whole_fields=frozenset(fields.get("wholeFields", ())),
-        joint_fields=tuple(joint_of(joint) for joint in fields.get("jointFields", ())),
+        shared_fields=tuple(shared_field_of(joint) for joint in fields.get("jointFields", ())),
         scopes=tuple(scope_of(scope) for scope in fields.get("scopes", ())),
         route_choice=route_choice_of(fields["routeChoice"]) if "routeChoice" in fields else None,
-        unheeded=tuple(unheeded_of(part) for part in fields.get("unheeded", ())),
+        ignored=tuple(ignored_of(part) for part in fields.get("unheeded", ())),
         port_field=port_field_of(fields["portField"]) if "portField" in fields else None,
         variants=_variants(group_kind, fields, origin),
         status=status_of(group_kind, fields.get("status", {})),
@@ -240,7 +245,10 @@ def _profile(
         notes=fields.get("notes", ""),
         approximate=fields.get("approximate", False),
         settings=MappingProxyType(
-            {name: Setting(said["default"], said["description"]) for name, said in fields.get("settings", {}).items()}
+            {
+                name: ControllerSetting(said["default"], said["description"])
+                for name, said in fields.get("settings", {}).items()
+            }
         ),
         origin=origin,
         delegation=of_all.delegation,
@@ -249,22 +257,22 @@ def _profile(
     )
 
 
-def _switch(said: Mapping[str, str]) -> Switch:
+def _switch(said: Mapping[str, str]) -> EnablingField:
     without = cast("Literal['allowed', 'refused']", said.get("without", "refused"))
-    return Switch(GroupKind(said["group"], said["kind"]), said["field"], without)
+    return EnablingField(GroupKind(said["group"], said["kind"]), said["field"], without)
 
 
-def _needed(need: Mapping[str, Any]) -> Needed:
-    return Needed(
-        need["field"],
-        need["group"],
-        tuple(need["kinds"]),
-        frozenset(need.get("clusterKinds", ())),
-        need.get("optional", False),
-        need.get("competes", False),
-        need.get("grantSetting", ""),
-        need.get("grantValue", ""),
-        tuple(_needed(further) for further in need.get("through", ())),
+def _needed(need: Mapping[str, Any]) -> RequiredObject:
+    return RequiredObject(
+        field=need["field"],
+        group=need["group"],
+        kinds=tuple(need["kinds"]),
+        cluster_kinds=frozenset(need.get("clusterKinds", ())),
+        optional=need.get("optional", False),
+        competes=need.get("competes", False),
+        grant_setting=need.get("grantSetting", ""),
+        grant_value=need.get("grantValue", ""),
+        through=tuple(_needed(further) for further in need.get("through", ())),
     )
 
 

@@ -32,6 +32,8 @@ _NOT_WRITTEN: Final = frozenset(
         "assumed",
     }
 )
+# What a file calls by another name.
+_NAMES: Final = {"policy_class": "class", "shared_fields": "joint_fields", "ignored": "unheeded"}
 # What a variant may change.
 _VARYING: Final = ("strategy", "chooser", "whole_fields")
 
@@ -61,7 +63,7 @@ def encode(profile: PolicyKindProfile) -> dict[str, Json]:
 
 def field_name(attribute: str) -> str:
     """What an attribute of a profile is called in a file: `policy_class` is `class`, `same_level` is `sameLevel`."""
-    first, *rest = attribute.removeprefix("policy_").split("_")
+    first, *rest = _NAMES.get(attribute, attribute).split("_")
     return first + "".join(map(str.capitalize, rest))
 
 

@@ -38,7 +38,7 @@ class GatewayProfile:
 STANDARD_GATEWAYS = GatewayProfile()
 
 
-class Setting(NamedTuple):
+class ControllerSetting(NamedTuple):
     """A setting of a controller that no manifest states: what holds unless a person says otherwise, and what it is."""
 
     default: str

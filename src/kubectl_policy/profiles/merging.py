@@ -71,7 +71,7 @@ class TargetLevel(NamedTuple):
         return node.object.group_kind == self.group_kind and bool(node.section) == self.section
 
 
-class Joint(NamedTuple):
+class SharedField(NamedTuple):
     """A field that does not come whole from one policy: `within` says among which policies it is put together.
 
     `by` says of what: each policy's list, appended, or its own value beside the others' (empty); each of the field's
@@ -95,7 +95,7 @@ class Joint(NamedTuple):
         return not self.setting or values.get(self.setting, "") == self.value
 
 
-class Scope(NamedTuple):
+class MergeScope(NamedTuple):
     """Levels whose policies are merged with each other; only the outcomes of scopes meet.
 
     With `protocols`, it is a scope below listeners of these alone.
@@ -110,7 +110,7 @@ class Scope(NamedTuple):
         return here and any(level.includes(node) for level in self.levels)
 
 
-class Unheeded(NamedTuple):
+class IgnoredPart(NamedTuple):
     """What controllers pass over: policies on some levels, or some fields of theirs.
 
     With `protocols`, it is passed over on paths by way of listeners of these alone; with `values`, fields are passed
@@ -124,7 +124,7 @@ class Unheeded(NamedTuple):
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
         """As for a scope."""
-        return Scope(self.levels, self.protocols).includes(node, protocol)
+        return MergeScope(self.levels, self.protocols).includes(node, protocol)
 
 
 class Inheritance(NamedTuple):
@@ -138,7 +138,7 @@ class Inheritance(NamedTuple):
     fields: frozenset[tuple[str, ...]] | None = None
 
 
-class Listed(NamedTuple):
+class ListedFields(NamedTuple):
     """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
 
     below: str
@@ -154,7 +154,7 @@ class RouteChoice(NamedTuple):
 
     annotation: str
     values: Mapping[str, Inheritance]
-    listed: Listed | None = None
+    listed: ListedFields | None = None
 
     def means(self, value: str) -> Inheritance | None:
         """What a value of the annotation means; None if it means nothing."""

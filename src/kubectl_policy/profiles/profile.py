@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Origin
-    from kubectl_policy.profiles.implementation import DelegationProfile, GatewayProfile, Setting
-    from kubectl_policy.profiles.merging import Joint, PortField, RouteChoice, Scope, TargetLevel, Unheeded
+    from kubectl_policy.profiles.implementation import ControllerSetting, DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.merging import (
+        IgnoredPart,
+        MergeScope,
+        PortField,
+        RouteChoice,
+        SharedField,
+        TargetLevel,
+    )
 
 
-class Switch(NamedTuple):
+class EnablingField(NamedTuple):
     """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there.
 
     Where a Gateway has no parameters of that kind at all, policies on routes are allowed; `without` says what holds of
@@ -49,7 +56,7 @@ KnownBy: TypeAlias = Literal["profile", "label", "shape"]
 TARGET_FIELDS: Final = ("spec.targetRef", "spec.targetRefs", "spec.targetSelectors")
 
 
-class Needed(NamedTuple):
+class RequiredObject(NamedTuple):
     """An object that a policy must refer to, or it is invalid: the field of the reference, its group and its kinds.
 
     There may be several, in lists. Without one that `competes`, a policy is invalid, and keeps others out all the same.
@@ -67,10 +74,10 @@ class Needed(NamedTuple):
     competes: bool = False
     grant_setting: str = ""
     grant_value: str = ""
-    through: tuple[Needed, ...] = ()
+    through: tuple[RequiredObject, ...] = ()
     grant_required: bool = True
 
-    def under(self, values: Mapping[str, str]) -> Needed:
+    def under(self, values: Mapping[str, str]) -> RequiredObject:
         """The need under settings, all of which are given."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
         return self._replace(grant_required=required, through=tuple(need.under(values) for need in self.through))
@@ -116,9 +123,9 @@ class PolicyKindProfile:
     target, has a Gateway, port, hostname and path in common with it.
 
     `whole_fields` are fields that come whole from one policy although they are maps or part of one: `limits.*` is every
-    entry of a map, `rules[name]` every element of a list, known by its `name`. `joint_fields` are put together from
+    entry of a map, `rules[name]` every element of a list, known by its `name`. `shared_fields` are put together from
     several; `scopes`, narrowest first, keep policies apart until each scope is merged (what is on no level of theirs is
-    the last one); `route_choice` is how a route says what becomes of its policies where it leads to routes; `unheeded`
+    the last one); `route_choice` is how a route says what becomes of its policies where it leads to routes; `ignored`
     is what controllers pass over; `port_field` holds settings for single ports. `list_keys` are the keys by which
     "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field. `empty_without`
     is the field without which a spec counts as empty, so that it replaces none further up. `variants` are the profiles
@@ -152,8 +159,8 @@ class PolicyKindProfile:
     global_namespace: str = ""
     empty_selector: EmptySelector = "everything"
     controllers: frozenset[str] = frozenset()
-    needs: tuple[Needed, ...] = ()
-    enabled_by: Switch | None = None
+    needs: tuple[RequiredObject, ...] = ()
+    enabled_by: EnablingField | None = None
     least_sizes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     when_invalid: WhenInvalid = "ignored"
     targets_exist: TargetsExist = "whenRead"
@@ -180,10 +187,10 @@ class PolicyKindProfile:
     empty_without: str = ""
     object_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     whole_fields: frozenset[str] = frozenset()
-    joint_fields: tuple[Joint, ...] = ()
-    scopes: tuple[Scope, ...] = ()
+    shared_fields: tuple[SharedField, ...] = ()
+    scopes: tuple[MergeScope, ...] = ()
     route_choice: RouteChoice | None = None
-    unheeded: tuple[Unheeded, ...] = ()
+    ignored: tuple[IgnoredPart, ...] = ()
     port_field: PortField | None = None
     map_fields: frozenset[str] = frozenset()
     variants: Mapping[GroupKind, PolicyKindProfile] = field(default_factory=lambda: MappingProxyType({}))
@@ -192,7 +199,7 @@ class PolicyKindProfile:
     evidence: tuple[str, ...] = ()
     notes: str = ""
     approximate: bool = False
-    settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, ControllerSetting] = field(default_factory=lambda: MappingProxyType({}))
     origin: Origin | None = None
     delegation: DelegationProfile | None = None
     gateways: GatewayProfile | None = None
@@ -206,14 +213,14 @@ class PolicyKindProfile:
         return MergeStrategy.NONE if self.policy_class == "direct" else MergeStrategy.ATOMIC_DEFAULTS
 
     @property
-    def apart(self) -> bool:
+    def all_apply(self) -> bool:
         """Whether several policies are in force beside each other; the settings of each then stand below its name."""
         return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"
 
     @property
     def by_listener(self) -> bool:
         """Whether what policies amount to may depend on the listener that requests come in by."""
-        return bool(self.scopes or self.unheeded or self.port_field)
+        return bool(self.scopes or self.ignored or self.port_field)
 
     @property
     def attaches_as_known(self) -> bool:
@@ -224,7 +231,7 @@ class PolicyKindProfile:
         """Whether a field, as its keys in the spec proper, is a security field or below one.
 
         In `security_fields` a `*` stands for any one key, so that `*` alone is every field. Where policies are kept
-        `apart`, the field is given without the policy's name.
+        so, the field is given without the policy's name.
         """
         return any(_begins_with(field, name.split(".")) for name in self.security_fields)
 
@@ -241,7 +248,7 @@ class PolicyKindProfile:
             self,
             controllers=frozenset(filled_in(controller, said) for controller in self.controllers),
             global_namespace=filled_in(self.global_namespace, said),
-            joint_fields=tuple(joint for joint in self.joint_fields if joint.holds(said)),
+            shared_fields=tuple(joint for joint in self.shared_fields if joint.holds(said)),
             needs=tuple(need.under(said) for need in self.needs),
             variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )

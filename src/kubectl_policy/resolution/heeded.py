@@ -27,7 +27,7 @@ _NOTHING: Final[Traced] = MappingProxyType({})
 def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
     """What counts of a contribution on a path by way of a listener, if it has one; None if nothing does."""
     spec, above = part.spec, _above(part, profile)
-    for unheeded in profile.unheeded:
+    for unheeded in profile.ignored:
         if unheeded.includes(part.source.target, listener.protocol if listener else ""):
             if not unheeded.fields:
                 return None

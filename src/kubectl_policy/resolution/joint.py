@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.profiles.merging import Joint, Within
+    from kubectl_policy.profiles.merging import SharedField, Within
     from kubectl_policy.resolution.traced import Field, Traced
 
 
 _NOWHERE: Final[Mapping[Field, Sequence[str]]] = MappingProxyType({})
 
 
-def opened(spec: Traced, joints: Sequence[Joint]) -> Traced:
+def opened(spec: Traced, joints: Sequence[SharedField]) -> Traced:
     """A spec in which every joint field is taken apart into what can come from different policies."""
     for joint in joints:
         spec = _opened(spec, field_of(joint), joint.by)
     return spec
 
 
-def field_of(joint: Joint) -> Field:
+def field_of(joint: SharedField) -> Field:
     """The path of keys of a joint field."""
     return tuple(joint.field.split("."))
 
 
-def own_fields(spec: Traced, joints: Sequence[Joint]) -> list[Field]:
+def own_fields(spec: Traced, joints: Sequence[SharedField]) -> list[Field]:
     """The fields of a spec that another policy on the level cannot set as well, each once."""
     shared, whole = opened_fields(joints, "level"), sorted(closed(joints, "level"))
     found = [field for field, _ in leaves(spec) if not _around(field, shared)]
@@ -44,13 +44,13 @@ def _around(field: Field, fields: Iterable[Field]) -> Field:
     return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
 
-def closed(joints: Sequence[Joint], within: Within) -> frozenset[Field]:
+def closed(joints: Sequence[SharedField], within: Within) -> frozenset[Field]:
     """The joint fields that come whole from one policy among those that meet here."""
     joined = {joint.field for joint in joints if within in joint.within}
     return frozenset(field_of(joint) for joint in joints if joint.field not in joined)
 
 
-def opened_fields(joints: Sequence[Joint], within: Within) -> list[Field]:
+def opened_fields(joints: Sequence[SharedField], within: Within) -> list[Field]:
     """The joint fields that are put together here, outermost first; those inside one that comes whole are not."""
     whole = closed(joints, within)
     found = {field_of(joint) for joint in joints if within in joint.within}

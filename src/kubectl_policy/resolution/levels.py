@@ -54,7 +54,7 @@ class _Level(NamedTuple):
 
 def is_stacked(profile: PolicyKindProfile) -> bool:
     """Whether a kind's policies are merged level by level; those of other kinds are folded one by one."""
-    joins = profile.joint_fields or profile.scopes or profile.route_choice
+    joins = profile.shared_fields or profile.scopes or profile.route_choice
     return bool(joins) or profile.same_level == "all-apply"
 
 
@@ -68,7 +68,7 @@ def stack(parts: Sequence[Contribution], profile: PolicyKindProfile, around: Sur
         scopes.setdefault(_scope_of(part, profile, around.listener), []).append(part)
     levels = [_scope(scopes[number], profile, around.choices) for number in sorted(scopes, reverse=True)]
     outcomes = tuple(ScopeOutcome(level.spec, level.members) for level in levels)
-    whole = closed(profile.joint_fields, "scopes")
+    whole = closed(profile.shared_fields, "scopes")
     spec: Traced = reduce(lambda broad, narrow: filled(narrow.spec, broad, whole), outcomes, {})
     members = frozenset(source for outcome in outcomes for source in outcome.members)
     rejected = frozenset(source for level in levels for source in level.rejected)
@@ -104,7 +104,7 @@ def _route(part: Contribution) -> ObjectRef | None:
 
 def _level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     """The policies of a level: the first one keeps what it says, the later ones fill what is left."""
-    joints = profile.joint_fields
+    joints = profile.shared_fields
     whole = closed(joints, "level")
     unless = {field_of(joint): joint.unless for joint in joints if joint.unless and "level" in joint.within}
     first, *later = [part.spec for part in _in_precedence(parts)]
@@ -134,10 +134,10 @@ def _below(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inh
         case _:
             pass
     joint = choice.joint if choice else None if profile.route_choice else strategy
-    spec = filled(*_pair(level.spec, below.spec, strategy), _joint_fields(profile))
+    spec = filled(*_pair(level.spec, below.spec, strategy), _shared_fields(profile))
     if joint:
-        together = filled(*_pair(level.spec, below.spec, joint), closed(profile.joint_fields, "levels"))
-        for field in opened_fields(profile.joint_fields, "levels"):
+        together = filled(*_pair(level.spec, below.spec, joint), closed(profile.shared_fields, "levels"))
+        for field in opened_fields(profile.shared_fields, "levels"):
             spec = filled(only(together, field), spec, {field})
     return _met(level, below, spec)
 
@@ -150,7 +150,7 @@ def _met(level: _Level, below: _Level, spec: Traced) -> _Level:
 
 def _by_field(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
     """What two levels amount to where a choice holds of some fields alone."""
-    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), _joint_fields(profile))
+    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), _shared_fields(profile))
     every = dict.fromkeys(field for part in (level.spec, below.spec) for field, _ in leaves(part))
     for field in every:
         chosen = next((part for end in range(len(field)) if _is_chosen(part := field[: end + 1], choice)), None)
@@ -160,8 +160,8 @@ def _by_field(level: _Level, below: _Level, profile: PolicyKindProfile, choice: 
     return spec
 
 
-def _joint_fields(profile: PolicyKindProfile) -> frozenset[Field]:
-    return frozenset(field_of(joint) for joint in profile.joint_fields)
+def _shared_fields(profile: PolicyKindProfile) -> frozenset[Field]:
+    return frozenset(field_of(joint) for joint in profile.shared_fields)
 
 
 def _is_chosen(field: Field, choice: Inheritance) -> bool:

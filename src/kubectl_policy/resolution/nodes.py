@@ -170,7 +170,7 @@ def _claims(policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> list
     if profile.same_level == "one-applies":
         return [""]
     parts = _contributions(policy, node, profile)
-    return [field_name(field) for part in parts for field in own_fields(part.spec, profile.joint_fields)]
+    return [field_name(field) for part in parts for field in own_fields(part.spec, profile.shared_fields)]
 
 
 def _contributions(

@@ -91,9 +91,9 @@ class Resolver:
         """Whether the controllers of a kind act on a path and heed it."""
         if profile.hostnames == "inside" and too_wide(self._topology, path):
             return False
-        switch = profile.enabled_by
-        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if switch else None
-        if gateway and switch and enabled_on(self._topology, gateway, switch) is False:
+        enabling = profile.enabled_by
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if enabling else None
+        if gateway and enabling and enabled_on(self._topology, gateway, enabling) is False:
             return False
         return controlled(self._topology, path, profile.controllers)
 

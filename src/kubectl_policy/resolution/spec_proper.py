@@ -109,13 +109,13 @@ def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) 
     if keeps_apart(profile, stanza.strategy):
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
-    traced = opened(trace(spec, source, whole), profile.joint_fields)
+    traced = opened(trace(spec, source, whole), profile.shared_fields)
     return Contribution(source, traced, stanza.strategy, stanza.field, empty)
 
 
 def keeps_apart(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:
     """Whether the settings of a policy stand below its name, because it is in force beside others."""
-    return profile.apart or strategy is MergeStrategy.ALL_APPLY
+    return profile.all_apply or strategy is MergeStrategy.ALL_APPLY
 
 
 def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
@@ -124,7 +124,7 @@ def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
     is joint is taken apart by what the profile says of it, and by nothing else.
     """
-    fields = profile.whole_fields | {joint.field for joint in profile.joint_fields}
+    fields = profile.whole_fields | {joint.field for joint in profile.shared_fields}
     if stanza in EXPERIMENTAL:
         below = stanza.removeprefix("spec.") + "."
         fields |= {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)}

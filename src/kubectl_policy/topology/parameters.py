@@ -10,7 +10,7 @@ from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, ObjectRef
-    from kubectl_policy.profiles.profile import Switch
+    from kubectl_policy.profiles.profile import EnablingField
     from kubectl_policy.topology.graph import Topology
 
 
@@ -41,14 +41,14 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     return Parameters(spec, any(topology.index.get(ref) for ref in named))
 
 
-def unread_parameters(topology: Topology, gateway: ObjectRef, switch: Switch) -> tuple[ObjectRef, ...]:
+def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: EnablingField) -> tuple[ObjectRef, ...]:
     """What was not read and may decide whether a kind may be used on a Gateway: parameters, or what may name some.
 
     What a class says does not matter where the Gateway's own parameters say something else.
     """
-    named = _named(topology, gateway, switch.group_kind)
-    own = _own(topology, gateway, switch.group_kind)
-    if own and value_at(topology.index.raw(own), f"spec.{switch.field}") not in (None, {}):
+    named = _named(topology, gateway, enabling.group_kind)
+    own = _own(topology, gateway, enabling.group_kind)
+    if own and value_at(topology.index.raw(own), f"spec.{enabling.field}") not in (None, {}):
         return ()
     return _unread(topology, [*_holders(topology, gateway), *named])
 
@@ -90,24 +90,24 @@ def _laid_over(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[
     return merged
 
 
-def enabled_on(topology: Topology, gateway: ObjectRef, switch: Switch, *, itself: bool = False) -> bool | None:
+def enabled_on(topology: Topology, gateway: ObjectRef, enabling: EnablingField, *, itself: bool = False) -> bool | None:
     """Whether a Gateway's parameters let a policy on a route be used, or (`itself`) one on the Gateway.
 
     None where that is unknown. A policy on a route is let through where there are no parameters.
     """
-    if unread_parameters(topology, gateway, switch):
+    if unread_parameters(topology, gateway, enabling):
         return None
-    found = parameters_of(topology, gateway, switch.group_kind)
-    if value_at(found.spec, switch.field) not in (None, False, "", {}, []):
+    found = parameters_of(topology, gateway, enabling.group_kind)
+    if value_at(found.spec, enabling.field) not in (None, False, "", {}, []):
         return True
-    return found.present is False and (not itself or switch.without == "allowed")
+    return found.present is False and (not itself or enabling.without == "allowed")
 
 
-def why_disabled(topology: Topology, gateway: ObjectRef, switch: Switch) -> str:
+def why_disabled(topology: Topology, gateway: ObjectRef, enabling: EnablingField) -> str:
     """Why the parameters of a Gateway do not let a kind be used, in words, with the objects and the field."""
-    field = f"spec.{switch.field}"
-    named = [str(ref) for ref in _named(topology, gateway, switch.group_kind)]
+    field = f"spec.{enabling.field}"
+    named = [str(ref) for ref in _named(topology, gateway, enabling.group_kind)]
     if not named:
-        return f"{gateway} has no {switch.group_kind.kind} that sets {field}"
-    value = value_at(parameters_of(topology, gateway, switch.group_kind).spec, switch.field)
+        return f"{gateway} has no {enabling.group_kind.kind} that sets {field}"
+    value = value_at(parameters_of(topology, gateway, enabling.group_kind).spec, enabling.field)
     return f"{field} is {'false' if value is False else 'not set'} in {' and '.join(named)} of {gateway}"

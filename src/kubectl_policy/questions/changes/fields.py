@@ -124,7 +124,7 @@ def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Fie
     return {
         found.field: _Named(
             found.name,
-            profile.is_security(found.field[1:] if profile.apart else found.field),
+            profile.is_security(found.field[1:] if profile.all_apply else found.field),
             EffectiveValue(found.leaf.value, found.leaf.source, found.leaf.removed),
         )
         for found in named_leaves(effective.spec, profile)

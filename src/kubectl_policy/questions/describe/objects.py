@@ -192,9 +192,9 @@ def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApp
         for gateway in (node.object for node in path if node.object.group_kind == GATEWAY and not node.section):
             for node in path:
                 for policy in analysis.resolver.policies_at(node):
-                    switch = analysis.registry.known(policy.ref.group_kind).enabled_by
-                    if switch and enabled_on(analysis.topology, gateway, switch) is False:
-                        why = why_disabled(analysis.topology, gateway, switch)
+                    enabling = analysis.registry.known(policy.ref.group_kind).enabled_by
+                    if enabling and enabled_on(analysis.topology, gateway, enabling) is False:
+                        why = why_disabled(analysis.topology, gateway, enabling)
                         yield NotApplying(policy.ref, node, f"not by way of {gateway}, since {why}")
 
 

@@ -69,7 +69,7 @@ def _scopes(analysis: Analysis, policy: ObjectRef, path: Path) -> Iterator[Scope
 
 
 def _part(policy: ObjectRef, scope: ScopeOutcome, profile: PolicyKindProfile) -> Event:
-    joint = [tuple(found.field.split(".")) for found in profile.joint_fields]
+    joint = [tuple(found.field.split(".")) for found in profile.shared_fields]
     holders: dict[tuple[str, ...], set[ObjectRef]] = {}
     for field, leaf in leaves(scope.spec):
         unit = next((other for other in joint if field[: len(other)] == other), field)
@@ -194,12 +194,12 @@ class _Report:
 
     def _off_somewhere(self, target: NodeRef) -> str:
         """Which Gateways of a target do not let the kind be used, in words; that is said of the whole target."""
-        switch, topology = self.profile.enabled_by, self.analysis.topology
-        if switch is None:
+        enabling, topology = self.profile.enabled_by, self.analysis.topology
+        if enabling is None:
             return ""
         gateways = set(gateways_of(target.object, self.profile, topology))
-        off = [gateway for gateway in gateways if enabled_on(topology, gateway, switch) is False]
-        return not_enabled(topology, switch, off)
+        off = [gateway for gateway in gateways if enabled_on(topology, gateway, enabling) is False]
+        return not_enabled(topology, enabling, off)
 
     @property
     def _excludes(self) -> bool:

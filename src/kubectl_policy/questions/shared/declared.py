@@ -53,7 +53,7 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
     of a kind apply, the settings of each stand below its name; that is left out, and so is a policy without settings.
     """
     for key, child in spec.items():
-        if not profile.apart or key != _policy_of(child):
+        if not profile.all_apply or key != _policy_of(child):
             yield from _below(child, (key,), field_name((key,)), profile)
         elif not isinstance(child, Leaf):
             for found in _entries(child, (), "", profile):

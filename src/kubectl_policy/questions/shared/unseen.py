@@ -141,12 +141,12 @@ def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
     """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
     deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
     for kind, path in kinds:
-        switch = analysis.registry.known(kind).enabled_by
+        enabling = analysis.registry.known(kind).enabled_by
         gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
-        if switch is None or gateway is None:
+        if enabling is None or gateway is None:
             continue
-        for ref in unread_parameters(analysis.topology, gateway, switch):
-            deciding.setdefault((ref, gateway, switch.field), set()).add(kind.kind)
+        for ref in unread_parameters(analysis.topology, gateway, enabling):
+            deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
     for (ref, gateway, field), names in deciding.items():
         whether = f"whether spec.{field} is set in the parameters of {gateway} is unknown"
         yield Unseen(str(ref), f"{whether}; only then does this count: {', '.join(sorted(names))}", _ADD)

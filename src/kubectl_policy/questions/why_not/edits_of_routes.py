@@ -154,9 +154,9 @@ def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
 def enable_kind(case: Case, _: Reason) -> Iterator[Edit]:
     """The parameters of Gateways have the field that lets the kind be used, where it is one that is true or false."""
     index = case.analysis.index
-    for switch in filter(None, [case.profile.enabled_by]):
-        path = steps(f"spec.{switch.field}")
-        schema = case.schema_at(switch.group_kind, path)
-        for found in index.of_kind(switch.group_kind):
+    for enabling in filter(None, [case.profile.enabled_by]):
+        path = steps(f"spec.{enabling.field}")
+        schema = case.schema_at(enabling.group_kind, path)
+        for found in index.of_kind(enabling.group_kind):
             if text_at(schema, "type") == "boolean" or value_on(found.raw, path) is False:
                 yield from case.change(altered(found, (path, True)))

@@ -27,10 +27,10 @@ def no_outcome(analysis: Analysis, policy: ObjectRef, path: Path, node: NodeRef)
     """Why a policy that is attached to a node of a path does not count at the end of the path."""
     profile, kind = analysis.registry.known(policy.group_kind), policy.kind
     gateway = next((one.object for one in path if one.object.group_kind == GATEWAY), None)
-    switch = profile.enabled_by if gateway else None
+    enabling = profile.enabled_by if gateway else None
     wide = too_wide(analysis.topology, path) if profile.hostnames == "inside" else ""
-    if gateway and switch and enabled_on(analysis.topology, gateway, switch) is False:
-        return Reason("not-enabled", why_disabled(analysis.topology, gateway, switch), gateway)
+    if gateway and enabling and enabled_on(analysis.topology, gateway, enabling) is False:
+        return Reason("not-enabled", why_disabled(analysis.topology, gateway, enabling), gateway)
     if not controlled(analysis.topology, path, profile.controllers):
         ours = " or ".join(sorted(profile.controllers))
         what = str(gateway) if gateway else "this path"

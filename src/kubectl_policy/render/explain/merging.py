@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.merging import Inheritance, Joint
+    from kubectl_policy.profiles.merging import Inheritance, SharedField
 
 _REFUSED: Final = "the other one is refused"
 _ABOVE: Final[Mapping[MergeStrategy, str]] = {
@@ -153,10 +153,10 @@ _WITHIN: Final = {
 
 def joint_words(profile: PolicyKindProfile) -> tuple[str, ...]:
     """What is put together from several policies."""
-    return tuple(_joint(joint) for joint in profile.joint_fields)
+    return tuple(_joint(joint) for joint in profile.shared_fields)
 
 
-def _joint(joint: Joint) -> str:
+def _joint(joint: SharedField) -> str:
     entries = f"elements by their {joint.by[1:-1]}" if joint.by.startswith("[") else f"entries by {joint.by}"
     of = {"": "what each policy says", "*": "its fields, each from one policy"}.get(joint.by, entries)
     among = either([_WITHIN[within] for within in joint.within])
@@ -191,12 +191,12 @@ def _inheritance(means: Inheritance) -> str:
     return _ABOVE[means.strategy] + joint + first
 
 
-def unheeded_words(profile: PolicyKindProfile) -> tuple[str, ...]:
+def ignored_words(profile: PolicyKindProfile) -> tuple[str, ...]:
     """What controllers pass over."""
     return tuple(
         f"{listed(part.fields) if part.fields else 'policies'}{_where_it_is(part.values)} "
         f"on {levels_words(part.levels)}{_below(part.protocols)}"
-        for part in profile.unheeded
+        for part in profile.ignored
     )
 
 

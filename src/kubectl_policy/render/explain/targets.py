@@ -123,11 +123,11 @@ def needs_words(profile: PolicyKindProfile) -> str:
 
 def switch_words(profile: PolicyKindProfile) -> str:
     """What the parameters of a Gateway must say."""
-    switch = profile.enabled_by
-    if switch is None:
+    enabling = profile.enabled_by
+    if enabling is None:
         return ""
-    without = "; a Gateway without one is taken to have it" if switch.without == "allowed" else ""
-    return f"{switch.field}, in the {switch.group_kind.kind} that is the Gateway's parameters{without}"
+    without = "; a Gateway without one is taken to have it" if enabling.without == "allowed" else ""
+    return f"{enabling.field}, in the {enabling.group_kind.kind} that is the Gateway's parameters{without}"
 
 
 def sizes_words(profile: PolicyKindProfile) -> str:

@@ -87,7 +87,7 @@ def _passed_over(fate: Fate, group: InForce) -> str:
     port_field = group.profile.port_field
     target = fate.source.target
     altogether = any(
-        not part.fields and any(level.includes(target) for level in part.levels) for part in group.profile.unheeded
+        not part.fields and any(level.includes(target) for level in part.levels) for part in group.profile.ignored
     )
     if port_field and not altogether and fate.field.startswith(f"{port_field.field}["):
         return "it is for another port"
