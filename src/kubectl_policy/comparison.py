@@ -139,7 +139,7 @@ class StateComparison:
             self._differing[kind] = frozenset(
                 node
                 for node in self.nodes_with(kind)
-                if not _stands_alike(one.standing(node, kind), other.standing(node, kind))
+                if not _ranked_alike(one.ranked(node, kind), other.ranked(node, kind))
             )
         return self._differing[kind]
 
@@ -238,7 +238,7 @@ def _without_backend(path: Path) -> Iterator[Path]:
         yield path[:-rule]
 
 
-def _stands_alike(one: Sequence[tuple[Resource, int, object]], other: Sequence[tuple[Resource, int, object]]) -> bool:
+def _ranked_alike(one: Sequence[tuple[Resource, int, object]], other: Sequence[tuple[Resource, int, object]]) -> bool:
     return len(one) == len(other) and all(
         mine[0].ref == theirs[0].ref and same_object(mine[0], theirs[0]) and mine[1:] == theirs[1:]
         for mine, theirs in zip(one, other, strict=True)

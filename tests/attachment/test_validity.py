@@ -227,7 +227,7 @@ def test_the_gateways_of_a_target() -> None:
 
 
 class TestInvalidTarget:
-    """Gateways that controllers pass over take no policies."""
+    """Gateways that controllers ignore take no policies."""
 
     passing = Implementation(
         gateways_of=lambda name: GatewayProfile(invalid_parents="passedOver") if name == OURS else STANDARD_GATEWAYS

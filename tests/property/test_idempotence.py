@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
-from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
 from kubectl_policy.resolution.strategies import merge
 from kubectl_policy.resolution.traced import keyed, patched, trace

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
-from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
-from kubectl_policy.resolution.strategies import fold, lay_over, merge
+from kubectl_policy.resolution.strategies import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.choices import merging_profiles
 from tests.property.rfc7386 import PATCHES, SPECS
@@ -40,7 +40,7 @@ def test_one_challenger_alone_is_what_it_declares(
 ) -> None:
     """Whatever it would merge with."""
     alone = declares("p", spec, strategy, empty=empty)
-    assert lay_over([alone], profile) == layer(alone)
+    assert fold_by_challenger([alone], profile) == layer(alone)
 
 
 @given(spec=st.one_of(SPECS, documents(nulls=False)), strategy=STRATEGIES, profile=merging_profiles())

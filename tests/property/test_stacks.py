@@ -12,9 +12,9 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, pl
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.levels import stack
-from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.path_context import PathContext
+from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.resolution.strategies import fold
-from kubectl_policy.resolution.surroundings import Surroundings
 from tests.property.answers import answers
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
 from tests.property.strategies import worlds
@@ -52,7 +52,7 @@ def test_without_more_to_say_a_stack_is_a_fold(
     strategy = MergeStrategy.PATCH_OVERRIDES if overrides else MergeStrategy.PATCH_DEFAULTS
     profile = replace(PATCHING, whole_fields=whole, strategy=strategy)
     parts = brought(profile, found)
-    folded, piled = fold(parts, "bottom-up"), stack(parts, profile, Surroundings())
+    folded, piled = fold(parts, "bottom-up"), stack(parts, profile, PathContext())
     assert piled.spec == folded.spec
     assert (piled.members, piled.rejected) == (folded.members, folded.rejected)
     (scope,) = piled.scopes
@@ -65,11 +65,11 @@ def test_every_declared_field_has_a_fate(
 ) -> None:
     """Whatever a kind chooses, and some of the policies are refused; who is passed over is beaten by nobody."""
     parts = brought(profile, found)
-    around = refusing(source("older"), *(part.source for part in parts[len(parts) - out :])) if out else Surroundings()
-    effective = resolve(PLACES, profile, parts, around._replace(listener=listener_at(PLACES[2], protocol)))
+    context = refusing(source("older"), *(part.source for part in parts[len(parts) - out :])) if out else PathContext()
+    effective = resolve(PLACES, profile, parts, context._replace(listener=listener_at(PLACES[2], protocol)))
     _check_fates(effective)
     _check_sources(effective)
-    assert not effective.members & (effective.rejected | effective.unheard)
+    assert not effective.members & (effective.rejected | effective.ignored_sources)
 
 
 def _check_fates(effective: EffectivePolicy) -> None:
@@ -89,7 +89,7 @@ def _check_fates(effective: EffectivePolicy) -> None:
             assert not own or fate.source in effective.instead[1]
         if fate.state == "effective":
             assert fate.value in ({}, []) or in_force[fate.field].source == fate.source
-        if fate.source in effective.unheard and fate.source not in effective.rejected:
+        if fate.source in effective.ignored_sources and fate.source not in effective.rejected:
             assert fate.state == "unheeded"
 
 
@@ -125,7 +125,7 @@ def test_one_policy_alone_means_what_it_says(spec: dict[str, Json], profile: Pol
     """However its fields are taken apart, if nothing of it is passed over."""
     alone = replace(profile, ignored=(), port_field=None)
     (part,) = brought(alone, [(place, spec)])
-    effective = resolve(PLACES, alone, (part,), Surroundings())
+    effective = resolve(PLACES, alone, (part,), PathContext())
     expected: dict[str, Json] = {"default/p0": spec} if alone.all_apply else spec
     assert plain(effective.spec) == expected
     assert effective.policies_in_force() == {part.source.object}

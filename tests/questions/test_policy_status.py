@@ -392,7 +392,7 @@ class TestFailures:
 
 
 class TestInvalidGateways:
-    """Gateways that controllers pass over."""
+    """Gateways that controllers ignore."""
 
     passing = replace(
         kind(StatusProfile(placement="parents", narrowed_by="policies", conditions=MORE)),

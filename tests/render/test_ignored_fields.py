@@ -1,4 +1,4 @@
-"""What controllers pass over, in words and in data: of the built-in kinds of which that is known."""
+"""What controllers ignore, in words and in data: of the built-in kinds of which that is known."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class TestListenerPolicy:
         """It has no effect, for nobody's sake, also if there may be more below."""
         answer = describe_policy(world(self.controller, self.http, self.wide, complete=complete), self.http.ref)
         text = told(answer)
-        assert "listener http has no effect: controllers pass over all that it says there" in text
-        assert "1s in effect nowhere controllers pass it over" in text
+        assert "listener http has no effect: controllers ignore all that it says there" in text
+        assert "1s in effect nowhere controllers ignore it" in text
         data = loaded(answer)
         assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": []}, [])
         assert [(field["unheededOn"], field["superseded"], field["rejected"]) for field in data["fields"]] == [
@@ -100,7 +100,7 @@ class TestListenerPolicy:
         text = told(answer)
         assert "is enforced in part, on 1 of its 2 paths" in text
         # By way of the listener for HTTP nothing, by way of the other one all but a field.
-        assert text.count("controllers pass it over") == 3
+        assert text.count("controllers ignore it") == 3
         assert answer.enforcement.state == "PartiallyEnforced"
         assert "0/2" in to_text(render(answer, "wide", View()), 200)
 
@@ -109,9 +109,9 @@ class TestListenerPolicy:
         analysis = world(self.controller, self.http, self.wide)
         beside = told(describe(analysis, node("Gateway", "g", "http")))
         assert "instead of 1s, ListenerPolicy default/on-http → Gateway default/g, listener http" in beside
-        assert "(controllers pass it over here)" in beside
+        assert "(controllers ignore it here)" in beside
         alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
-        assert "of ListenerPolicy default/on-http → Gateway default/g, listener http (controllers pass it" in told(
+        assert "of ListenerPolicy default/on-http → Gateway default/g, listener http (controllers ignore it" in told(
             alone
         )
         (group,) = loaded(alone)["inForce"]
@@ -143,7 +143,7 @@ class TestRateLimitPolicy:
     def test_of_the_policy(self) -> None:
         """It is enforced but for that."""
         answer = describe_policy(world(self.controller, self.wide, self.mine), self.mine.ref)
-        assert "rateLimit.dryRun false in effect nowhere controllers pass it over" in told(answer)
+        assert "rateLimit.dryRun false in effect nowhere controllers ignore it" in told(answer)
         assert "is enforced in part" in told(answer)
         assert {field["field"]: field["unheededOn"] for field in loaded(answer)["fields"]} == {
             "rateLimit.dryRun": [1, 2],

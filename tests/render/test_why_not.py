@@ -1,4 +1,4 @@
-"""What controllers pass over, refuse everywhere, or take from elsewhere, in words; no reason names a wrong winner."""
+"""What controllers ignore, refuse everywhere, or take from elsewhere, in words; no reason names a wrong winner."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             HARBOUR,
             (
                 "without effect: default.httpSettings.streamIdleTimeout 5s of ListenerPolicy platform/old-clients "
-                "→ Gateway platform/harbour, listener http (controllers pass it over here)"
+                "→ Gateway platform/harbour, listener http (controllers ignore it here)"
             ),
         ),
         (
@@ -107,7 +107,7 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             route("comments", "newsroom"),
             (
                 "instead of false, RateLimitPolicy newsroom/writers → HTTPRoute newsroom/comments "
-                "(controllers pass it over here)"
+                "(controllers ignore it here)"
             ),
         ),
         (
@@ -141,7 +141,7 @@ def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
         (
             "kgateway",
             "ListenerPolicy platform/old-clients",
-            "→ Gateway platform/harbour, listener http has no effect: controllers pass over all that it says there.\n",
+            "→ Gateway platform/harbour, listener http has no effect: controllers ignore all that it says there.\n",
         ),
         ("kgateway", "ListenerPolicy platform/house", "is for another port on listener https only\n"),
         ("kgateway", "ListenerPolicy platform/house", "an entry of perPort stands instead on listener http only\n"),
@@ -155,7 +155,7 @@ def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
         (
             NGINX,
             "RateLimitPolicy newsroom/writers",
-            "controllers pass it over\n",
+            "controllers ignore it\n",
         ),
         (
             NGINX,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.nodes import Refusal
+from kubectl_policy.resolution.path_context import PathContext
+from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
-from kubectl_policy.resolution.surroundings import Surroundings
 from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node
 from tests.resolution.specs import source
@@ -29,7 +29,7 @@ def resolved(
     *parts: Contribution, profile: PolicyKindProfile = UNSAID, target: dict[str, Json] | None = None
 ) -> EffectivePolicy:
     """What the contributions amount to at the route."""
-    return resolve(PATH, profile, parts, Surroundings(target_object={"spec": target or {}}))
+    return resolve(PATH, profile, parts, PathContext(target_object={"spec": target or {}}))
 
 
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
@@ -43,9 +43,9 @@ def listener_at(at: NodeRef, protocol: str = "HTTP", port: int | None = 80) -> L
     return Listener(at, "spec.listeners[0]", at.object, protocol, port, "", terminates=True, raw={})
 
 
-def refusing(holder: Source, *refused: Source) -> Surroundings:
+def refusing(holder: Source, *refused: Source) -> PathContext:
     """A policy keeps some others out on its target."""
-    return Surroundings({source: Refusal(holder.object, holder.target) for source in refused})
+    return PathContext({source: Refusal(holder.object, holder.target) for source in refused})
 
 
 def fates(effective: EffectivePolicy) -> dict[tuple[str, str], Fate]:

@@ -9,8 +9,8 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.meeting import resolve
-from kubectl_policy.resolution.strategies import lay_over
+from kubectl_policy.resolution.resolve import resolve
+from kubectl_policy.resolution.strategies import fold_by_challenger
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.specs import declares, layer, names, set_by
@@ -46,14 +46,14 @@ class TestReplacing:
     @pytest.mark.parametrize("strategy", REPLACING)
     def test_whatever_is_above_it(self, profile: PolicyKindProfile, strategy: str) -> None:
         """An established override is no more than another policy here, and nobody is refused."""
-        merged = lay_over(three("Atomic overrides", "None", strategy), profile)
+        merged = fold_by_challenger(three("Atomic overrides", "None", strategy), profile)
         assert outcome(merged) == ({"all": "bottom", "lower": "bottom", "bottom": "bottom"}, {"bottom"})
         assert merged.rejected == frozenset()
 
     def test_alone(self, profile: PolicyKindProfile) -> None:
         """What declares nothing is left is what it declares, even if it would patch."""
         only = declares("p", {"a": 1}, PATCH, empty=True)
-        assert lay_over([only], profile) == layer(only)
+        assert fold_by_challenger([only], profile) == layer(only)
 
 
 @pytest.mark.parametrize("profile", [EVERY, CLOSEST], ids=["every", "closest"])
@@ -61,9 +61,11 @@ def test_an_empty_challenger_replaces_nothing(profile: PolicyKindProfile) -> Non
     """What is above it holds, as if it were not there; with nothing above it there is only what it declares."""
     *above, bottom = three(PATCH, PATCH, "Atomic defaults")
     hollow = replace(bottom, empty=True)
-    assert lay_over([*above, hollow], profile) == lay_over(above, profile)
-    assert lay_over([hollow], profile) == layer(hollow)
-    assert names(lay_over([*above, replace(hollow, strategy=above[0].strategy)], profile).members) >= {"bottom"}
+    assert fold_by_challenger([*above, hollow], profile) == fold_by_challenger(above, profile)
+    assert fold_by_challenger([hollow], profile) == layer(hollow)
+    assert names(fold_by_challenger([*above, replace(hollow, strategy=above[0].strategy)], profile).members) >= {
+        "bottom"
+    }
 
 
 class TestEvery:
@@ -71,14 +73,14 @@ class TestEvery:
 
     def test_all_of_them(self) -> None:
         """The closest one patches the one above it in turn."""
-        assert outcome(lay_over(three(PATCH, PATCH, PATCH), EVERY)) == (
+        assert outcome(fold_by_challenger(three(PATCH, PATCH, PATCH), EVERY)) == (
             {"all": "bottom", "upper": "middle", "top": "top", "lower": "bottom", "bottom": "bottom"},
             {"top", "middle", "bottom"},
         )
 
     def test_one_above_it_that_replaces(self) -> None:
         """Each one chooses for itself: of the topmost nothing is left."""
-        assert outcome(lay_over(three(PATCH, "Atomic defaults", "Strategic merge"), EVERY)) == (
+        assert outcome(fold_by_challenger(three(PATCH, "Atomic defaults", "Strategic merge"), EVERY)) == (
             {"all": "bottom", "upper": "middle", "lower": "bottom", "bottom": "bottom"},
             {"middle", "bottom"},
         )
@@ -90,7 +92,7 @@ class TestClosest:
     @pytest.mark.parametrize("middle", [PATCH, "Strategic merge", *REPLACING])
     def test_whatever_that_one_chooses_for_itself(self, middle: str) -> None:
         """No chains: what is above the closest one does not come down."""
-        assert outcome(lay_over(three(PATCH, middle, PATCH), CLOSEST)) == (
+        assert outcome(fold_by_challenger(three(PATCH, middle, PATCH), CLOSEST)) == (
             {"all": "bottom", "upper": "middle", "lower": "bottom", "bottom": "bottom"},
             {"middle", "bottom"},
         )
@@ -111,19 +113,19 @@ class TestMergeParents:
         """Then it stands alone."""
         elsewhere = replace(EVERY, merge_parents=(TargetLevel(GATEWAY, section=True),))
         for profile in (elsewhere, replace(elsewhere, merges_with="closest")):
-            assert names(lay_over(self._parts(PATCH), profile).members) == {"bottom"}
+            assert names(fold_by_challenger(self._parts(PATCH), profile).members) == {"bottom"}
 
     @pytest.mark.parametrize("middle", [PATCH, "Atomic defaults"])
     def test_the_one_between_is_passed_over(self, middle: str) -> None:
         """A rule merges with the Gateway's policy, not with the route's."""
         for profile in (EVERY, CLOSEST):
-            merged = lay_over(self._parts(middle), replace(profile, merge_parents=self.gateways))
+            merged = fold_by_challenger(self._parts(middle), replace(profile, merge_parents=self.gateways))
             assert names(merged.members) == {"top", "bottom"}
 
     def test_any_of_several_levels(self) -> None:
         """The closest of them."""
         levels = (TargetLevel(GATEWAY), TargetLevel(HTTP_ROUTE))
-        assert names(lay_over(self._parts(PATCH), replace(CLOSEST, merge_parents=levels)).members) == {
+        assert names(fold_by_challenger(self._parts(PATCH), replace(CLOSEST, merge_parents=levels)).members) == {
             "middle",
             "bottom",
         }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import Source, plain
-from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.resolve import resolve
 from tests.build import node
 from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved
 from tests.resolution.specs import declares, set_by, source

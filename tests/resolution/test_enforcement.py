@@ -182,7 +182,7 @@ class TestBeaten:
         assert verdict(world(refusing, found, other, to_admin, profile=replacing)) == ("Conflicted", ["q"])
 
 
-class TestPassedOver:
+class TestIgnored:
     """Controllers pass over a policy, or some of its fields."""
 
     on_http: Final = target("g", section="http")
@@ -191,7 +191,7 @@ class TestPassedOver:
         gateway("two", listener("http"), listener("https", "HTTPS", 443)),
         route("two", parents=[{"group": GATEWAY_API, "kind": "Gateway", "name": "two"}]),
     )
-    unheard: Final = replace(
+    silenced: Final = replace(
         INHERITED, ignored=(IgnoredPart(levels=(AT_LISTENERS,), fields=(), protocols=frozenset({"HTTP"})),)
     )
     some: Final = replace(INHERITED, ignored=(IgnoredPart(levels=(TargetLevel(GATEWAY), AT_LISTENERS), fields=("a",)),))
@@ -200,23 +200,23 @@ class TestPassedOver:
     def test_all_of_it(self, found: Resource) -> None:
         """It has no effect, and nobody beats it; so it is also beside others that are in force."""
         above = policy("q", target("g"), a=2)
-        assert verdict(world(found, profile=self.unheard)) == ("NoEffect", [])
-        both = world(above, found, profile=self.unheard)
+        assert verdict(world(found, profile=self.silenced)) == ("NoEffect", [])
+        both = world(above, found, profile=self.silenced)
         assert (verdict(both), verdict(both, "q")) == (("NoEffect", []), ("Enforced", []))
 
     def test_on_some_paths(self) -> None:
         """Elsewhere it counts."""
-        analysis = world(*self.two, policy("p", *self.sections, a=1), profile=self.unheard)
+        analysis = world(*self.two, policy("p", *self.sections, a=1), profile=self.silenced)
         assert verdict(analysis) == ("PartiallyEnforced", [])
         outcomes = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
-        assert [len(outcome.unheard) for outcome in outcomes] == [1, 0]
+        assert [len(outcome.ignored_sources) for outcome in outcomes] == [1, 0]
 
     def test_on_some_paths_and_beaten_on_the_others(self) -> None:
         """Then who beats it there does so everywhere."""
         above, found = policy("q", target("two"), overrides={"a": 2}), policy("p", *self.sections, age=2, a=1)
-        assert verdict(world(*self.two, above, found, profile=self.unheard)) == ("Overridden", ["q"])
+        assert verdict(world(*self.two, above, found, profile=self.silenced)) == ("Overridden", ["q"])
         refusing = policy("q", self.sections[1], age=1, mode="None", a=2)
-        assert verdict(world(*self.two, refusing, found, profile=self.unheard)) == ("Conflicted", ["q"])
+        assert verdict(world(*self.two, refusing, found, profile=self.silenced)) == ("Conflicted", ["q"])
 
     def test_some_of_its_fields(self) -> None:
         """The others count."""
@@ -227,8 +227,8 @@ class TestPassedOver:
         assert verdict(world(above, policy("p", self.on_http, a=1, b=1), profile=self.some)) == ("Overridden", ["q"])
 
     def test_what_is_refused_is_in_conflict(self) -> None:
-        """Although nobody would have heeded it."""
-        one = replace(self.unheard, same_level="one-applies")
+        """Although nobody would have looked at it."""
+        one = replace(self.silenced, same_level="one-applies")
         older, newer = (policy(name, self.on_http, age=age, a=1) for age, name in enumerate("op"))
         assert verdict(world(older, newer, profile=one)) == ("Conflicted", ["o"])
         assert verdict(world(older, newer, profile=one), "o") == ("NoEffect", [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.resolution.meeting import resolve
+from kubectl_policy.resolution.resolve import resolve
 from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved, superseders
 from tests.resolution.specs import declares, leaf_at, names, set_by, source
 
@@ -153,28 +153,28 @@ class TestRefused:
         declares("c", {"x": 3, "z": 3}, "Patch overrides", at="h"),
     )
     out: Final = source("c", overrides=True, at="h")
-    around: Final = refusing(source("b", at="h"), out)
+    context: Final = refusing(source("b", at="h"), out)
 
     def test_nothing_of_them_is_in_force(self) -> None:
         """Not even their overrides; the others merge as if they were not there."""
-        found = resolve(PATH, UNSAID, self.parts, self.around)
+        found = resolve(PATH, UNSAID, self.parts, self.context)
         assert set_by(found.spec) == {"x": (2, "b"), "y": (1, "a")}
         assert (names(found.members), found.rejected, found.kept_out) == (
             {"a", "b"},
             frozenset({self.out}),
-            self.around.refused,
+            self.context.refused,
         )
         assert {one.name for one in found.policies_in_force()} == {"a", "b"}
 
     def test_every_field_of_theirs_is_rejected_for_the_one_that_applies_there(self) -> None:
         """It is the policy on the same target, not what else is in force on the path."""
-        found = fates(resolve(PATH, UNSAID, self.parts, self.around))
+        found = fates(resolve(PATH, UNSAID, self.parts, self.context))
         for field in ("x", "z"):
             assert (found["c", field].state, superseders(found["c", field])) == ("rejected", {"b"})
 
     def test_a_conflict_in_the_merge_is_another_matter(self) -> None:
         """Strategy None refuses for whoever is established."""
         parts = (declares("n", {"x": 0}, "None", at="f"), *self.parts[1:])
-        found = fates(resolve(PATH, UNSAID, parts, self.around))
+        found = fates(resolve(PATH, UNSAID, parts, self.context))
         assert (found["b", "x"].state, superseders(found["b", "x"])) == ("rejected", {"n"})
         assert (found["c", "x"].state, superseders(found["c", "x"])) == ("rejected", {"b"})

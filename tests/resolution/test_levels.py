@@ -10,8 +10,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
 from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
 from kubectl_policy.resolution.levels import is_stacked, stack
-from kubectl_policy.resolution.meeting import resolve
-from kubectl_policy.resolution.surroundings import Surroundings
+from kubectl_policy.resolution.path_context import PathContext
+from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, superseders
@@ -52,7 +52,7 @@ def at_low(
     """What policies amount to at the rule of the lower route, given from the root on, and of one node as they fold."""
     parts = tuple(brings(name, spec, where, profile) for name, where, spec in policies)
     said = {route.object: choice for route, choice in (choices or {}).items()}
-    return resolve(PATH, profile, parts, Surroundings(listener=listener_at(LISTENER, protocol), choices=said))
+    return resolve(PATH, profile, parts, PathContext(listener=listener_at(LISTENER, protocol), choices=said))
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ class TestScopes:
     def test_without_a_listener_there_is_no_protocol(self) -> None:
         """A listener's policies are then in the last scope."""
         parts = [brings(name, spec, where, self.profile) for name, where, spec in self.policies[:2]]
-        found = stack(parts, self.profile, Surroundings())
+        found = stack(parts, self.profile, PathContext())
         assert [names(scope.members) for scope in found.scopes] == [{"g", "l"}]
 
     def test_what_is_on_no_level_is_the_last_scope(self) -> None:

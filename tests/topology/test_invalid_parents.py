@@ -183,7 +183,7 @@ class TestAccepted:
         return found[0].status, found[0].reason, found[0].message
 
     def test_references_of_listeners_count(self) -> None:
-        """Where controllers pass over what is invalid; elsewhere a missing certificate does not matter."""
+        """Where controllers ignore what is invalid; elsewhere a missing certificate does not matter."""
         remark = ("ListenersNotValid", "not valid: listener tls")
         assert self.accepted(tls()) == ("False", *remark)
         assert self.accepted(tls(), listener()) == ("True", *remark)

@@ -205,7 +205,7 @@ def test_a_section_of_https_is_heeded_but_for_what_belongs_to_the_port() -> None
 
 
 def test_what_became_of_every_policy() -> None:
-    """One of every fate; the one that controllers pass over has been beaten by nobody."""
+    """One of every fate; the one that controllers ignore has been beaten by nobody."""
     assert states(analyze(world())) == {
         "BackendConfigPolicy sailings/patience": ("Enforced", []),
         "BackendConfigPolicy sailings/protection": ("PartiallyEnforced", ["sailings/patience"]),

@@ -36,7 +36,7 @@ class Attachment:
     target of a kind that no API serves. Where a filter of a route names the policy, `declared` says so; if that filter
     may not name the policy's kind, it is a "filter unsupported". What applies to one backend of a rule alone, which no
     node of the hierarchy stands for, is "not computed". A target is "invalid" if it is a Gateway that
-    controllers pass over, being invalid. A policy is "not enabled" where the parameters of every Gateway
+    controllers ignore, being invalid. A policy is "not enabled" where the parameters of every Gateway
     of the target say so; a "target overlaps" if some route of the policy shares requests with one that it does not
     target. A policy that `competes` keeps others out of the target although it has failed.
     """

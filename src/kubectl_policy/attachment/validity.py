@@ -125,7 +125,7 @@ def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Coll
 
 
 def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:
-    """Why the controllers pass over parents of a route, or of routes that delegate to it, although these are theirs."""
+    """Why the controllers ignore parents of a route, or of routes that delegate to it, although these are theirs."""
     for above in topology.relations.delegating_routes(route):
         for parent in parent_refs(topology.index, above, topology.index.raw(above)):
             found = topology.relations.why_ignored(NodeRef(parent.object))

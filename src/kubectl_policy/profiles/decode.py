@@ -60,7 +60,7 @@ def scope_of(said: Mapping[str, Any]) -> MergeScope:
 
 
 def ignored_of(part: Mapping[str, Any]) -> IgnoredPart:
-    """Fields that the controllers pass over at some levels."""
+    """Fields that the controllers ignore at some levels."""
     values = frozenset(part.get("values", ()))
     return IgnoredPart(
         levels=levels_of(part["levels"]),

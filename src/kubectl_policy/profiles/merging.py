@@ -111,10 +111,10 @@ class MergeScope(NamedTuple):
 
 
 class IgnoredPart(NamedTuple):
-    """What controllers pass over: policies on some levels, or some fields of theirs.
+    """What controllers ignore: policies on some levels, or some fields of theirs.
 
-    With `protocols`, it is passed over on paths by way of listeners of these alone; with `values`, fields are passed
-    over where they have one of these, as JSON writes them.
+    With `protocols`, it is ignored on paths by way of listeners of these alone; with `values`, fields are
+    ignored where they have one of these, as JSON writes them.
     """
 
     levels: tuple[TargetLevel, ...]

@@ -126,7 +126,7 @@ class PolicyKindProfile:
     entry of a map, `rules[name]` every element of a list, known by its `name`. `shared_fields` are put together from
     several; `scopes`, narrowest first, keep policies apart until each scope is merged (what is on no level of theirs is
     the last one); `route_choice` is how a route says what becomes of its policies where it leads to routes; `ignored`
-    is what controllers pass over; `port_field` holds settings for single ports. `list_keys` are the keys by which
+    is what controllers ignore; `port_field` holds settings for single ports. `list_keys` are the keys by which
     "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field. `empty_without`
     is the field without which a spec counts as empty, so that it replaces none further up. `variants` are the profiles
     that hold instead at effective targets of some kinds.

@@ -29,8 +29,8 @@ class Fate:
 
     `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
     the whole spec, instead.
-    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: controllers pass it over,
-    for nobody's sake. `by_port`: what `superseded_by` say of the path's port stands instead.
+    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers
+    ignore it, for nobody's sake. `by_port`: what `superseded_by` say of the path's port stands instead.
     """
 
     field: str
@@ -46,10 +46,10 @@ class EffectivePolicy(NamedTuple):
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
     conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
-    keeps out. `unheeded` are fields that controllers pass over here, `unheard` those of which nothing counts here, even
-    if they declare no field. `scopes` are the parts of which the spec is made, broadest first. `instead` is a field,
-    and who says something of the path's port, which stands instead of that field. `doubts` name what the answer rests
-    on without knowing it.
+    keeps out. `ignored_fields` are those that the controllers ignore here, `ignored_sources` those of which nothing
+    counts here, even if they declare no field. `scopes` are the parts of which the spec is made, broadest first.
+    `instead` is a field, and who says something of the path's port, which stands instead of that field. `doubts` name
+    what the answer rests on without knowing it.
     """
 
     path: Path
@@ -60,8 +60,8 @@ class EffectivePolicy(NamedTuple):
     rejected: frozenset[Source]
     doubts: frozenset[Doubt] = frozenset()
     kept_out: Mapping[Source, Refusal] = _NOBODY
-    unheeded: frozenset[tuple[Source, Field]] = frozenset()
-    unheard: frozenset[Source] = frozenset()
+    ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
+    ignored_sources: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()
     instead: tuple[Field, frozenset[Source]] = ((), frozenset())
 
@@ -92,7 +92,7 @@ class EffectivePolicy(NamedTuple):
         name = field_name(field)
         if leaf.source in self.rejected:
             return Fate(name, leaf.value, leaf.source, "rejected", self._winners_over(leaf.source))
-        if (leaf.source, field) in self.unheeded:
+        if (leaf.source, field) in self.ignored_fields:
             return Fate(name, leaf.value, leaf.source, "unheeded")
         found, around = self._place(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.

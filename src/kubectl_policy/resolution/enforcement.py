@@ -42,7 +42,7 @@ class Enforcement:
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
     nothing below it to affect, or only to what another controller acts on; or that no route names in a filter, as one
-    may for its kind; or controllers pass over all that it says. Without any attachment that holds:
+    may for its kind; or the controllers ignore all that it says. Without any attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). `by` are the policies, or
     objects with fields of their own, that beat it. `idle` are paths below its targets on which no traffic runs.
@@ -91,14 +91,14 @@ class _Share(NamedTuple):
     """What a policy has of one outcome: whether it is in force, and what beats it.
 
     `refused` is whether all that it brings is refused for a conflict; None if it brings nothing that counts. It is
-    `unheard` if it brings something that controllers pass over, and nothing else.
+    `ignored` if it brings something that the controllers ignore, and nothing else.
     """
 
     in_force: bool
     refused: bool | None
     loses: bool
     beaten_by: frozenset[ObjectRef]
-    unheard: bool
+    ignored: bool
 
 
 def _share(policy: ObjectRef, effective: EffectivePolicy) -> _Share:
@@ -110,12 +110,12 @@ def _share(policy: ObjectRef, effective: EffectivePolicy) -> _Share:
     held = [(fate.field, fate.value) for fate in fates if fate.state == "effective"]
     lost = [fate for fate in fates if (fate.field, fate.value) not in held]
     sources = {part.source for part in effective.contributions if part.source.object == policy}
-    counting = sources - (effective.unheard - effective.rejected)
-    unheard = bool(sources) and not counting
-    whole: frozenset[ObjectRef] = frozenset() if policy in in_force or unheard else in_force
+    counting = sources - (effective.ignored_sources - effective.rejected)
+    ignored = bool(sources) and not counting
+    whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
     beaten_by = frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole
     refused = counting <= effective.rejected if counting else None
-    return _Share(policy in in_force, refused, bool(lost), beaten_by, unheard)
+    return _Share(policy in in_force, refused, bool(lost), beaten_by, ignored)
 
 
 def _state(shares: Collection[_Share]) -> EnforcementState:
@@ -123,7 +123,7 @@ def _state(shares: Collection[_Share]) -> EnforcementState:
         return "Enforced"
     if any(share.in_force for share in shares):
         return "PartiallyEnforced"
-    if all(share.unheard for share in shares):
+    if all(share.ignored for share in shares):
         return "NoEffect"
     refused = [share.refused for share in shares if share.refused is not None]
     return "Conflicted" if refused and all(refused) else "Overridden"

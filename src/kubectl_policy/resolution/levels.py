@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.resolution.joint import closed, field_of, filled, only, opened_fields
+from kubectl_policy.resolution.combined import combined_fields, field_of, only_field, whole_among, with_defaults
 from kubectl_policy.resolution.traced import leaves
 from kubectl_policy.topology.references import ROUTES
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import Inheritance
+    from kubectl_policy.resolution.path_context import PathContext
     from kubectl_policy.resolution.strategies import Contribution
-    from kubectl_policy.resolution.surroundings import Surroundings
     from kubectl_policy.resolution.traced import Field, Source, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
@@ -58,18 +58,18 @@ def is_stacked(profile: PolicyKindProfile) -> bool:
     return bool(joins) or profile.same_level == "all-apply"
 
 
-def stack(parts: Sequence[Contribution], profile: PolicyKindProfile, around: Surroundings) -> Stack:
+def stack(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> Stack:
     """The contributions of a path in the order of the fold, scope by scope, as one spec.
 
     What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
     """
     scopes: dict[int, list[Contribution]] = {}
     for part in parts:
-        scopes.setdefault(_scope_of(part, profile, around.listener), []).append(part)
-    levels = [_scope(scopes[number], profile, around.choices) for number in sorted(scopes, reverse=True)]
+        scopes.setdefault(_scope_of(part, profile, context.listener), []).append(part)
+    levels = [_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
     outcomes = tuple(ScopeOutcome(level.spec, level.members) for level in levels)
-    whole = closed(profile.shared_fields, "scopes")
-    spec: Traced = reduce(lambda broad, narrow: filled(narrow.spec, broad, whole), outcomes, {})
+    whole = whole_among(profile.shared_fields, "scopes")
+    spec: Traced = reduce(lambda broad, narrow: with_defaults(narrow.spec, broad, whole), outcomes, {})
     members = frozenset(source for outcome in outcomes for source in outcome.members)
     rejected = frozenset(source for level in levels for source in level.rejected)
     return Stack(spec, members, rejected, outcomes)
@@ -105,10 +105,10 @@ def _route(part: Contribution) -> ObjectRef | None:
 def _level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
     """The policies of a level: the first one keeps what it says, the later ones fill what is left."""
     joints = profile.shared_fields
-    whole = closed(joints, "level")
+    whole = whole_among(joints, "level")
     unless = {field_of(joint): joint.unless for joint in joints if joint.unless and "level" in joint.within}
     first, *later = [part.spec for part in _in_precedence(parts)]
-    spec = reduce(lambda merged, spec: filled(merged, spec, whole, unless), later, first)
+    spec = reduce(lambda merged, spec: with_defaults(merged, spec, whole, unless), later, first)
     members = frozenset(part.source for part in parts)
     return _Level(parts[0].source.target.object, spec, members, empty=all(part.empty for part in parts))
 
@@ -134,11 +134,11 @@ def _below(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inh
         case _:
             pass
     joint = choice.joint if choice else None if profile.route_choice else strategy
-    spec = filled(*_pair(level.spec, below.spec, strategy), _shared_fields(profile))
+    spec = with_defaults(*_pair(level.spec, below.spec, strategy), _shared_fields(profile))
     if joint:
-        together = filled(*_pair(level.spec, below.spec, joint), closed(profile.shared_fields, "levels"))
-        for field in opened_fields(profile.shared_fields, "levels"):
-            spec = filled(only(together, field), spec, {field})
+        together = with_defaults(*_pair(level.spec, below.spec, joint), whole_among(profile.shared_fields, "levels"))
+        for field in combined_fields(profile.shared_fields, "levels"):
+            spec = with_defaults(only_field(together, field), spec, {field})
     return _met(level, below, spec)
 
 
@@ -150,13 +150,13 @@ def _met(level: _Level, below: _Level, spec: Traced) -> _Level:
 
 def _by_field(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
     """What two levels amount to where a choice holds of some fields alone."""
-    spec = filled(*_pair(level.spec, below.spec, profile.default_strategy), _shared_fields(profile))
+    spec = with_defaults(*_pair(level.spec, below.spec, profile.default_strategy), _shared_fields(profile))
     every = dict.fromkeys(field for part in (level.spec, below.spec) for field, _ in leaves(part))
     for field in every:
         chosen = next((part for end in range(len(field)) if _is_chosen(part := field[: end + 1], choice)), None)
         if chosen:
-            first, later = _pair(only(level.spec, chosen), only(below.spec, chosen), choice.strategy)
-            spec = filled(first or later, spec, {chosen})
+            first, later = _pair(only_field(level.spec, chosen), only_field(below.spec, chosen), choice.strategy)
+            spec = with_defaults(first or later, spec, {chosen})
     return spec
 
 

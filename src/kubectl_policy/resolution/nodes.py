@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kubectl_policy.resolution.joint import own_fields
+from kubectl_policy.resolution.combined import unshared_fields
 from kubectl_policy.resolution.precedence import filters_first, in_order, on_one_node, order_unknown, same_level_of
 from kubectl_policy.resolution.spec_proper import contribution_of, stanzas_of
 from kubectl_policy.resolution.traced import Source, field_name
@@ -100,7 +100,7 @@ class Nodes:
         on = (self._attached, self._claims)
         return sorted({node for held in on for node, kinds in held.items() if kind in kinds})
 
-    def standing(self, node: NodeRef, profile: PolicyKindProfile) -> list[tuple[Resource, int, Refusal | None]]:
+    def ranked(self, node: NodeRef, profile: PolicyKindProfile) -> list[tuple[Resource, int, Refusal | None]]:
         """All that decides what the policies of a kind bring to a node.
 
         These are the policies in their order of precedence, each with the place of the filter that names it (0: none)
@@ -170,7 +170,7 @@ def _claims(policy: Resource, node: NodeRef, profile: PolicyKindProfile) -> list
     if profile.same_level == "one-applies":
         return [""]
     parts = _contributions(policy, node, profile)
-    return [field_name(field) for part in parts for field in own_fields(part.spec, profile.shared_fields)]
+    return [field_name(field) for part in parts for field in unshared_fields(part.spec, profile.shared_fields)]
 
 
 def _contributions(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution.meeting import resolve
 from kubectl_policy.resolution.nodes import Nodes
+from kubectl_policy.resolution.path_context import PathContext, route_choices, target_object
 from kubectl_policy.resolution.precedence import filters_above
-from kubectl_policy.resolution.surroundings import Surroundings, route_choices, target_object
+from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.topology import on_path, too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.parameters import enabled_on
@@ -54,10 +54,10 @@ class Resolver:
         """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
         return self._nodes.of_kind(kind)
 
-    def standing(self, node: NodeRef, kind: GroupKind) -> list[tuple[Resource, int, Refusal | None]]:
+    def ranked(self, node: NodeRef, kind: GroupKind) -> list[tuple[Resource, int, Refusal | None]]:
         """All that decides what a kind's policies bring to a node; where it is the same, so is what they bring."""
         profile = self._registry.profile_of(kind)
-        return self._nodes.standing(node, profile) if profile else []
+        return self._nodes.ranked(node, profile) if profile else []
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
         """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
@@ -134,12 +134,12 @@ class Resolver:
             (listener.protocol, listener.port) if listener else None,
         )
         if key not in self._merged:
-            around = Surroundings(
+            context = PathContext(
                 refused,
                 target_object(self._topology, path[-1], profile),
                 listener,
                 route_choices(self._topology, profile.route_choice, (part.source.target for part in contributions)),
             )
-            self._merged[key] = resolve(path, profile, contributions, around)
+            self._merged[key] = resolve(path, profile, contributions, context)
         known = self._merged[key]
         return known if known.path == path else known.on(path)

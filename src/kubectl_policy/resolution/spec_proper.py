@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy.model.fields import mapping_at, text_at, value_at
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.profile import TARGET_FIELDS
-from kubectl_policy.resolution.joint import opened
+from kubectl_policy.resolution.combined import taken_apart
 from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import trace
 
@@ -106,14 +106,14 @@ def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) 
     spec = _without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
     empty = bool(profile.empty_without) and not value_at(spec, profile.empty_without)
     whole = _whole(profile, stanza.field)
-    if keeps_apart(profile, stanza.strategy):
+    if stands_below_name(profile, stanza.strategy):
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
-    traced = opened(trace(spec, source, whole), profile.shared_fields)
+    traced = taken_apart(trace(spec, source, whole), profile.shared_fields)
     return Contribution(source, traced, stanza.strategy, stanza.field, empty)
 
 
-def keeps_apart(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:
+def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:
     """Whether the settings of a policy stand below its name, because it is in force beside others."""
     return profile.all_apply or strategy is MergeStrategy.ALL_APPLY
 

@@ -87,23 +87,23 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Merged:
     return reduce(_step_down, layers)
 
 
-def lay_over(contributions: Sequence[Contribution], profile: PolicyKindProfile) -> Merged:
+def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKindProfile) -> Merged:
     """The contributions of a path, least specific first and at least one, where each challenger chooses.
 
     The most specific one replaces all that is above it or, if it says so, patches it: every policy above, each of which
     chooses in turn, or the closest one alone (`merges_with`), whatever that one chooses for itself. Policies on levels
-    that the kind does not merge with are passed over (Envoy Gateway, `mergeType`: api/v1alpha1/shared_types.go).
+    that the kind does not merge with are left out (Envoy Gateway, `mergeType`: api/v1alpha1/shared_types.go).
     """
     *above, nearest = contributions
     if above and nearest.empty and not nearest.strategy.patches_above:
-        return lay_over(above, profile)
+        return fold_by_challenger(above, profile)
     layer = _layer(nearest)
     levels = profile.merge_parents
     parents = [part for part in above if not levels or any(level.includes(part.source.target) for level in levels)]
     if not nearest.strategy.patches_above or not parents:
         return layer
     closest = profile.merges_with == "closest"
-    base = _layer(parents[-1]) if closest else lay_over(parents, profile)
+    base = _layer(parents[-1]) if closest else fold_by_challenger(parents, profile)
     return Merged(base.specs + layer.specs, nearest.strategy, base.members | layer.members, empty=layer.empty)
 
 

@@ -48,7 +48,7 @@ class KeyedList(dict[str, "Leaf | Traced"]):
     """A list whose elements are known by a key: a merge takes each of them for itself, in the order of the list."""
 
 
-class Beside(KeyedList):
+class CollectedValues(KeyedList):
     """Values of several policies beside each other, known by whose or what they are; of one, it is that value."""
 
 
@@ -146,7 +146,7 @@ def _plain(child: Leaf | Traced) -> Json:
     if isinstance(child, Leaf):
         return child.value
     values = plain(child)
-    if isinstance(child, Beside) and len(values) == 1:
+    if isinstance(child, CollectedValues) and len(values) == 1:
         return next(iter(values.values()))
     return list(values.values()) if isinstance(child, KeyedList) else values
 

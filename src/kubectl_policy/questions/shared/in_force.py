@@ -90,7 +90,7 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
         sources = tuple(part.source for part in effective.contributions)
         own = tuple((field, leaf.source) for field, leaf in leaves(effective.spec))
         level = (effective.target.object.group_kind, bool(effective.target.section))
-        fates = (effective.unheeded, effective.instead)
+        fates = (effective.ignored_fields, effective.instead)
         groups.setdefault((effective.kind, sources, own, fates, level, entry.passes_down), []).append(entry)
     found = [_in_force(analysis, group) for group in groups.values()]
     return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))

@@ -65,7 +65,7 @@ def lost_to(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -
         yield _lost_to(analysis, effective, by, lost)
     passed_over = [fate for fate in fates if fate.state == "unheeded"]
     if passed_over:
-        message = f"controllers pass over {_fields(passed_over)} there"
+        message = f"controllers ignore {_fields(passed_over)} there"
         yield Reason("unheeded", message, policy, f"spec.{passed_over[0].field}")
 
 

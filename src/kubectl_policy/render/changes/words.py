@@ -133,7 +133,7 @@ def _why_not(reach: PolicyReach) -> str:
         case "Conflicted":
             return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
         case "NoEffect" if reach.enforcement.outcomes:
-            return "controllers pass over all that it says there"
+            return "controllers ignore all that it says there"
         case "NoEffect" if attached:
             return "nothing that it could affect is attached below its target"
         case _:

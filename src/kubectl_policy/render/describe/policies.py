@@ -97,7 +97,7 @@ def _ignored(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[S
     """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
     port_field = answer.profile.port_field
     entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
-    why = "is for another port" if entry and field.effective_on else "controllers pass it over"
+    why = "is for another port" if entry and field.effective_on else "controllers ignore it"
     instead = f"an entry of {port_field.field} stands instead" if port_field else ""
     for words, positions in ((why, field.ignored_on), (instead, field.port_entry_on)):
         where = scope_of(positions, answer.paths).words

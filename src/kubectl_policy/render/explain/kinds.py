@@ -85,7 +85,7 @@ _TWO: Final = (
     Saying(TWO, "as one unit", ("map_fields",), merge_words.maps_words),
     Saying(TWO, "together", ("shared_fields",), merge_words.joint_words),
     Saying(TWO, "for a port", ("port_field",), merge_words.port_words),
-    Saying(TWO, "passed over", ("ignored",), merge_words.ignored_words),
+    Saying(TWO, "ignored", ("ignored",), merge_words.ignored_words),
     Saying(TWO, "lists", ("list_keys",), merge_words.lists_words),
     Saying(TWO, "nulls", ("nulls",), merge_words.nulls_words),
     Saying(TWO, "empty", ("empty_without",), merge_words.empty_words),

@@ -192,7 +192,7 @@ def _inheritance(means: Inheritance) -> str:
 
 
 def ignored_words(profile: PolicyKindProfile) -> tuple[str, ...]:
-    """What controllers pass over."""
+    """What controllers ignore."""
     return tuple(
         f"{listed(part.fields) if part.fields else 'policies'}{_where_it_is(part.values)} "
         f"on {levels_words(part.levels)}{_below(part.protocols)}"

@@ -108,7 +108,7 @@ def _of_policy(answer: PolicyDescription) -> str:
         case "Overridden" | "Conflicted":
             return f"{subject} has no effect: {_beaten(answer)}"
         case "NoEffect" if answer.enforcement.outcomes:
-            return f"{subject} has no effect: controllers pass over all that it says there"
+            return f"{subject} has no effect: controllers ignore all that it says there"
         case "NoEffect" if _is_attached(answer):
             return f"{subject} has no effect: nothing that it could affect is attached below its target"
         case _:

@@ -91,7 +91,7 @@ def _passed_over(fate: Fate, group: InForce) -> str:
     )
     if port_field and not altogether and fate.field.startswith(f"{port_field.field}["):
         return "it is for another port"
-    return "controllers pass it over here"
+    return "controllers ignore it here"
 
 
 def why_without_effect(fate: Fate, group: InForce) -> str:

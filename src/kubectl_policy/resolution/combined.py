@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at, value_at
-from kubectl_policy.resolution.traced import Beside, KeyedList, Leaf, elements, leaves, plain, sort_of
+from kubectl_policy.resolution.traced import CollectedValues, KeyedList, Leaf, elements, leaves, plain, sort_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NOWHERE: Final[Mapping[Field, Sequence[str]]] = MappingProxyType({})
 
 
-def opened(spec: Traced, joints: Sequence[SharedField]) -> Traced:
+def taken_apart(spec: Traced, joints: Sequence[SharedField]) -> Traced:
     """A spec in which every joint field is taken apart into what can come from different policies."""
     for joint in joints:
         spec = _opened(spec, field_of(joint), joint.by)
@@ -32,9 +32,9 @@ def field_of(joint: SharedField) -> Field:
     return tuple(joint.field.split("."))
 
 
-def own_fields(spec: Traced, joints: Sequence[SharedField]) -> list[Field]:
+def unshared_fields(spec: Traced, joints: Sequence[SharedField]) -> list[Field]:
     """The fields of a spec that another policy on the level cannot set as well, each once."""
-    shared, whole = opened_fields(joints, "level"), sorted(closed(joints, "level"))
+    shared, whole = combined_fields(joints, "level"), sorted(whole_among(joints, "level"))
     found = [field for field, _ in leaves(spec) if not _around(field, shared)]
     return list(dict.fromkeys(_around(field, whole) or field for field in found))
 
@@ -44,15 +44,15 @@ def _around(field: Field, fields: Iterable[Field]) -> Field:
     return next((outer for outer in fields if field[: len(outer)] == outer), ())
 
 
-def closed(joints: Sequence[SharedField], within: Within) -> frozenset[Field]:
+def whole_among(joints: Sequence[SharedField], within: Within) -> frozenset[Field]:
     """The joint fields that come whole from one policy among those that meet here."""
     joined = {joint.field for joint in joints if within in joint.within}
     return frozenset(field_of(joint) for joint in joints if joint.field not in joined)
 
 
-def opened_fields(joints: Sequence[SharedField], within: Within) -> list[Field]:
+def combined_fields(joints: Sequence[SharedField], within: Within) -> list[Field]:
     """The joint fields that are put together here, outermost first; those inside one that comes whole are not."""
-    whole = closed(joints, within)
+    whole = whole_among(joints, within)
     found = {field_of(joint) for joint in joints if within in joint.within}
     return sorted(field for field in found if not _around(field, whole))
 
@@ -76,10 +76,10 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
         return {key: Leaf(child, leaf.source, removed=child is None) for key, child in leaf.value.items()}
     if by:
         entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
-        return Beside({entry: leaf}) if entry else leaf
+        return CollectedValues({entry: leaf}) if entry else leaf
     if isinstance(leaf.value, list):
         return elements(leaf, "")
-    return Beside({leaf.source.object.qualified_name: leaf})
+    return CollectedValues({leaf.source.object.qualified_name: leaf})
 
 
 def _entry(value: Json, home: str) -> str:
@@ -90,7 +90,7 @@ def _entry(value: Json, home: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def filled(
+def with_defaults(
     first: Traced,
     later: Traced,
     whole: Collection[Field] = (),
@@ -113,7 +113,7 @@ def filled(
         elif isinstance(ours, Leaf):
             merged[key] = theirs if _is_empty(ours, theirs) else ours
         elif sort_of(ours) is sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
-            merged[key] = filled(ours, theirs, whole, unless, here)
+            merged[key] = with_defaults(ours, theirs, whole, unless, here)
     return merged
 
 
@@ -122,13 +122,13 @@ def _is_empty(ours: Leaf, theirs: Traced) -> bool:
     return ours.value == nothing
 
 
-def only(spec: Traced, field: Field) -> Traced:
+def only_field(spec: Traced, field: Field) -> Traced:
     """A spec with nothing but one of its fields, if it has that."""
     key, *rest = field
     found = spec.get(key)
     if found is None or not rest:
         return {} if found is None else {key: found}
-    inner: Traced = {} if isinstance(found, Leaf) else only(found, tuple(rest))
+    inner: Traced = {} if isinstance(found, Leaf) else only_field(found, tuple(rest))
     return {key: inner} if inner else {}
 
 

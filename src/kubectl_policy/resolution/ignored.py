@@ -1,4 +1,4 @@
-"""What of a policy counts on a path at all: controllers pass over some fields, and settings for other ports."""
+"""What of a policy counts on a path at all: the controllers ignore some fields, and settings for other ports."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.resolution.joint import only
-from kubectl_policy.resolution.spec_proper import keeps_apart
+from kubectl_policy.resolution.combined import only_field
+from kubectl_policy.resolution.spec_proper import stands_below_name
 from kubectl_policy.resolution.traced import KeyedList, Leaf, leaves
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _NOTHING: Final[Traced] = MappingProxyType({})
 
 
-def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
+def without_ignored(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
     """What counts of a contribution on a path by way of a listener, if it has one; None if nothing does."""
     spec, above = part.spec, _above(part, profile)
-    for unheeded in profile.ignored:
-        if unheeded.includes(part.source.target, listener.protocol if listener else ""):
-            if not unheeded.fields:
+    for rule in profile.ignored:
+        if rule.includes(part.source.target, listener.protocol if listener else ""):
+            if not rule.fields:
                 return None
-            for field in unheeded.fields:
+            for field in rule.fields:
                 keys = (*above, *field.split("."))
-                if not unheeded.values or _has_value(spec, keys, unheeded.values):
+                if not rule.values or _has_value(spec, keys, rule.values):
                     spec = without(spec, keys)
     if profile.port_field and listener:
         spec = _for_port(spec, profile.port_field, listener.port)
@@ -44,14 +44,14 @@ def heeded(part: Contribution, profile: PolicyKindProfile, listener: Listener | 
 
 def _above(part: Contribution, profile: PolicyKindProfile) -> Field:
     """Below what the settings of a policy stand: its name, if they are kept apart from those of others."""
-    return (part.source.object.qualified_name,) if keeps_apart(profile, part.strategy) else ()
+    return (part.source.object.qualified_name,) if stands_below_name(profile, part.strategy) else ()
 
 
 def _has_value(spec: Traced, keys: Field, values: Collection[str]) -> bool:
-    return any(json.dumps(leaf.value) in values for _, leaf in leaves(only(spec, keys)))
+    return any(json.dumps(leaf.value) in values for _, leaf in leaves(only_field(spec, keys)))
 
 
-def passed_over(part: Contribution, counting: Contribution | None) -> frozenset[Field]:
+def ignored_fields(part: Contribution, counting: Contribution | None) -> frozenset[Field]:
     """The fields of a contribution that do not count."""
     if part is counting:
         return frozenset()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
 
 
-class Surroundings(NamedTuple):
+class PathContext(NamedTuple):
     """What matters of a path to a kind; what does not is left out.
 
     `refused` are contributions that another policy keeps out. `target_object` is the object at the end of the path: its

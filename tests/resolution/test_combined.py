@@ -8,8 +8,15 @@ import pytest
 
 from kubectl_policy import Leaf, plain
 from kubectl_policy.profiles.merging import SharedField
-from kubectl_policy.resolution.joint import closed, filled, only, opened, opened_fields, own_fields
-from kubectl_policy.resolution.traced import Beside, KeyedList, trace
+from kubectl_policy.resolution.combined import (
+    combined_fields,
+    only_field,
+    taken_apart,
+    unshared_fields,
+    whole_among,
+    with_defaults,
+)
+from kubectl_policy.resolution.traced import CollectedValues, KeyedList, trace
 from tests.resolution.specs import set_by, source
 
 if TYPE_CHECKING:
@@ -27,7 +34,7 @@ ENTRIES = SharedField(field="f", within=("level",), by="ref.name")
 
 def by(joint: SharedField, name: str, spec: Mapping[str, Json]) -> Traced:
     """A spec as the policy of that name declares it, with one joint field taken apart."""
-    return opened(trace(spec, source(name), [tuple(joint.field.split("."))]), [joint])
+    return taken_apart(trace(spec, source(name), [tuple(joint.field.split("."))]), [joint])
 
 
 class TestOpened:
@@ -62,12 +69,12 @@ class TestOpened:
         """Nor what is inside of something that is no map."""
         deep = SharedField(field="f.g", within=("level",))
         for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
-            assert opened(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
+            assert taken_apart(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
 
     def test_what_is_a_map_already_is_left_alone(self) -> None:
         """A field that an outer joint field has opened is opened once."""
         once = by(FIELDS, "p", {"f": {"a": 1}})
-        assert opened(once, [FIELDS, SHARED]) == once
+        assert taken_apart(once, [FIELDS, SHARED]) == once
 
     def test_lists_are_known_by_policy_and_place(self) -> None:
         """Other values by the policy alone."""
@@ -76,7 +83,7 @@ class TestOpened:
             'f["default/p[1]"]': ("y", "p"),
         }
         found = by(SHARED, "p", {"f": {"a": 1}})["f"]
-        assert isinstance(found, Beside)
+        assert isinstance(found, CollectedValues)
         assert list(found) == ["default/p"]
 
     def test_fields_are_whole(self) -> None:
@@ -144,13 +151,13 @@ class TestFilled:
     )
     def test_by_the_parts_of_a_field(self, joint: SharedField, first: Json, later: Json, expected: Json) -> None:
         """Each part from the first policy that has it; nothing at all says nothing."""
-        merged = filled(by(joint, "p", {"f": first}), by(joint, "q", {"f": later}))
+        merged = with_defaults(by(joint, "p", {"f": first}), by(joint, "q", {"f": later}))
         both: Json = [{"port": 80, "a": 1, "b": 2}, {"port": 81}]
         assert plain(merged) == {"f": both if expected is None else expected}
 
     def test_entries_of_several_stand_beside_each_other(self) -> None:
         """With who said which."""
-        merged = filled(
+        merged = with_defaults(
             by(ENTRIES, "p", {"f": {"ref": {"name": "x"}}}), by(ENTRIES, "q", {"f": {"ref": {"name": "y"}}})
         )
         assert plain(merged) == {"f": [{"ref": {"name": "x"}}, {"ref": {"name": "y"}}]}
@@ -160,11 +167,11 @@ class TestFilled:
     def test_what_is_whole_comes_from_the_first_that_has_it(self, first: dict[str, Json]) -> None:
         """Also if it has nothing in it; the rest is filled."""
         later = by(FIELDS, "q", {"f": {"b": 2}, "g": 2})
-        assert plain(filled(by(FIELDS, "p", {"f": first}), later, {("f",)})) == {"f": first, "g": 2}
+        assert plain(with_defaults(by(FIELDS, "p", {"f": first}), later, {("f",)})) == {"f": first, "g": 2}
 
     def test_a_removed_field_stays_removed(self) -> None:
         """Nobody brings it back."""
-        found = filled(trace({"a": None}, source("p")), trace({"a": {"b": 1}}, source("q")))
+        found = with_defaults(trace({"a": None}, source("p")), trace({"a": {"b": 1}}, source("q")))
         assert plain(found) == {}
 
     @pytest.mark.parametrize(
@@ -188,7 +195,7 @@ class TestFilled:
         first, later = (
             by(FIELDS, name, {"f": {name: 1, **spec}, name: 1}) for name, spec in (("p", ours), ("q", theirs))
         )
-        found = plain(filled(first, later, (), unless))
+        found = plain(with_defaults(first, later, (), unless))
         inner = found["f"]
         assert isinstance(inner, dict)
         assert ("q" in inner) == together
@@ -196,9 +203,9 @@ class TestFilled:
 
     def test_the_sort_of_a_list_is_kept(self) -> None:
         """So that it is a list again in the end."""
-        assert type(filled(KeyedList(), {})) is KeyedList
-        assert type(filled(Beside(), {})) is Beside
-        assert type(filled({}, KeyedList())) is dict
+        assert type(with_defaults(KeyedList(), {})) is KeyedList
+        assert type(with_defaults(CollectedValues(), {})) is CollectedValues
+        assert type(with_defaults({}, KeyedList())) is dict
 
 
 class TestFields:
@@ -214,28 +221,28 @@ class TestFields:
 
     def test_each_place_has_its_own(self) -> None:
         """One field may be named more than once."""
-        assert closed(self.joints, "level") == {("c",)}
-        assert closed(self.joints, "levels") == {("c",), ("c", "d")}
-        assert closed(self.joints, "scopes") == {("a",), ("a", "b")}
+        assert whole_among(self.joints, "level") == {("c",)}
+        assert whole_among(self.joints, "levels") == {("c",), ("c", "d")}
+        assert whole_among(self.joints, "scopes") == {("a",), ("a", "b")}
 
     def test_outermost_first(self) -> None:
         """What is inside a field that comes whole is not put together."""
-        assert opened_fields(self.joints, "level") == [("a",), ("a", "b")]
-        assert opened_fields(self.joints, "levels") == [("a",), ("a", "b")]
-        assert opened_fields(self.joints, "scopes") == [("c",), ("c", "d")]
+        assert combined_fields(self.joints, "level") == [("a",), ("a", "b")]
+        assert combined_fields(self.joints, "levels") == [("a",), ("a", "b")]
+        assert combined_fields(self.joints, "scopes") == [("c",), ("c", "d")]
 
     def test_what_another_policy_cannot_set_as_well(self) -> None:
         """SharedField fields that come whole on a level are claimed whole; those that do not, not at all."""
         spec = trace({"a": {"b": [1], "x": 1}, "c": {"d": [1], "e": 1}, "f": {"g": 1}}, source("p"), [("a",), ("c",)])
-        assert own_fields(opened(spec, self.joints), self.joints) == [("c",), ("f", "g")]
-        assert own_fields(spec, ()) == [("a",), ("c",), ("f", "g")]
+        assert unshared_fields(taken_apart(spec, self.joints), self.joints) == [("c",), ("f", "g")]
+        assert unshared_fields(spec, ()) == [("a",), ("c",), ("f", "g")]
 
 
 def test_only_one_field_of_a_spec() -> None:
     """Nothing where it is absent, or lies inside of what is no map."""
     spec = trace({"a": {"b": 1, "c": 2}, "d": 3}, source("p"))
-    assert plain(only(spec, ("a", "b"))) == {"a": {"b": 1}}
-    assert plain(only(spec, ("a",))) == {"a": {"b": 1, "c": 2}}
-    assert plain(only(spec, ("d",))) == {"d": 3}
+    assert plain(only_field(spec, ("a", "b"))) == {"a": {"b": 1}}
+    assert plain(only_field(spec, ("a",))) == {"a": {"b": 1, "c": 2}}
+    assert plain(only_field(spec, ("d",))) == {"d": 3}
     for field in (("x",), ("a", "x"), ("d", "x"), ("a", "b", "x")):
-        assert only(spec, field) == {}
+        assert only_field(spec, field) == {}

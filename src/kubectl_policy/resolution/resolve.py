@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.effective import EffectivePolicy
-from kubectl_policy.resolution.heeded import heeded, instead_of, passed_over, without
+from kubectl_policy.resolution.ignored import ignored_fields, instead_of, without, without_ignored
 from kubectl_policy.resolution.levels import ScopeOutcome, is_stacked, stack
-from kubectl_policy.resolution.strategies import Contribution, fold, lay_over
-from kubectl_policy.resolution.surroundings import Surroundings
+from kubectl_policy.resolution.path_context import PathContext
+from kubectl_policy.resolution.strategies import Contribution, fold, fold_by_challenger
 from kubectl_policy.resolution.traced import Leaf, Source, keyed, leaves
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path
 
-_NOTHING: Final = Surroundings()
+_NOTHING: Final = PathContext()
 
 
 class _Met(NamedTuple):
@@ -40,43 +40,47 @@ def resolve(
     path: Path,
     profile: PolicyKindProfile,
     contributions: tuple[Contribution, ...],
-    around: Surroundings = _NOTHING,
+    context: PathContext = _NOTHING,
 ) -> EffectivePolicy:
     """The effective policy of a kind at the end of a path, from at least one contribution.
 
-    Where every policy is refused or passed over, what the target's own fields say is all there is.
+    Where every policy is refused or ignored, what the target's own fields say is all there is.
     """
-    counting = _counting(contributions, profile, around)
+    counting = _counting(contributions, profile, context)
     if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
         contributions = tuple(replace(part, spec=keyed(part.spec, keys)) for part in contributions)
-        counting = _counting(contributions, profile, around)
-    heard = [(part, heeded(part, profile, around.listener)) for part in contributions]
-    met = _met(counting, profile, around)
-    instead = instead_of(met.spec, profile, around.listener)
+        counting = _counting(contributions, profile, context)
+    counted = [(part, without_ignored(part, profile, context.listener)) for part in contributions]
+    met = _met(counting, profile, context)
+    instead = instead_of(met.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if instead and profile.port_field else ()
     spec = without(met.spec, replaced) if replaced else met.spec
     return EffectivePolicy(
         path,
         profile.group_kind,
-        _with_object_fields(spec, profile, around.target_object, path[-1]),
+        _with_object_fields(spec, profile, context.target_object, path[-1]),
         contributions,
         met.members,
-        met.rejected | frozenset(around.refused),
+        met.rejected | frozenset(context.refused),
         met.doubts,
-        around.refused,
-        unheeded=frozenset((part.source, field) for part, left in heard for field in passed_over(part, left)),
-        unheard=_sources(part for part, _ in heard) - _sources(left for _, left in heard if left),
+        context.refused,
+        ignored_fields=frozenset(
+            (part.source, field) for part, left in counted for field in ignored_fields(part, left)
+        ),
+        ignored_sources=_sources(part for part, _ in counted) - _sources(left for _, left in counted if left),
         scopes=met.scopes,
         instead=(replaced, instead),
     )
 
 
 def _counting(
-    contributions: Iterable[Contribution], profile: PolicyKindProfile, around: Surroundings
+    contributions: Iterable[Contribution], profile: PolicyKindProfile, context: PathContext
 ) -> tuple[Contribution, ...]:
     """What counts of the contributions that are not refused."""
-    found = (heeded(part, profile, around.listener) for part in contributions if part.source not in around.refused)
+    found = (
+        without_ignored(part, profile, context.listener) for part in contributions if part.source not in context.refused
+    )
     return tuple(part for part in found if part)
 
 
@@ -84,13 +88,17 @@ def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
     return frozenset(part.source for part in contributions)
 
 
-def _met(contributions: tuple[Contribution, ...], profile: PolicyKindProfile, around: Surroundings) -> _Met:
+def _met(contributions: tuple[Contribution, ...], profile: PolicyKindProfile, context: PathContext) -> _Met:
     if not contributions:
         return _Met({})
     if is_stacked(profile):
-        return _Met(*stack(contributions, profile, around))
+        return _Met(*stack(contributions, profile, context))
     by_challenger = profile.chooser == "challenger"
-    merged = lay_over(contributions, profile) if by_challenger else fold(contributions, profile.fold or "bottom-up")
+    merged = (
+        fold_by_challenger(contributions, profile)
+        if by_challenger
+        else fold(contributions, profile.fold or "bottom-up")
+    )
     doubts: frozenset[Doubt] = frozenset() if by_challenger else _direction_matters(contributions, profile)
     return _Met(merged.spec, merged.members, merged.rejected, (ScopeOutcome(merged.spec, merged.members),), doubts)
 
