@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectChange
-    from kubectl_policy.questions.changes.fields import FieldChange
+    from kubectl_policy.questions.changes.effects import EffectChange, FieldChange
     from tests.property.world import World
 
 _INVERSE: Final[Mapping[str, str]] = {
@@ -63,11 +62,11 @@ def _inverted(change: EffectChange) -> EffectChange:
     where: Any = _INVERSE[change.where]
     fields = tuple(_inverse_of(field) for field in change.fields)
     from_nothing, to_nothing = change.to_nothing, change.from_nothing
-    return change._replace(fields=fields, where=where, from_nothing=from_nothing, to_nothing=to_nothing)
+    return replace(change, fields=fields, where=where, from_nothing=from_nothing, to_nothing=to_nothing)
 
 
 def _inverse_of(field: FieldChange) -> FieldChange:
-    inverse = field._replace(before=field.after, after=field.before)
+    inverse = replace(field, before=field.after, after=field.before)
     assert inverse.sort == _INVERSE[field.sort]
     return inverse
 
@@ -75,6 +74,6 @@ def _inverse_of(field: FieldChange) -> FieldChange:
 def _states(found: StateDiff) -> dict[object, tuple[object, object]]:
     """What becomes of attachments, parents and policies, in each state."""
     states: dict[object, tuple[object, object]] = {}
-    states |= {("attachment", *one[:2]): (one.before, one.after) for one in found.attachments}
-    states |= {("parent", *one[:2]): (one.before, one.after) for one in found.parents}
+    states |= {("attachment", one.policy, one.target): (one.before, one.after) for one in found.attachments}
+    states |= {("parent", one.route, one.parent): (one.before, one.after) for one in found.parents}
     return states | {("enforcement", one.policy): (one.before, one.after) for one in found.enforcement}

@@ -57,7 +57,7 @@ def _with_other_policies(world: World, data: st.DataObject) -> World:
 def _in_any_order(found: StateDiff) -> tuple[object, ...]:
     """All but the order of paths, and what could not be seen of policies that nothing concerns."""
     effects = sorted(
-        repr((change._replace(paths=(), objects=()), path, sorted(changed.node for changed in change.objects)))
+        repr((replace(change, paths=(), objects=()), path, sorted(changed.node for changed in change.objects)))
         for change in found.effects
         for path in change.paths
     )

@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.changes.diff import ProblemChanges, diff
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 
@@ -207,4 +207,4 @@ class TestApplied:
         unread = build.snapshot(gaps=[Gap("", "", "no such file")])
         found = diff(what_if(analyze(build.snapshot(*WORLD)), unread=unread))
         assert [unseen[:2] for unseen in found.unseen] == [("objects of any kind", "no such file")]
-        assert found.problems == ((), (), ())
+        assert found.problems == ProblemChanges(introduced=(), fixed=(), unchanged=())

@@ -10,8 +10,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.effects import EffectChange
-from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
+from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
 from tests import build
 from tests.differences import between, color, concerned, ref, told, without
 from tests.resolution.specs import source
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.changes.fields import ChangeSort
+    from kubectl_policy.questions.changes.effects import ChangeSort
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(
@@ -53,11 +52,13 @@ def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
     states = {
         "lost": (value, None),
         "gained": (None, value),
-        "changed": (value, other._replace(value=2)),
+        "changed": (value, replace(other, value=2)),
         "moved": (value, other),
     }
     fields = tuple(FieldChange(sort, *states[sort], security=security) for sort in sorts)
-    return EffectChange(COLOR, fields, "kept", from_nothing=False, to_nothing=False, paths=(), objects=(), doubts=())
+    return EffectChange(
+        kind=COLOR, fields=fields, where="kept", from_nothing=False, to_nothing=False, paths=(), objects=(), doubts=()
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ class TestGroups:
         both = build.route("one", rules=[build.rule(build.backend("s"))])
         world = [*WORLD[:3], both, build.route("two"), *WORLD[5:], color("one", ONE, a=1)]
         (found,) = without(world, ref("one"), profiles=[PROFILE]).effects
-        scoped = {str(one.node): (len(one.through), one.chosen) for one in found.objects}
+        scoped = {str(one.node): (len(one.all_paths), one.affected_paths) for one in found.objects}
         assert scoped == {"HTTPRoute default/one": (0, ()), "Service default/s": (2, (0,))}
 
     def test_the_levels_at_which_a_kind_takes_effect(self) -> None:

@@ -9,14 +9,14 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
+from kubectl_policy.questions.changes.effects import EffectiveValue, FieldChange
 from tests import build, differences
 from tests.differences import between, enforcement, ref, told
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.changes.fields import ChangeSort
+    from kubectl_policy.questions.changes.effects import ChangeSort
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PATCHING: Final = PolicyKindProfile(
@@ -52,7 +52,7 @@ def fields(before: list[Resource], after: list[Resource], profile: PolicyKindPro
 
 def valued(value: Json, who: str = "p", *, removed: bool = False) -> EffectiveValue:
     """A value by a policy."""
-    return EffectiveValue(value, source(who), removed)
+    return EffectiveValue(value, source(who), removed=removed)
 
 
 @pytest.mark.parametrize(

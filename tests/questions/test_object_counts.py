@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.blast_radius import count_objects, owner
+from kubectl_policy.questions.changes.blast_radius import ObjectCounts, count_objects, owner
 from tests import build
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ def annotated(kind: str, name: str, value: Json, **labels: str) -> Resource:
 
 def test_nothing() -> None:
     """No objects, no numbers."""
-    assert count_objects(build.index(), ()) == (0, (), (), (), "")
-    assert count_objects(build.index(), (), KEY) == (0, (), (), (), KEY)
+    nothing = ObjectCounts(total=0, kinds=(), namespaces=(), owners=(), owner_key="")
+    assert count_objects(build.index(), ()) == nothing
+    assert count_objects(build.index(), (), KEY) == replace(nothing, owner_key=KEY)
 
 
 def test_the_greatest_number_first_then_by_name() -> None:

@@ -15,7 +15,7 @@ from tests.differences import between, color
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import Severity
-    from kubectl_policy.questions.changes.problems import ProblemChanges
+    from kubectl_policy.questions.changes.diff import ProblemChanges
 
 PROFILE: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),
@@ -33,7 +33,10 @@ GHOST: Final = build.target("ghost")
 
 def rules(found: ProblemChanges) -> list[list[tuple[str, str]]]:
     """The rules and subjects of the problems that are introduced, fixed and unchanged."""
-    return [[(one.rule, str(one.subject)) for one in problems] for problems in found]
+    return [
+        [(one.rule, str(one.subject)) for one in problems]
+        for problems in (found.introduced, found.fixed, found.unchanged)
+    ]
 
 
 def test_none() -> None:

@@ -10,10 +10,8 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
-from kubectl_policy.questions.changes.diff import StateDiff
-from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
-from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
-from kubectl_policy.questions.changes.problems import ProblemChanges
+from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
+from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.resolution import Source
@@ -30,7 +28,7 @@ BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
 OTHER: Final = build.ref("ColorPolicy", "q", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")
-NOTHING: Final = ProblemChanges((), (), ())
+NOTHING: Final = ProblemChanges(introduced=(), fixed=(), unchanged=())
 GAP: Final = Unseen("file bad.yaml", "broken", "mend it")
 LOOKED_AT: Final = {
     *("Gateway", "GatewayClass", "HTTPRoute", "GRPCRoute", "Service", "Namespace", "ReferenceGrant"),
@@ -74,7 +72,7 @@ def valued(value: Any, policy: ObjectRef = POLICY, target: NodeRef = ROUTE) -> E
 def field(before: Any, after: Any, name: str = "color", *, security: bool = False) -> FieldChange:  # noqa: ANN401
     """A field of which the value differs; None where nothing sets it, a string otherwise."""
     values = [None if value is None else valued(value) for value in (before, after)]
-    return FieldChange(name, values[0], values[1], security)
+    return FieldChange(name, values[0], values[1], security=security)
 
 
 def change(
@@ -87,7 +85,16 @@ def change(
     """A change of some fields, on a path of its own for each node."""
     paths = tuple((node,) for node in nodes)
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
-    return EffectChange(POLICY.group_kind, fields, where, from_nothing, to_nothing, paths, objects, ())
+    return EffectChange(
+        kind=POLICY.group_kind,
+        fields=fields,
+        where=where,
+        from_nothing=from_nothing,
+        to_nothing=to_nothing,
+        paths=paths,
+        objects=objects,
+        doubts=(),
+    )
 
 
 def routes(number: int, namespace: str = "default") -> list[NodeRef]:
@@ -105,26 +112,30 @@ def hostile(text: str) -> StateDiff:
         EffectiveValue(text, Source(ref, node), removed=False),
     )
     return StateDiff(
-        (ref,),
-        (),
-        (),
-        (
+        created=(ref,),
+        deleted=(),
+        updated=(),
+        effects=(
             EffectChange(
-                kind,
-                (FieldChange(text, *values, security=True),),
-                "kept",
-                False,  # noqa: FBT003 (fields of a tuple)
-                True,  # noqa: FBT003
-                ((node,),),
-                (ChangedObject(node, (0,)),),
-                (),
+                kind=kind,
+                fields=(FieldChange(text, *values, security=True),),
+                where="kept",
+                from_nothing=False,
+                to_nothing=True,
+                paths=((node,),),
+                objects=(ChangedObject(node, (0,)),),
+                doubts=(),
             ),
         ),
-        (AttachmentChange(ref, node, "attached", "target missing", text),),
-        (ParentChange(ref, node, "attached", "refused", text),),
-        (EnforcementChange(ref, "Enforced", "Conflicted", (ref,)),),
-        ProblemChanges(
-            (Diagnostic("rule", "error", text, ref, text),), (Diagnostic("rule", "error", text, None, text),), ()
+        attachments=(
+            AttachmentChange(policy=ref, target=node, before="attached", after="target missing", message=text),
         ),
-        (Unseen(text, text, text),),
+        parents=(ParentChange(route=ref, parent=node, before="attached", after="refused", message=text),),
+        enforcement=(EnforcementChange(policy=ref, before="Enforced", after="Conflicted", by=(ref,)),),
+        problems=ProblemChanges(
+            introduced=(Diagnostic("rule", "error", text, ref, text),),
+            fixed=(Diagnostic("rule", "error", text, None, text),),
+            unchanged=(),
+        ),
+        unseen=(Unseen(text, text, text),),
     )

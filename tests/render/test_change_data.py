@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import jsonschema
 import pytest
 
-from kubectl_policy.questions.changes.effects import ChangedObject, Where
-from kubectl_policy.questions.changes.fields import SORTS, EffectiveValue
+from kubectl_policy.questions.changes.effects import SORTS, ChangedObject, EffectiveValue, Where
 from kubectl_policy.render.changes.documents import blast_radius_document, diff_document
 from kubectl_policy.render.output.encode import as_json, as_yaml
 from kubectl_policy.topology import BindingState
@@ -75,7 +74,7 @@ def test_the_schema_refuses_what_it_does_not_know() -> None:
 def test_a_change_says_before_and_after() -> None:
     """Null where nothing sets a field, which is not the same as a removed field or a null."""
     removed = EffectiveValue(None, valued(1, OTHER).source, removed=True)
-    fields = [field("red", None, security=True), field(1, 2, "n"), field(None, None, "gone")._replace(after=removed)]
+    fields = [field("red", None, security=True), field(1, 2, "n"), replace(field(None, None, "gone"), after=removed)]
     (effect,) = loaded(diff_document(difference(effects=(change(*fields, to_nothing=True),)), "x"))["effects"]
     assert (effect["sort"], effect["security"], effect["where"], effect["toNothing"]) == ("lost", True, "kept", True)
     assert [(one["field"], one["sort"], one["security"]) for one in effect["fields"]] == [
@@ -94,14 +93,14 @@ def test_objects_refer_to_paths_by_number() -> None:
     gateway = [build.node("Gateway", "g", name) for name in ("http", "https", "admin")]
     through = tuple((listener, ROUTE) for listener in gateway)
     (one,) = change(field(1, 2)).objects
-    some = change(field(1, 2))._replace(objects=(one, one._replace(through=through, chosen=(1,))))
+    some = replace(change(field(1, 2)), objects=(one, replace(one, all_paths=through, affected_paths=(1,))))
     objects = loaded(diff_document(difference(effects=(some,)), "x"))["effects"][0]["objects"]
     assert [(found["paths"], found["scope"], found["ofPaths"]) for found in objects] == [
         ([1], "", None),
         ([1], "listener https only", 3),
     ]
     alike = ((ROUTE, ROUTE, ROUTE, ROUTE), (ROUTE, ROUTE), (ROUTE, ROUTE, ROUTE))
-    odd = some._replace(objects=(ChangedObject(ROUTE, (0,), alike, (0, 2)),))
+    odd = replace(some, objects=(ChangedObject(ROUTE, (0,), alike, (0, 2)),))
     (found,) = loaded(diff_document(difference(effects=(odd,)), "x"))["effects"][0]["objects"]
     assert found["scope"] == "2 of 3 paths"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.changes.diff import diff
-from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
-from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
+from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.render.changes.diff import diff_tree
 from kubectl_policy.render.changes.lines import effect_sections, first_lines, object_line, traffic_section
 from kubectl_policy.render.output.text import Line, Span, to_text
@@ -20,7 +20,7 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.questions.changes.fields import ChangeSort
+    from kubectl_policy.questions.changes.effects import ChangeSort
 
 ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
 OTHER = NodeRef(build.ref("HTTPRoute", "q"))
@@ -36,9 +36,9 @@ def field(sort: ChangeSort, *, security: bool = False, name: str = "color") -> F
         "lost": (red, None),
         "changed": (red, blue),
         "gained": (None, blue),
-        "moved": (red, red._replace(source=ABOVE)),
+        "moved": (red, replace(red, source=ABOVE)),
     }[sort]
-    return FieldChange(name, before, after, security)
+    return FieldChange(name, before, after, security=security)
 
 
 def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool = True) -> EffectChange:
@@ -46,9 +46,9 @@ def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool
     paths = tuple((node,) for node in nodes)
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
     return EffectChange(
-        POLICY.group_kind,
-        fields,
-        "kept",
+        kind=POLICY.group_kind,
+        fields=fields,
+        where="kept",
         from_nothing=False,
         to_nothing=not left,
         paths=paths,
@@ -127,19 +127,19 @@ def test_sections_stand_with_their_object() -> None:
     gateway = NodeRef(build.ref("Gateway", "g"))
     through = tuple((gateway, gateway._replace(section=name), ROUTE) for name in ("http", "https"))
     on_some_paths = ChangedObject(ROUTE, (0,), through, (1,))
-    text = shown(change(field("lost"))._replace(objects=(on_some_paths,)))
+    text = shown(replace(change(field("lost")), objects=(on_some_paths,)))
     assert "    HTTPRoute default/r (listener https only)\n" in text
 
 
 def test_what_holds_on_new_paths_is_told() -> None:
     """Nothing was there before that could have had a value."""
-    assert "Gained on new paths · " in shown(change(field("gained"))._replace(where="new"))
-    assert "Lost with the traffic that ends · " in shown(change(field("lost"))._replace(where="gone"))
+    assert "Gained on new paths · " in shown(replace(change(field("gained")), where="new"))
+    assert "Lost with the traffic that ends · " in shown(replace(change(field("lost")), where="gone"))
 
 
 def test_doubts_are_told() -> None:
     """An answer that rests on a guess says so."""
-    assert "creationTimestamp is missing" in shown(change(field("lost"))._replace(doubts=("age unknown",)))
+    assert "creationTimestamp is missing" in shown(replace(change(field("lost")), doubts=("age unknown",)))
 
 
 def test_long_lists_are_cut() -> None:
@@ -155,7 +155,7 @@ def test_long_lists_are_cut() -> None:
 
 def test_traffic_ends_for_what_is_left() -> None:
     """Objects that are gone themselves need no traffic."""
-    ended = change(field("lost"), nodes=[ROUTE, OTHER])._replace(where="gone")
+    ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
     text = to_text(traffic_section("Traffic ends", [ended], {ROUTE.object}), 100)
     assert text == (
         "\nTraffic ends\n  HTTPRoute default/q\n  1 policy kind had settings there: ColorPolicy.example.com\n"

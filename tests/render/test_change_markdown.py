@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.questions.changes.problems import ProblemChanges
+from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.changes.relations import EnforcementChange
 from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown
@@ -141,7 +141,7 @@ def test_whole_rows_are_left_out(limit: int) -> None:
     """From the end of the least important tables, and the last line says how many."""
     effects = tuple(change(field("a", None, f"f{number}"), nodes=routes(3)) for number in range(90))
     policies = [build.ref("ColorPolicy", f"p{number}", group="example.com") for number in range(90)]
-    force = tuple(EnforcementChange(policy, "Enforced", "NoEffect", ()) for policy in policies)
+    force = tuple(EnforcementChange(policy=policy, before="Enforced", after="NoEffect", by=()) for policy in policies)
     found = difference(effects=effects, enforcement=force)
     text, whole = comment(found, limit), rows(comment(found, 10**9))
     assert len(text) <= max(limit, 2_000)
@@ -189,4 +189,4 @@ def test_the_order_is_stable() -> None:
         "Problems introduced",
         "Problems fixed",
     ]
-    assert "Problems" not in comment(replace(found, problems=ProblemChanges((), (), ())))
+    assert "Problems" not in comment(replace(found, problems=ProblemChanges(introduced=(), fixed=(), unchanged=())))

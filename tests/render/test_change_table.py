@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy.render.changes.rows import diff_names, diff_table
@@ -35,7 +36,7 @@ def test_nothing_is_no_table() -> None:
 
 def test_a_row_for_each_field() -> None:
     """With one word to search for, and who sets what is after, or else what was before."""
-    other = field("a", None)._replace(after=valued("b", build.ref("ColorPolicy", "q", group="example.com")))
+    other = replace(field("a", None), after=valued("b", build.ref("ColorPolicy", "q", group="example.com")))
     fields = [field("red", None, security=True), other, field(None, [1], "list", security=True)]
     found = difference(effects=(change(*fields, nodes=routes(3), where="kept"),))
     rows = lines(found)
@@ -48,7 +49,7 @@ def test_a_row_for_each_field() -> None:
 
 def test_a_removed_field_is_not_an_empty_one() -> None:
     """It has a value that says so."""
-    gone = field("red", None)._replace(after=valued(None)._replace(removed=True))
+    gone = replace(field("red", None), after=replace(valued(None), removed=True))
     assert lines(difference(effects=(change(gone),)))[0][4] == "<removed>"
 
 

@@ -10,8 +10,8 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.changes.effects import ChangedObject
-from kubectl_policy.questions.changes.problems import ProblemChanges
 from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.render.changes.words import blast_headline, diff_headline
 from kubectl_policy.render.words.names import names
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.effects import EffectChange
 
 LOST, CHANGED, GAINED = field("red", None), field("red", "blue"), field(None, "blue")
-MOVED = field("red", None)._replace(after=valued("red", OTHER))
+MOVED = replace(field("red", None), after=valued("red", OTHER))
 
 
 def test_every_sentence_about_the_bakery(snapshot: SnapshotAssertion) -> None:
@@ -64,8 +64,8 @@ def test_nothing_changes() -> None:
     ("effects", "sentence"),
     [
         ([change(LOST)], "HTTPRoute default/r loses settings."),
-        ([change(LOST._replace(security=True))], "HTTPRoute default/r loses settings, relevant to security."),
-        ([change(GAINED._replace(security=True))], "HTTPRoute default/r gains settings."),
+        ([change(replace(LOST, security=True))], "HTTPRoute default/r loses settings, relevant to security."),
+        ([change(replace(GAINED, security=True))], "HTTPRoute default/r gains settings."),
         ([change(CHANGED, nodes=routes(2))], "2 objects in namespace default get other values."),
         ([change(MOVED)], "HTTPRoute default/r gets the same values from elsewhere."),
         # An object is counted once, with the worst that happens to it, wherever that is.
@@ -76,7 +76,7 @@ def test_nothing_changes() -> None:
         ),
         (
             [
-                change(LOST._replace(security=True), nodes=routes(2)),
+                change(replace(LOST, security=True), nodes=routes(2)),
                 change(LOST, nodes=routes(4)),
                 change(CHANGED, nodes=routes(3, "far")),
                 change(GAINED, nodes=routes(1, "other")),
@@ -98,7 +98,7 @@ def _partly(found: EffectChange) -> EffectChange:
     """A change that is on one of two paths of each of its objects."""
     both = ((ROUTE,), (ROUTE, ROUTE))
     objects = tuple(ChangedObject(one.node, one.paths, both, (0,)) for one in found.objects)
-    return found._replace(objects=objects)
+    return replace(found, objects=objects)
 
 
 def test_traffic_is_told_apart_from_settings() -> None:
@@ -127,10 +127,10 @@ def test_two_numbers_are_two_facts() -> None:
 def test_a_backend_without_routes_has_no_other_way() -> None:
     """A path of its own is none for the traffic that came by the route, nor was it one before."""
     service = build.node("Service", "s", group="")
-    gone = change(LOST, nodes=[service], where="gone")._replace(paths=((ROUTE, service),))
+    gone = replace(change(LOST, nodes=[service], where="gone"), paths=((ROUTE, service),))
     alone = change(GAINED, nodes=[service], where="new")
     assert diff_headline(difference(effects=(gone, alone))) == "Traffic ends for Service default/s."
-    routed = alone._replace(paths=((ROUTE, service),))
+    routed = replace(alone, paths=((ROUTE, service),))
     only = change(LOST, nodes=[service], where="gone")
     assert diff_headline(difference(effects=(only, routed))) == "Traffic begins for Service default/s."
 
@@ -139,23 +139,25 @@ def test_relations() -> None:
     """Routes and policies; those that are gone or new say so by that."""
     gateway = build.node("Gateway", "g", "http")
     passing = build.ref("ColorPolicy", "new", group="example.com")
-    by_other = field(None, "red")._replace(after=valued("red", OTHER))
+    by_other = replace(field(None, "red"), after=valued("red", OTHER))
     found = difference(
         created=(passing,),
         effects=(change(by_other),),
         attachments=(
-            AttachmentChange(POLICY, ROUTE, "attached", "target missing", ""),
-            AttachmentChange(OTHER, ROUTE, "attached", None, ""),
-            AttachmentChange(OTHER, gateway, None, "attached", ""),
-            AttachmentChange(passing, gateway, None, "target missing", ""),
+            AttachmentChange(policy=POLICY, target=ROUTE, before="attached", after="target missing", message=""),
+            AttachmentChange(policy=OTHER, target=ROUTE, before="attached", after=None, message=""),
+            AttachmentChange(policy=OTHER, target=gateway, before=None, after="attached", message=""),
+            AttachmentChange(policy=passing, target=gateway, before=None, after="target missing", message=""),
         ),
-        parents=(ParentChange(ROUTE.object, gateway, "attached", "unknown", ""),),
+        parents=(ParentChange(route=ROUTE.object, parent=gateway, before="attached", after="unknown", message=""),),
         enforcement=(
-            EnforcementChange(POLICY, "Enforced", "TargetNotFound", ()),
-            EnforcementChange(OTHER, "Conflicted", "PartiallyEnforced", ()),
-            EnforcementChange(passing, None, "TargetNotFound", ()),
+            EnforcementChange(policy=POLICY, before="Enforced", after="TargetNotFound", by=()),
+            EnforcementChange(policy=OTHER, before="Conflicted", after="PartiallyEnforced", by=()),
+            EnforcementChange(policy=passing, before=None, after="TargetNotFound", by=()),
         ),
-        problems=ProblemChanges((Diagnostic("a", "error", "m"),), (Diagnostic("b", "info", "m"),) * 2, ()),
+        problems=ProblemChanges(
+            introduced=(Diagnostic("a", "error", "m"),), fixed=(Diagnostic("b", "info", "m"),) * 2, unchanged=()
+        ),
     )
     assert diff_headline(found) == (
         "HTTPRoute default/r gains settings; ColorPolicy default/p is left without a target; "
@@ -168,7 +170,7 @@ def test_relations() -> None:
 
 def test_a_policy_that_sets_nothing_anywhere_has_not_come_into_force() -> None:
     """It may count on what nothing leads to any more, which is nobody's gain."""
-    idle = difference(enforcement=(EnforcementChange(OTHER, "Overridden", "Enforced", ()),))
+    idle = difference(enforcement=(EnforcementChange(policy=OTHER, before="Overridden", after="Enforced", by=()),))
     assert diff_headline(idle) == "Nothing changes in what policies amount to."
 
 
@@ -183,10 +185,15 @@ def test_many_beaters_are_counted() -> None:
 def test_routes_and_policies_in_numbers() -> None:
     """With verbs that agree."""
     gateway = build.node("Gateway", "g")
-    parents = [ParentChange(node.object, gateway, "attached", None, "") for node in routes(2)]
-    parents += [ParentChange(node.object, gateway, "refused", "attached", "") for node in routes(3, "far")]
+    parents = [
+        ParentChange(route=node.object, parent=gateway, before="attached", after=None, message="") for node in routes(2)
+    ]
+    parents += [
+        ParentChange(route=node.object, parent=gateway, before="refused", after="attached", message="")
+        for node in routes(3, "far")
+    ]
     policies = [build.ref("ColorPolicy", name, group="example.com") for name in "abc"]
-    force = [EnforcementChange(policy, "Enforced", "NoEffect", ()) for policy in policies]
+    force = [EnforcementChange(policy=policy, before="Enforced", after="NoEffect", by=()) for policy in policies]
     assert diff_headline(difference(parents=tuple(parents), enforcement=tuple(force))) == (
         "No setting changes; 2 routes are detached from a parent; 3 routes are newly attached to a parent; "
         "3 policies are left without effect."
@@ -207,7 +214,7 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     """And of that about anything else."""
     answer = without("SecurityPolicy infra/jwt")
     (effect,) = answer.difference.effects
-    secure = effect._replace(fields=tuple(one._replace(security=True) for one in effect.fields))
+    secure = replace(effect, fields=tuple(replace(one, security=True) for one in effect.fields))
     found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
     assert "changes all 3 (in settings relevant to security), which lose" in blast_headline(found)
     other = replace(found, reach=None, subject=build.ref("Gateway", "x"))
@@ -249,7 +256,7 @@ def test_what_a_policy_changes_elsewhere() -> None:
         reach = answer.reach
         assert reach
         some = reach if affected else replace(reach, affected=())
-        found = difference(deleted=(answer.subject,), effects=tuple(one._replace(kind=kind) for one in effects))
+        found = difference(deleted=(answer.subject,), effects=tuple(replace(one, kind=kind) for one in effects))
         return blast_headline(replace(answer, reach=some, difference=found)).partition(". ")[2]
 
     own = [node for node in (answer.reach.affected if answer.reach else ()) if node.kind == "HTTPRoute"]

@@ -1,9 +1,10 @@
-"""What an object touches, and what deleting it would change."""
+"""What an object reaches, and what deleting it would change."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.cascade import cascade
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", "GroupKind", str)
 
 
-class ObjectCounts(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectCounts:
     """Numbers of objects, the greatest first, then by name.
 
     Cluster-scoped objects are in the namespace "", those that name no owner are of the owner "". `owner_key` is the
@@ -44,12 +46,16 @@ class ObjectCounts(NamedTuple):
 def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> ObjectCounts:
     """The numbers of some objects, each of which is there once."""
     return ObjectCounts(
-        len(objects),
-        _counted((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
-        _counted((ref.namespace for ref in objects), lambda name: (name,)),
-        _counted((owner(index, ref, owner_key) for ref in objects), lambda name: (name,)) if owner_key else (),
-        owner_key,
+        total=len(objects),
+        kinds=_counted((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
+        namespaces=_counted((ref.namespace for ref in objects), str),
+        owners=_counted((owner(index, ref, owner_key) for ref in objects), str) if owner_key else (),
+        owner_key=owner_key,
     )
+
+
+def _counted(items: Iterable[_Item], name: Callable[[_Item], object]) -> tuple[tuple[_Item, int], ...]:
+    return tuple(sorted(Counter(items).items(), key=lambda counted: (-counted[1], name(counted[0]))))
 
 
 def owner(index: Index, ref: ObjectRef, key: str) -> str:
@@ -62,29 +68,24 @@ def owner(index: Index, ref: ObjectRef, key: str) -> str:
     return ""
 
 
-def _counted(items: Iterable[_Item], name: Callable[[_Item], tuple[str, ...]]) -> tuple[tuple[_Item, int], ...]:
-    numbers: dict[_Item, int] = {}
-    for item in items:
-        numbers[item] = numbers.get(item, 0) + 1
-    return tuple(sorted(numbers.items(), key=lambda found: (-found[1], name(found[0]))))
-
-
-class SupersededOn(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SupersededOn:
     """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
 
     objects: tuple[NodeRef, ...]
     by: tuple[ObjectRef, ...]
 
 
-class DetachedRoute(NamedTuple):
-    """Something below the policy's targets on which it has no effect whatever it says, and why."""
+@dataclass(frozen=True, slots=True)
+class DetachedRoute:
+    """A route below the policy's targets on which it has no effect whatever it says, and why: no request gets there."""
 
     object: ObjectRef
     message: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyReach:
     """What a policy reaches below its targets.
 
@@ -99,9 +100,9 @@ class PolicyReach:
     detached: tuple[DetachedRoute, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlastRadius:
-    """The answer for an object: what it touches, if it is a policy, and what deleting it would change.
+    """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
 
     `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects or, if it
     is no policy, those that deleting it would affect.
@@ -128,7 +129,7 @@ class BlastRadius:
 
 
 def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") -> BlastRadius:
-    """What an object touches, and what deleting it, with all that goes with it, would change.
+    """What an object reaches, and what deleting it, with all that goes with it, would change.
 
     `owner_key` is the label or annotation by which the owners of objects are told.
     """
@@ -138,12 +139,12 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     reach = _reach(analysis, subject) if subject in analysis.attachments else None
     objects = {node.object for node in reach.affected} if reach else {*_concerned(difference)} - deleted
     return BlastRadius(
-        subject,
-        resource.origin if resource else None,
-        reach,
-        tuple(sorted(deleted - {subject})),
-        count_objects(analysis.index, objects, owner_key),
-        difference,
+        subject=subject,
+        origin=resource.origin if resource else None,
+        reach=reach,
+        deleted_with_it=tuple(sorted(deleted - {subject})),
+        counts=count_objects(analysis.index, objects, owner_key),
+        difference=difference,
     )
 
 
@@ -153,18 +154,18 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
     yield from (change.route for change in difference.parents)
     yield from difference.without_class
     yield from (change.policy for change in difference.attachments)
-    yield from (found.subject for found in difference.problems.introduced if found.subject)
+    yield from (problem.subject for problem in difference.problems.introduced if problem.subject)
 
 
 def _reach(analysis: Analysis, policy: ObjectRef) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
-    found = affected(enforcement, analysis.registry.known(policy.group_kind))
+    in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
     return PolicyReach(
-        enforcement,
-        analysis.attachments[policy],
-        found,
-        _superseded(analysis, enforcement, {*found}),
-        tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
+        enforcement=enforcement,
+        attachments=analysis.attachments[policy],
+        affected=in_force,
+        superseded=_superseded(analysis, enforcement, in_force),
+        detached=tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
     )
 
 
@@ -179,7 +180,7 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
             for node in part.nodes(profile):
                 nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
     groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
-    for node in sorted({*nodes} - {*in_force}, key=from_the_root):
+    for node in sorted(nodes.keys() - {*in_force}, key=from_the_root):
         groups.setdefault(tuple(sorted(nodes[node])), []).append(node)
     return tuple(SupersededOn(tuple(objects), by) for by, objects in groups.items())
 
@@ -188,6 +189,8 @@ def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[D
     """The routes below the targets that are attached to nothing; traffic never reaches what is below them."""
     for path in enforcement.idle:
         route = next(node.object for node in path if node.object.group_kind in ROUTES)
-        refused = next((found for found in analysis.topology.bindings(route) if found.message), None)
-        message = refused.message if refused else "it names no parent"
-        yield DetachedRoute(route, message, refused.reason if refused else "")
+        refused = next((binding for binding in analysis.topology.bindings(route) if binding.message), None)
+        if refused:
+            yield DetachedRoute(route, refused.message, refused.reason)
+        else:
+            yield DetachedRoute(route, "it names no parent", "")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.questions.changes.effects import EffectChange, effect_changes
-from kubectl_policy.questions.changes.problems import ProblemChanges, problem_changes
 from kubectl_policy.questions.changes.relations import (
     AttachmentChange,
     EnforcementChange,
@@ -30,14 +30,26 @@ from kubectl_policy.questions.shared.unseen import (
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import Diagnostic, ObjectRef
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemChanges:
+    """Problems that only the later state has, that only the earlier one has, and that both have.
+
+    The last are those of objects that are themselves not same_json in both states.
+    """
+
+    introduced: tuple[Diagnostic, ...]
+    fixed: tuple[Diagnostic, ...]
+    unchanged: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StateDiff:
     """What differs between two states: the objects, and what follows from that.
 
@@ -67,56 +79,103 @@ class StateDiff:
 
 def diff(comparison: StateComparison) -> StateDiff:
     """What differs between the states of a comparison."""
-    meeting: set[ObjectRef] = set()
-    effects = effect_changes(comparison, _watched(comparison, meeting))
+    pairs = tuple(comparison.pairs())
     attachments = attachment_changes(comparison)
-    concerned = _concerned_policies(comparison, {change.policy for change in attachments} | meeting)
     parents = parent_changes(comparison)
+    concerned = _concerned_policies(
+        comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
+    )
+    unseen = (*_unseen(comparison, concerned), *_unseen_relations(comparison, attachments, parents))
     return StateDiff(
-        tuple(sorted(comparison.created)),
-        tuple(sorted(comparison.deleted)),
-        tuple(sorted(comparison.updated)),
-        effects,
-        attachments,
-        parents,
-        enforcement_changes(comparison, concerned),
-        problem_changes(comparison, concerned),
-        tuple(dict.fromkeys((*_unseen(comparison, concerned), *_unseen_relations(comparison, attachments, parents)))),
-        cut_off(comparison, parents),
-        without_class(comparison),
+        created=tuple(sorted(comparison.created)),
+        deleted=tuple(sorted(comparison.deleted)),
+        updated=tuple(sorted(comparison.updated)),
+        effects=effect_changes(comparison, pairs),
+        attachments=attachments,
+        parents=parents,
+        enforcement=enforcement_changes(comparison, concerned),
+        problems=_problem_changes(comparison, concerned),
+        unseen=tuple(dict.fromkeys(unseen)),
+        cut_off=cut_off(comparison, parents),
+        without_class=without_class(comparison),
     )
 
 
-def _watched(comparison: StateComparison, meeting: set[ObjectRef]) -> Iterator[Pair]:
-    """The pairs of a comparison; the policies on their paths are added to those `meeting`.
-
-    Also those that have no part in the outcomes, because others have taken their place.
-    """
-    unseen = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
-    for pair in comparison.pairs():
-        for node in on_path(unseen[pair.kind], pair.path):
-            unseen[pair.kind].remove(node)
+def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> set[ObjectRef]:
+    """The policies on the paths of pairs of outcomes, also those that have no part in these."""
+    unvisited = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
+    found: set[ObjectRef] = set()
+    for pair in pairs:
+        for node in on_path(unvisited[pair.kind], pair.path):
+            unvisited[pair.kind].remove(node)
             for state in (comparison.before, comparison.after):
-                meeting.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
-        yield pair
+                found.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
+    return found
 
 
 def _concerned_policies(comparison: StateComparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
     """The policies of which something may have become otherwise than before.
 
-    Where the hierarchy is the same, these are those that are changed, or whose targets are, or that meet such a one on
-    a path (`otherwise`); else all of them.
+    Where the hierarchy is the same, these are those that are changed, or whose targets are, or that share a path with
+    such a one (`otherwise`); else all of them.
     """
-    both = (comparison.before, comparison.after)
+    states = (comparison.before, comparison.after)
+    policies = {policy for state in states for policy in state.attachments}
     if not comparison.shares_topology:
-        return frozenset(policy for state in both for policy in state.attachments)
+        return frozenset(policies)
     found = {*otherwise, *comparison.changed}
     exclusive = {
-        profile.group_kind for state in both for profile in state.registry.policy_kinds if profile.exclusive_field
+        profile.group_kind for state in states for profile in state.registry.policy_kinds if profile.exclusive_field
     }
     kinds = exclusive & {ref.group_kind for ref in found}
-    found |= {policy for state in both for policy in state.attachments if policy.group_kind in kinds}
-    return frozenset(policy for policy in found if any(policy in state.attachments for state in both))
+    return frozenset(policy for policy in policies if policy in found or policy.group_kind in kinds)
+
+
+def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
+    """The problems of the concerned objects and those from reading, told apart whatever line they stand on.
+
+    Where the hierarchy differs, every object is concerned.
+    """
+    states, changed = (comparison.before, comparison.after), comparison.changed
+    if comparison.shares_topology:
+        every = {*concerned, *changed}
+    else:
+        every = {resource.ref for state in states for resource in state.snapshot.resources}
+    # A definition decides on the shape of all objects of its kind.
+    whole = every if any(ref.group_kind == CRD for ref in changed) else changed
+    old, new = (_problems(state, every, whole) for state in states)
+    return ProblemChanges(
+        introduced=_ordered(found for key, found in new.items() if key not in old),
+        fixed=_ordered(found for key, found in old.items() if key not in new),
+        unchanged=_ordered(found for key, found in new.items() if key in old and found.subject in changed),
+    )
+
+
+def _problems(
+    analysis: Analysis, every: Iterable[ObjectRef], whole: Collection[ObjectRef]
+) -> Mapping[tuple[object, ...], Diagnostic]:
+    """Problems by all that they say but the place where they stand.
+
+    Of the objects in `whole`, also those problems that they have whatever else there is.
+    """
+    of_objects = (
+        found
+        for ref in every
+        for found in (analysis.problems_of(ref) if ref in whole else analysis.problems_with_others(ref))
+    )
+    reading = (found for found in analysis.snapshot.diagnostics if found.subject is None)
+    every_problem = (*reading, *of_objects)
+    return {(found.rule, found.severity, found.subject, found.field, found.message): found for found in every_problem}
+
+
+def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    severities = ("error", "warning", "info")
+    return tuple(
+        sorted(
+            problems,
+            key=lambda found: (severities.index(found.severity), str(found.subject or ""), found.rule, found.message),
+        )
+    )
 
 
 def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:

@@ -1,44 +1,99 @@
-"""What differs in the effective policies of two states, grouped where it is the same, worst first."""
+"""What differs in the effective policies of two states: fields, on which paths, for which objects; worst first."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+import json
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.comparison import may_exist
-from kubectl_policy.questions.changes.fields import SORTS, FieldChanges
+from kubectl_policy.model.fields import same_json
+from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.effects import affected_on, from_the_root, paths_through
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import GroupKind, NodeRef
-    from kubectl_policy.questions.changes.fields import ChangeSort, Difference, FieldChange
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.resolution import EffectivePolicy, Source
+    from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
 
-# Of so many objects of a change it is known whether they have other paths than those of the change.
-SCOPED: Final = 20
+# From the worst to the least: what nothing stands for any more, then what is otherwise, new, or only from elsewhere.
+ChangeSort: TypeAlias = Literal["lost", "changed", "gained", "moved"]
+SORTS: Final[tuple[ChangeSort, ...]] = ("lost", "changed", "gained", "moved")
 # Whether the path itself is in both states, or only in the earlier or the later one.
 Where: TypeAlias = Literal["kept", "gone", "new"]
 _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
+# Of so many objects of a change it is known whether they have other paths than those of the change.
+SCOPED: Final = 20
 
 
-class ChangedObject(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class EffectiveValue:
+    """An effective value and who set it; `removed` if that removes the field."""
+
+    value: Json
+    source: Source
+    _: KW_ONLY
+    removed: bool
+
+    def is_like(self, other: EffectiveValue) -> bool:
+        """Whether the other one is the same value from the same source."""
+        same = self.source == other.source and self.removed == other.removed
+        return same and same_json(self.value, other.value)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field of which the value, or who sets it, differs; None where nothing sets it.
+
+    Without a name it is about a policy that takes part without declaring any field. `security` is whether the profile
+    of its kind counts the field as relevant to security.
+    """
+
+    field: str
+    before: EffectiveValue | None
+    after: EffectiveValue | None
+    _: KW_ONLY
+    security: bool
+
+    @property
+    def sort(self) -> ChangeSort:
+        """Whether the setting is lost, changed, gained or only set by somebody else."""
+        old, new = self.before, self.after
+        if old and new and not old.removed and not new.removed:
+            return "moved" if same_json(old.value, new.value) else "changed"
+        if old and not old.removed:
+            return "lost"
+        return "gained" if new and not new.removed else "moved"
+
+    @property
+    def harmful(self) -> bool:
+        """Whether it is relevant to security, and is lost or has another value."""
+        return self.security and self.sort in {"lost", "changed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedObject:
     """An object for which something differs, with the positions of the paths of the change that it does so on.
 
-    If it has more paths than these, `through` are all of its paths, and `chosen` the positions of these among them;
-    only the first objects of a change have this.
+    If it has more paths than these, `all_paths` has all of them, and `affected_paths` the positions of these among
+    them; only the first objects of a change have this.
     """
 
     node: NodeRef
     paths: tuple[int, ...]
-    through: tuple[Path, ...] = ()
-    chosen: tuple[int, ...] = ()
+    all_paths: tuple[Path, ...] = ()
+    affected_paths: tuple[int, ...] = ()
 
 
-class EffectChange(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class EffectChange:
     """What differs of one kind, in the same way on all of `paths`.
 
     `from_nothing` and `to_nothing` say whether no policy of the kind is in force there before, or after. `objects` are
@@ -54,18 +109,16 @@ class EffectChange(NamedTuple):
     objects: tuple[ChangedObject, ...]
     doubts: tuple[str, ...]
 
-    @property
+    @cached_property
     def sort(self) -> ChangeSort:
         """The worst of what happens to its fields."""
-        found = {field.sort for field in self.fields}
+        found = {changed.sort for changed in self.fields}
         return next(sort for sort in SORTS if sort in found)
 
-    @property
+    @cached_property
     def security(self) -> bool:
         """Whether a field that is relevant to security is lost or changed where traffic runs on."""
-        return self.where == "kept" and any(
-            field.security and field.sort in {"lost", "changed"} for field in self.fields
-        )
+        return self.where == "kept" and any(changed.harmful for changed in self.fields)
 
 
 def effect_changes(comparison: StateComparison, pairs: Iterable[Pair]) -> tuple[EffectChange, ...]:
@@ -75,16 +128,10 @@ def effect_changes(comparison: StateComparison, pairs: Iterable[Pair]) -> tuple[
     by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there
     any more, comes after all that, then what is new with its path.
     """
-    differences = FieldChanges(comparison)
-    groups: dict[tuple[object, ...], _Group] = {}
+    changes = _EffectChanges(comparison)
     for pair in pairs:
-        found = differences.of(pair)
-        concerned = _Concerned(pair, _nodes(comparison, pair, found.fields) if found.fields else ())
-        if concerned.nodes:
-            where = _where(comparison, concerned)
-            key = (pair.kind, where, *found[1:])
-            groups.setdefault(key, _Group(found, where, [])).pairs.append(concerned)
-    return tuple(sorted((_grouped(comparison, group) for group in groups.values()), key=_worst_first))
+        changes.add(pair)
+    return tuple(sorted(changes.grouped(), key=_worst_first))
 
 
 def _worst_first(change: EffectChange) -> tuple[object, ...]:
@@ -95,78 +142,213 @@ def _worst_first(change: EffectChange) -> tuple[object, ...]:
         not change.to_nothing,
         -len(change.objects),
         change.kind,
-        [field.field for field in change.fields],
+        [changed.field for changed in change.fields],
         change.paths,
     )
 
 
-class _Concerned(NamedTuple):
-    """A pair of outcomes, and the nodes on its path that are concerned by what differs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Difference:
+    """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way.
 
-    pair: Pair
-    nodes: tuple[NodeRef, ...]
-
-
-class _Group(NamedTuple):
-    """The pairs that differ in the same way."""
-
-    difference: Difference
-    where: Where
-    pairs: list[_Concerned]
-
-
-def _nodes(comparison: StateComparison, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
-    """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
-
-    Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
+    `from_nothing` and `to_nothing` say whether no policy is in force before, or after.
     """
-    profile = comparison.profile_in(comparison.before, pair.kind)
-    otherwise = on_path(comparison.differing(pair.kind), pair.path)
-    sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
-    nodes = affected_on(pair.path, profile, otherwise or sources)
-    if pair.in_before and pair.in_after:
-        return nodes
-    other = comparison.after if pair.in_before else comparison.before
-    ways = {node: pair.path[: place + 1] for place, node in enumerate(pair.path)}
-    return tuple(node for node in nodes if not (may_exist(other, node) and ways[node] in other.topology.paths(node)))
+
+    fields: tuple[FieldChange, ...]
+    text: str
+    from_nothing: bool
+    to_nothing: bool
 
 
-def _where(comparison: StateComparison, concerned: _Concerned) -> Where:
-    """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
-    pair, nodes = concerned
-    if not pair.in_after or all(node.object in comparison.deleted for node in nodes):
-        return "gone"
-    return "new" if not pair.in_before or all(node.object in comparison.created for node in nodes) else "kept"
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The pairs of outcomes that differ in the same way, each with the nodes on its path that this concerns."""
+
+    difference: _Difference
+    where: Where
+    pairs: list[tuple[Pair, tuple[NodeRef, ...]]] = field(default_factory=list["tuple[Pair, tuple[NodeRef, ...]]"])
 
 
-def _grouped(comparison: StateComparison, group: _Group) -> EffectChange:
-    objects: dict[NodeRef, list[int]] = {}
-    passing = comparison.deleted | comparison.created
-    for position, concerned in enumerate(group.pairs):
-        lasting = [node for node in concerned.nodes if node.object not in passing]
-        for node in lasting or concerned.nodes:
-            objects.setdefault(node, []).append(position)
-    pairs = [concerned.pair for concerned in group.pairs]
-    paths = tuple(pair.path for pair in pairs)
-    found = [ChangedObject(node, tuple(objects[node])) for node in sorted(objects, key=from_the_root)]
-    state = comparison.after if group.where == "new" else comparison.before
-    return EffectChange(
-        pairs[0].kind,
-        group.difference.fields,
-        group.where,
-        group.difference.from_nothing,
-        group.difference.to_nothing,
-        paths,
-        (*(_with_other_paths(state, one, paths) for one in found[:SCOPED]), *found[SCOPED:]),
-        tuple(sorted({doubt for pair in pairs for one in (pair.before, pair.after) if one for doubt in one.doubts})),
+class _EffectChanges:
+    """Puts pairs of outcomes together that differ in the same way; what several of them need is looked up once."""
+
+    def __init__(self, comparison: StateComparison) -> None:
+        self._comparison = comparison
+        self._groups: dict[tuple[object, ...], _Group] = {}
+        # The outcomes are kept with what was found, so that no other object can come to have the same identity.
+        self._differences: dict[tuple[object, ...], tuple[_Difference, Pair]] = {}
+        self._before = _PathsOf(comparison.before)
+        self._after = _PathsOf(comparison.after)
+
+    def add(self, pair: Pair) -> None:
+        """Put a pair to those that differ as it does, if it differs for any node on its path."""
+        found = self._difference(pair)
+        nodes = self._nodes(pair, found.fields) if found.fields else ()
+        if nodes:
+            where = self._where(pair, nodes)
+            key = (pair.kind, where, found.text, found.from_nothing, found.to_nothing)
+            self._groups.setdefault(key, _Group(found, where)).pairs.append((pair, nodes))
+
+    def grouped(self) -> Iterator[EffectChange]:
+        """A change for all pairs that differ in the same way."""
+        passing = self._comparison.deleted | self._comparison.created
+        for group in self._groups.values():
+            positions: dict[NodeRef, list[int]] = {}
+            for position, (_, nodes) in enumerate(group.pairs):
+                lasting = [node for node in nodes if node.object not in passing]
+                for node in lasting or nodes:
+                    positions.setdefault(node, []).append(position)
+            pairs = [pair for pair, _ in group.pairs]
+            paths = tuple(pair.path for pair in pairs)
+            outcomes = (outcome for pair in pairs for outcome in (pair.before, pair.after) if outcome)
+            objects = [ChangedObject(node, tuple(positions[node])) for node in sorted(positions, key=from_the_root)]
+            state = self._after if group.where == "new" else self._before
+            yield EffectChange(
+                kind=pairs[0].kind,
+                fields=group.difference.fields,
+                where=group.where,
+                from_nothing=group.difference.from_nothing,
+                to_nothing=group.difference.to_nothing,
+                paths=paths,
+                objects=(*(state.among_all(found, paths) for found in objects[:SCOPED]), *objects[SCOPED:]),
+                doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
+            )
+
+    def _difference(self, pair: Pair) -> _Difference:
+        """What differs of a pair of outcomes; each is looked at once, on however many paths it stands."""
+        outcomes = (pair.before, pair.after)
+        parts = [part for found in outcomes for part in ((found.spec, found.members) if found else (None, None))]
+        key = (*map(id, parts), pair.kind, pair.path[-1].object.group_kind)
+        if key not in self._differences:
+            fields = tuple(_field_changes(pair, self._comparison))
+            found = _Difference(
+                fields=fields,
+                text=json.dumps([[one.field, _plain(one.before), _plain(one.after)] for one in fields], default=str),
+                from_nothing=not (pair.before and pair.before.policies_in_force()),
+                to_nothing=not (pair.after and pair.after.policies_in_force()),
+            )
+            self._differences[key] = (found, pair)
+        return self._differences[key][0]
+
+    def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
+        """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
+
+        Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
+        """
+        profile = self._comparison.profile_in(self._comparison.before, pair.kind)
+        otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
+        sources = (value.source.target for found in fields for value in (found.before, found.after) if value)
+        nodes = affected_on(pair.path, profile, otherwise or sources)
+        if pair.in_before and pair.in_after:
+            return nodes
+        other = self._after if pair.in_before else self._before
+        ways = {node: pair.path[: place + 1] for place, node in enumerate(pair.path)}
+        return tuple(node for node in nodes if not other.leads(ways[node]))
+
+    def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
+        """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
+        if not pair.in_after or all(node.object in self._comparison.deleted for node in nodes):
+            return "gone"
+        return "new" if not pair.in_before or all(node.object in self._comparison.created for node in nodes) else "kept"
+
+
+class _PathsOf:
+    """The paths of one state, looked up once for each node."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._to: dict[NodeRef, frozenset[Path]] = {}
+        self._through: dict[NodeRef, tuple[Path, ...]] = {}
+        self._beginning: dict[NodeRef, dict[Path, list[int]]] = {}
+
+    def leads(self, way: Path) -> bool:
+        """Whether a way is one of those that lead to its end."""
+        node = way[-1]
+        if node not in self._to:
+            there = may_exist(self._analysis, node)
+            self._to[node] = frozenset(self._analysis.topology.paths(node) if there else ())
+        return way in self._to[node]
+
+    def among_all(self, changed: ChangedObject, paths: tuple[Path, ...]) -> ChangedObject:
+        """An object with all of its paths that carry traffic, if these are more than those of its change."""
+        node = changed.node
+        if node not in self._through:
+            self._through[node] = tuple(
+                filter(self._analysis.topology.carries_traffic, paths_through(self._analysis, node))
+            )
+            self._beginning[node] = _by_beginning(node, self._through[node])
+        through, beginning = self._through[node], self._beginning[node]
+        chosen = {place for position in changed.paths for place in beginning.get(paths[position], ())}
+        if len(chosen) in {0, len(through)}:
+            return changed
+        return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
+
+
+def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:
+    """The positions of paths by what they begin with, down to a node or further."""
+    found: dict[Path, list[int]] = {}
+    for position, path in enumerate(paths):
+        first = path.index(node) if node in path else 0
+        for length in range(first, len(path)):
+            found.setdefault(path[: length + 1], []).append(position)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    name: str
+    security: bool
+    value: EffectiveValue
+
+
+def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
+    before, after = _named(pair.before, comparison.before), _named(pair.after, comparison.after)
+    for path in {**before, **after}:
+        old, new = before.get(path), after.get(path)
+        if old is None or new is None or not old.value.is_like(new.value):
+            known = old or after[path]
+            security = any(found.security for found in (old, new) if found)
+            before_value, after_value = old.value if old else None, new.value if new else None
+            yield FieldChange(known.name, before_value, after_value, security=security)
+    yield from _without_fields(
+        _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after)
     )
 
 
-def _with_other_paths(analysis: Analysis, changed: ChangedObject, paths: Sequence[Path]) -> ChangedObject:
-    through = [path for path in paths_through(analysis, changed.node) if analysis.topology.carries_traffic(path)]
-    own = {paths[position] for position in changed.paths}
-    lengths = {len(path) for path in own}
-    chosen = [position for position, path in enumerate(through) if any(path[:length] in own for length in lengths)]
-    if len(chosen) in {0, len(through)}:
-        return changed
-    return changed._replace(through=tuple(through), chosen=tuple(chosen))
+def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Field, _Named]:
+    """The effective fields of an outcome by where they stand in it."""
+    if effective is None:
+        return {}
+    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    return {
+        found.field: _Named(
+            found.name,
+            profile.is_security(found.field[1:] if profile.all_apply else found.field),
+            EffectiveValue(found.leaf.value, found.leaf.source, removed=found.leaf.removed),
+        )
+        for found in named_leaves(effective.spec, profile)
+    }
+
+
+def _without_fields(old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source]) -> Iterator[FieldChange]:
+    """Policies that take part without declaring a field, in one of the states alone."""
+    for policy in sorted(old.keys() ^ new.keys()):
+        before = EffectiveValue({}, old[policy], removed=False) if policy in old else None
+        after = EffectiveValue({}, new[policy], removed=False) if policy in new else None
+        yield FieldChange("", before, after, security=False)
+
+
+def _declaring_nothing(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[ObjectRef, Source]:
+    """The policies that take part in an outcome without declaring a field, also where each is apart from the others."""
+    if effective is None:
+        return {}
+    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    return {
+        part.source.object: part.source
+        for part in effective.contributions
+        if part.source in effective.members and not any(named_leaves(part.spec, profile))
+    }
+
+
+def _plain(value: EffectiveValue | None) -> Json:
+    return None if value is None else [value.value, repr(value.source), value.removed]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding, BindingState
 
 
-class AttachmentChange(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachmentChange:
     """What a policy's reference to a target comes to in each state; None where there is no such reference.
 
     `message` says why it is not attached, in the state in which it is not.
@@ -32,7 +34,8 @@ class AttachmentChange(NamedTuple):
     message: str
 
 
-class ParentChange(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentChange:
     """What becomes of a route at a parent or listener in each state; None where it does not name it there."""
 
     route: ObjectRef
@@ -42,7 +45,8 @@ class ParentChange(NamedTuple):
     message: str
 
 
-class EnforcementChange(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnforcementChange:
     """What has become of a policy in each state; None where there is no such policy. `by` beat it in the later one."""
 
     policy: ObjectRef
@@ -54,25 +58,25 @@ class EnforcementChange(NamedTuple):
 def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, ...]:
     """Every target that policies gain, lose or reach in another way; sorted by policy and target."""
     old, new = comparison.before.attachments, comparison.after.attachments
-    found = (
+    return tuple(
         change
         for policy in sorted({*old, *new})
         if old.get(policy, ()) != new.get(policy, ())
-        for change in _of_policy(policy, old.get(policy, ()), new.get(policy, ()))
+        for change in _targets_of(policy, old.get(policy, ()), new.get(policy, ()))
     )
-    return tuple(found)
 
 
-def _of_policy(
-    policy: ObjectRef, old: Collection[Attachment], new: Collection[Attachment]
+def _targets_of(
+    policy: ObjectRef, attached: Collection[Attachment], attached_then: Collection[Attachment]
 ) -> Iterator[AttachmentChange]:
-    before, after = _by_target(old), _by_target(new)
+    before, after = _by_target(attached), _by_target(attached_then)
     for target in sorted({*before, *after}):
-        one, other = before.get(target), after.get(target)
-        states = (one.state if one else None, other.state if other else None)
-        if states[0] != states[1]:
-            message = next((found.message for found in (other, one) if found and found.state != "attached"), "")
-            yield AttachmentChange(policy, target, *states, message)
+        earlier, later = before.get(target), after.get(target)
+        old, new = earlier.state if earlier else None, later.state if later else None
+        if old != new:
+            failed = (found for found in (later, earlier) if found and found.state != "attached")
+            message = next((found.message for found in failed), "")
+            yield AttachmentChange(policy=policy, target=target, before=old, after=new, message=message)
 
 
 def _by_target(attachments: Collection[Attachment]) -> Mapping[NodeRef, Attachment]:
@@ -85,8 +89,26 @@ def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
     """Every parent or listener that routes gain or lose, or of which that is no longer known; sorted."""
     if comparison.shares_topology:
         return ()
-    routes = sorted({*_routes(comparison.before), *_routes(comparison.after)})
-    return tuple(change for route in routes for change in _of_route(comparison, route))
+    states = (comparison.before, comparison.after)
+    routes = {route.ref for state in states for kind in ROUTES for route in state.index.of_kind(kind)}
+    return tuple(change for route in sorted(routes) for change in _parents_of(comparison, route))
+
+
+def _parents_of(comparison: StateComparison, route: ObjectRef) -> Iterator[ParentChange]:
+    before, after = _by_parent(comparison.before, route), _by_parent(comparison.after, route)
+    for parent in sorted({*before, *after}):
+        earlier, later = before.get(parent), after.get(parent)
+        old, new = earlier.state if earlier else None, later.state if later else None
+        if old != new and {old, new} != {None, "refused"}:
+            # A route that names no listener any more may be refused by the parent as a whole.
+            now = [found for found in (later, *after.values()) if found and found.parent == parent.object]
+            message = next((found.message for found in (*now, earlier) if found and found.message), "")
+            yield ParentChange(route=route, parent=parent, before=old, after=new, message=message)
+
+
+def _by_parent(analysis: Analysis, route: ObjectRef) -> Mapping[NodeRef, Binding]:
+    bindings = sorted(analysis.topology.bindings(route), key=lambda binding: binding.state == "attached")
+    return {binding.listener or NodeRef(binding.parent): binding for binding in bindings}
 
 
 def cut_off(comparison: StateComparison, changes: Iterable[ParentChange]) -> tuple[ObjectRef, ...]:
@@ -104,36 +126,16 @@ def without_class(comparison: StateComparison) -> tuple[ObjectRef, ...]:
     return tuple(sorted(gateway for gateway in found if gateway not in comparison.created))
 
 
-def _routes(analysis: Analysis) -> Iterator[ObjectRef]:
-    return (route.ref for kind in ROUTES for route in analysis.index.of_kind(kind))
-
-
-def _of_route(comparison: StateComparison, route: ObjectRef) -> Iterator[ParentChange]:
-    before, after = _by_parent(comparison.before, route), _by_parent(comparison.after, route)
-    for parent in sorted({*before, *after}):
-        one, other = before.get(parent), after.get(parent)
-        states = (one.state if one else None, other.state if other else None)
-        if states[0] != states[1] and {*states} != {None, "refused"}:
-            there = [found for found in (other, *after.values()) if found and found.parent == parent.object]
-            message = next((found.message for found in (*there, one) if found and found.message), "")
-            yield ParentChange(route, parent, *states, message)
-
-
-def _by_parent(analysis: Analysis, route: ObjectRef) -> Mapping[NodeRef, Binding]:
-    bindings = sorted(analysis.topology.bindings(route), key=lambda binding: binding.state == "attached")
-    return {binding.listener or NodeRef(binding.parent): binding for binding in bindings}
-
-
 def enforcement_changes(comparison: StateComparison, concerned: Collection[ObjectRef]) -> tuple[EnforcementChange, ...]:
     """What differs in what has become of policies, of those that may be concerned; sorted."""
     found: list[EnforcementChange] = []
     for policy in sorted(concerned):
-        one, other = (
+        earlier, later = (
             state.enforcement(policy) if policy in state.attachments else None
             for state in (comparison.before, comparison.after)
         )
-        states = (one.state if one else None, other.state if other else None)
-        by = other.by if other else ()
-        if states[0] != states[1] or (one and one.by != by):
-            found.append(EnforcementChange(policy, *states, by))
+        old, new = earlier.state if earlier else None, later.state if later else None
+        by = later.by if later else ()
+        if old != new or (earlier and earlier.by != by):
+            found.append(EnforcementChange(policy=policy, before=old, after=new, by=by))
     return tuple(found)

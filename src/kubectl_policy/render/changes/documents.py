@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange
-    from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
+    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
 
 
@@ -148,17 +147,17 @@ def _changed(changed: ChangedObject) -> dict[str, Json]:
         "object": node_data(changed.node),
         "paths": [position + 1 for position in changed.paths],
         "scope": _scope(changed),
-        "ofPaths": len(changed.through) or None,
+        "ofPaths": len(changed.all_paths) or None,
     }
 
 
 def _scope(changed: ChangedObject) -> str:
     """Which of its paths a change is on, in words; empty if on all of them, as far as is known."""
-    if not changed.through:
+    if not changed.all_paths:
         return ""
-    scope = scope_of(changed.chosen, changed.through)
+    scope = scope_of(changed.affected_paths, changed.all_paths)
     # The numbers of a scope would be those of paths that the document does not have.
-    return f"{len(changed.chosen)} of {len(changed.through)} paths" if scope.numbered else scope.words
+    return f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths" if scope.numbered else scope.words
 
 
 def _attachment(change: AttachmentChange) -> dict[str, Json]:

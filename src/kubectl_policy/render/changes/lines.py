@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, Where
-    from kubectl_policy.questions.changes.fields import ChangeSort, EffectiveValue, FieldChange
+    from kubectl_policy.questions.changes.effects import (
+        ChangedObject,
+        ChangeSort,
+        EffectChange,
+        EffectiveValue,
+        FieldChange,
+        Where,
+    )
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.view import View
 
@@ -98,7 +104,7 @@ def _places(found: Iterable[ChangedObject]) -> Iterator[str]:
     """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
     by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
     for one in found:
-        scope = scope_of(one.chosen, one.through).words if one.through else ""
+        scope = scope_of(one.affected_paths, one.all_paths).words if one.all_paths else ""
         by_object.setdefault((one.node.object, scope), []).append(one.node)
     for (obj, scope), nodes in by_object.items():
         about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]

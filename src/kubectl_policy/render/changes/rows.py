@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectChange
-    from kubectl_policy.questions.changes.fields import EffectiveValue, FieldChange
+    from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import Document
 

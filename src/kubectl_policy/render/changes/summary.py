@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.questions.changes.effects import SCOPED
-from kubectl_policy.questions.changes.fields import SORTS
+from kubectl_policy.questions.changes.effects import SCOPED, SORTS
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectChange, Where
-    from kubectl_policy.questions.changes.fields import ChangeSort
+    from kubectl_policy.questions.changes.effects import ChangeSort, EffectChange, Where
     from kubectl_policy.questions.changes.relations import AttachmentChange
 
 _IN_FORCE: Final = frozenset({"Enforced", "PartiallyEnforced"})
@@ -115,10 +113,10 @@ def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
     chosen: dict[NodeRef, set[int]] = {}
     for change in changes:
         for place, changed in enumerate(change.objects):
-            if changed.through:
+            if changed.all_paths:
                 found = chosen.setdefault(changed.node, set())
-                found.update(changed.chosen)
-                if len(found) == len(changed.through):
+                found.update(changed.affected_paths)
+                if len(found) == len(changed.all_paths):
                     whole.add(changed.node)
             elif place < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
                 whole.add(changed.node)
@@ -177,7 +175,7 @@ def _traffic_change(difference: StateDiff, where: Where, refs: Collection[Object
     passing = difference.deleted if where == "gone" else difference.created
     known = frozenset(refs) & {*passing, *(node.object for node in on_all_paths(changes) if not node.section)}
     rest = frozenset(refs) - known
-    cut = {changed.node.object for change in changes for changed in change.objects[SCOPED:] if not changed.through}
+    cut = {changed.node.object for change in changes for changed in change.objects[SCOPED:] if not changed.all_paths}
     # Two numbers would look like a distinction where it is only not known.
     return TrafficChange(frozenset(), known | rest) if rest & cut else TrafficChange(known, rest)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.fields import ChangeSort
+    from kubectl_policy.questions.changes.effects import ChangeSort
     from kubectl_policy.render.changes.summary import ChangeSummary
 
 _SORTS: Final[Mapping[ChangeSort, str]] = {
