@@ -17,7 +17,7 @@ from kubectl_policy.render.output.parts import (
     target_data,
     unseen_data,
 )
-from kubectl_policy.render.words.scopes import scope_of
+from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -155,9 +155,9 @@ def _scope(changed: ChangedObject) -> str:
     """Which of its paths a change is on, in words; empty if on all of them, as far as is known."""
     if not changed.all_paths:
         return ""
-    scope = scope_of(changed.affected_paths, changed.all_paths)
-    # The numbers of a scope would be those of paths that the document does not have.
-    return f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths" if scope.numbered else scope.words
+    where = WhichPaths(changed.all_paths).phrase(changed.affected_paths)
+    # The numbers in a phrase would be those of paths that the document does not have.
+    return f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths" if where.numbered else where.words
 
 
 def _attachment(change: AttachmentChange) -> dict[str, Json]:

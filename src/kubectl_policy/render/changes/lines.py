@@ -9,9 +9,9 @@ from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import count, flow, listed, names, node_words, section_words, source_spans
 from kubectl_policy.render.words.reasons import doubt_lines
-from kubectl_policy.render.words.scopes import scope_of
 from kubectl_policy.render.words.sections import BLANK, problem_line, section
 from kubectl_policy.render.words.settings import INDENT, columns, row
+from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -104,7 +104,7 @@ def _places(found: Iterable[ChangedObject]) -> Iterator[str]:
     """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
     by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
     for one in found:
-        scope = scope_of(one.affected_paths, one.all_paths).words if one.all_paths else ""
+        scope = WhichPaths(one.all_paths).words(one.affected_paths) if one.all_paths else ""
         by_object.setdefault((one.node.object, scope), []).append(one.node)
     for (obj, scope), nodes in by_object.items():
         about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]

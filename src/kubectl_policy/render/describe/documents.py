@@ -22,7 +22,7 @@ from kubectl_policy.render.output.parts import (
     unseen_data,
 )
 from kubectl_policy.render.words.headlines import headline
-from kubectl_policy.render.words.scopes import scope_of
+from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +45,7 @@ def document(answer: ObjectDescription | PolicyDescription) -> dict[str, Json]:
 
 
 def _object(answer: ObjectDescription) -> dict[str, Json]:
+    which = WhichPaths(answer.paths)
     return {
         "apiVersion": API_VERSION,
         "kind": "ObjectDescription",
@@ -57,7 +58,7 @@ def _object(answer: ObjectDescription) -> dict[str, Json]:
         "targetedBy": [kind_data(kind) for kind in answer.targeted_by],
         "paths": paths_data(answer.paths),
         "carriesTraffic": answer.carries_traffic,
-        "inForce": [_in_force(group, answer.paths) for group in answer.in_force],
+        "inForce": [_in_force(group, which) for group in answer.in_force],
         "notApplying": [_not_applying(found) for found in answer.not_applying],
         "expected": [_condition(condition) for condition in answer.expected],
         "reported": [condition_data(condition) for condition in answer.reported],
@@ -119,7 +120,7 @@ def _numbers(positions: Iterable[int]) -> list[Json]:
     return [position + 1 for position in positions]
 
 
-def _in_force(group: InForce, paths: Sequence[Path]) -> dict[str, Json]:
+def _in_force(group: InForce, which: WhichPaths) -> dict[str, Json]:
     return {
         "policyKind": kind_data(group.kind),
         "class": group.profile.policy_class,
@@ -127,7 +128,7 @@ def _in_force(group: InForce, paths: Sequence[Path]) -> dict[str, Json]:
         "strategies": [strategy.value for strategy in group.strategies],
         "policies": objects_data(group.policies),
         "paths": _numbers(group.paths),
-        "scope": scope_of(group.paths, paths).words,
+        "scope": which.words(group.paths),
         "at": [node_data(node) for node in group.at],
         "passesDown": group.passes_down,
         "settings": [_setting(setting) for setting in group.settings],

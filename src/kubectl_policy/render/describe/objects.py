@@ -9,7 +9,6 @@ from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import headline
 from kubectl_policy.render.words.names import node_words, section_words
 from kubectl_policy.render.words.paths import path_lines
-from kubectl_policy.render.words.scopes import Scope, scope_of
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -21,6 +20,7 @@ from kubectl_policy.render.words.sections import (
     unseen_section,
 )
 from kubectl_policy.render.words.settings import place_words, setting_lines, strategy_words
+from kubectl_policy.render.words.which_paths import Phrase, WhichPaths
 
 if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
     last = {group.kind: group for group in answer.in_force}
-    scopes = [_scope(group, answer) for group in answer.in_force]
+    which = WhichPaths(answer.paths)
+    scopes = [_scope(group, which) for group in answer.in_force]
     return (
         Line((Span(headline(answer), "title", prose=True),), 0, 2),
         *_paths(answer, view, numbered=any(scope.numbered for scope in scopes)),
@@ -70,13 +71,13 @@ def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Li
     return lines
 
 
-def _scope(group: InForce, answer: ObjectDescription) -> Scope:
+def _scope(group: InForce, which: WhichPaths) -> Phrase:
     """On which paths a group is in force; where it takes effect at one place alone, that place says it."""
     at_one_place = group.profile.policy_class == "direct" and len(group.at) == 1
-    return Scope("") if at_one_place else scope_of(group.paths, answer.paths)
+    return Phrase("") if at_one_place else which.phrase(group.paths)
 
 
-def _heading(group: InForce, scope: Scope, subject: NodeRef) -> Line:
+def _heading(group: InForce, scope: Phrase, subject: NodeRef) -> Line:
     """The kind, how it merges, where it takes effect, and on which paths this is so; no place is named twice."""
     words = ("same on " if scope.words.startswith(("both", "all")) else "") + scope.words
     if len(group.at) == 1 and group.at[0].section and not group.passes_down:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.profiles.status import STANDARD_STATUS
 from kubectl_policy.render.output.text import Line, Span, cells, pad
@@ -18,7 +19,6 @@ from kubectl_policy.render.words.names import (
 )
 from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import doubt_lines, merging_words, note_lines
-from kubectl_policy.render.words.scopes import scope_of
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -30,6 +30,7 @@ from kubectl_policy.render.words.sections import (
     unseen_section,
 )
 from kubectl_policy.render.words.settings import INDENT, columns, row, without_keys
+from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Source
 
 
-class _Defeat(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Defeat:
     """Who beats a field together, at the positions of some paths; `partly` if a part of it is in effect there."""
 
     beaters: tuple[Source, ...]
@@ -49,109 +51,125 @@ class _Defeat(NamedTuple):
     positions: tuple[int, ...]
 
 
-def needs_numbers(answer: PolicyDescription) -> bool:
-    """Whether the words for some field name paths by their numbers, which have to be shown then."""
-    told = (positions for field in answer.fields for positions in _told(field, answer))
-    return any(scope_of(positions, answer.paths).numbered for positions in told)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """A field and where it is in effect wholly and in part (positions of paths), and who beats it where."""
+
+    field: FieldOutcome
+    wholly: tuple[int, ...]
+    partly: tuple[int, ...]
+    defeats: tuple[_Defeat, ...]
+
+    @property
+    def told(self) -> tuple[tuple[int, ...], ...]:
+        """The sets of paths that the words for the field name."""
+        own = (self.wholly, self.partly, self.field.ignored_on, self.field.port_entry_on)
+        return *filter(None, own), *(defeat.positions for defeat in self.defeats)
 
 
-def _told(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[int, ...]]:
-    yield from (positions for positions in _effective(field, answer) if positions)
-    yield from (defeat.positions for defeat in _defeats(field, answer))
-    yield from filter(None, (field.ignored_on, field.port_entry_on))
-
-
-def outcome_words(field: FieldOutcome, answer: PolicyDescription) -> str:
-    """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
-    declared_at = {other.source for other in answer.fields}
-    target = f" by way of {node_words(field.source.target)}" if len(declared_at) > 1 else ""
-    if not field.effective_on:
-        return f"in effect nowhere{target}"
-    parts: list[str] = []
-    for how, positions in zip(("", "in part"), _effective(field, answer), strict=True):
-        where = scope_of(positions, answer.paths).words
-        words = " ".join(filter(None, (how, f"on {where}" if where else "")))
-        parts += [words] if positions else []
-    return " ".join(filter(None, ("in effect", ", ".join(parts)))) + target
-
-
-def beaten_by(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
-    """A line of words for each group of policies that beats the field somewhere, and for where nobody heeds it."""
-    yield from _ignored(field, answer)
-    for beaters, partly, positions in _defeats(field, answer):
-        where = scope_of(positions, answer.paths).words
-        # That a policy on a route beats another one on that route goes without saying.
-        limited = where and not any(f"{node_words(beater.target)} only".endswith(where) for beater in beaters)
-        yield (
-            Span(f"{'in part ' if partly else ''}{_verb(field, beaters, answer)}", "beaten"),
-            *(
-                span
-                for place, beater in enumerate(beaters)
-                for span in source_spans(beater, " and " if place else " ", "beaten")
-            ),
-            Span(f" on {where}" if limited else "", "beaten"),
-        )
-
-
-def _ignored(field: FieldOutcome, answer: PolicyDescription) -> Iterator[tuple[Span, ...]]:
-    """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
-    port_field = answer.profile.port_field
-    entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
-    why = "is for another port" if entry and field.effective_on else "controllers ignore it"
-    instead = f"an entry of {port_field.field} stands instead" if port_field else ""
-    for words, positions in ((why, field.ignored_on), (instead, field.port_entry_on)):
-        where = scope_of(positions, answer.paths).words
-        limited = where and len(positions) < len(answer.paths)
-        if positions:
-            yield (Span(f"{words}{f' on {where}' if limited else ''}", "beaten", prose=True),)
-
-
-def displaced(answer: PolicyDescription) -> Iterator[str]:
-    """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
-    groups: dict[tuple[ObjectRef, ...], list[int]] = {}
-    for position, outcome in enumerate(answer.enforcement.outcomes):
-        if all(part.source.object != answer.policy for part in outcome.contributions):
-            groups.setdefault(tuple(sorted(outcome.policies_in_force())), []).append(position)
-    for policies, positions in groups.items():
-        where = scope_of(positions, answer.paths).words.removesuffix(" only")
-        names = listed([str(ref) for ref in policies])
-        everywhere = len(positions) == len(answer.paths)
-        yield f"{names} applies instead" if everywhere else f"not on {where}, where {names} applies"
-
-
-def _verb(field: FieldOutcome, beaters: tuple[Source, ...], answer: PolicyDescription) -> str:
-    together = all(beater.target == field.source.target for beater in beaters)
-    if field.rejected:
-        alone = answer.profile.same_level == "one-applies" and together
-        elsewhere = all(beater.target != field.source.target for beater in beaters)
-        if elsewhere and answer.profile.refusal == "everywhere":
-            return "refused on all of its targets, for"
-        return "refused in favour of" if alone else "conflicts with"
-    # Where several are in force instead, not each of them has replaced it.
-    if len(beaters) > 1 or (field.source.overrides and together):
-        return "gives way to"
-    return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
-
-
-def _effective(field: FieldOutcome, answer: PolicyDescription) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The positions where all of a field is in effect, and those where a part of it is."""
-    beaten = {
-        position for beater, positions in field.superseded if beater.object != answer.policy for position in positions
-    }
-    wholly = tuple(position for position in field.effective_on if position not in beaten)
-    return wholly, tuple(position for position in field.effective_on if position in beaten)
-
-
-def _defeats(field: FieldOutcome, answer: PolicyDescription) -> tuple[_Defeat, ...]:
+def _outcome(field: FieldOutcome, policy: ObjectRef) -> _Outcome:
+    others = [(beater, positions) for beater, positions in field.superseded if beater.object != policy]
+    beaten = {position for _, positions in others for position in positions}
+    partly = tuple(position for position in field.effective_on if position in beaten)
     beaters: dict[int, list[Source]] = {}
     for beater, positions in field.superseded:
         for position in set(positions).difference(field.port_entry_on):
             beaters.setdefault(position, []).append(beater)
-    partly = _effective(field, answer)[1]
     groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
-    for position, found in sorted(beaters.items()):
-        groups.setdefault((tuple(found), position in partly), []).append(position)
-    return tuple(_Defeat(*group, tuple(positions)) for group, positions in groups.items())
+    in_part = set(partly)
+    for position, together in sorted(beaters.items()):
+        groups.setdefault((tuple(together), position in in_part), []).append(position)
+    return _Outcome(
+        field=field,
+        wholly=tuple(position for position in field.effective_on if position not in beaten),
+        partly=partly,
+        defeats=tuple(
+            _Defeat(beaters=together, partly=in_part, positions=tuple(positions))
+            for (together, in_part), positions in groups.items()
+        ),
+    )
+
+
+class _Fields:
+    """The words for what became of each field of one policy, and for the paths that are meant."""
+
+    def __init__(self, answer: PolicyDescription) -> None:
+        self.answer = answer
+        self.which = WhichPaths(answer.paths)
+        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields)]
+        self._several_sources = len({field.source for field in answer.fields}) > 1
+
+    @property
+    def needs_numbers(self) -> bool:
+        """Whether the words for some field name paths by their numbers, which have to be shown then."""
+        return any(self.which.phrase(positions).numbered for outcome in self.outcomes for positions in outcome.told)
+
+    def in_effect(self, outcome: _Outcome) -> str:
+        """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
+        target = f" by way of {node_words(outcome.field.source.target)}" if self._several_sources else ""
+        if not outcome.field.effective_on:
+            return f"in effect nowhere{target}"
+        parts: list[str] = []
+        for how, positions in (("", outcome.wholly), ("in part", outcome.partly)):
+            where = self.which.words(positions) if positions else ""
+            parts += [" ".join(filter(None, (how, f"on {where}" if where else "")))] if positions else []
+        return " ".join(filter(None, ("in effect", ", ".join(parts)))) + target
+
+    def beaten_by(self, outcome: _Outcome) -> Iterator[tuple[Span, ...]]:
+        """A line of words for where controllers ignore the field, and for each group of policies that beats it."""
+        field = outcome.field
+        yield from self._ignored(field)
+        for defeat in outcome.defeats:
+            where = self.which.words(defeat.positions)
+            # That a policy on a route beats another one on that route goes without saying.
+            limited = where and not any(f"{node_words(it.target)} only".endswith(where) for it in defeat.beaters)
+            yield (
+                Span(f"{'in part ' if defeat.partly else ''}{self._verb(field, defeat.beaters)}", "beaten"),
+                *(
+                    span
+                    for place, beater in enumerate(defeat.beaters)
+                    for span in source_spans(beater, " and " if place else " ", "beaten")
+                ),
+                Span(f" on {where}" if limited else "", "beaten"),
+            )
+
+    def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Span, ...]]:
+        """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
+        port_field = self.answer.profile.port_field
+        entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
+        why = "is for another port" if entry and field.effective_on else "controllers ignore it"
+        instead = f"an entry of {port_field.field} stands instead" if port_field else ""
+        for words, positions in ((why, field.ignored_on), (instead, field.port_entry_on)):
+            where = self.which.words(positions) if 0 < len(positions) < len(self.answer.paths) else ""
+            if positions:
+                yield (Span(f"{words}{f' on {where}' if where else ''}", "beaten", prose=True),)
+
+    def _verb(self, field: FieldOutcome, beaters: tuple[Source, ...]) -> str:
+        profile = self.answer.profile
+        together = all(beater.target == field.source.target for beater in beaters)
+        if field.rejected:
+            elsewhere = all(beater.target != field.source.target for beater in beaters)
+            if elsewhere and profile.refusal == "everywhere":
+                return "refused on all of its targets, for"
+            alone = profile.same_level == "one-applies" and together
+            return "refused in favour of" if alone else "conflicts with"
+        # Where several are in force instead, not each of them has replaced it.
+        if len(beaters) > 1 or (field.source.overrides and together):
+            return "gives way to"
+        return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
+
+    def displaced(self) -> Iterator[str]:
+        """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
+        groups: dict[tuple[ObjectRef, ...], list[int]] = {}
+        for position, outcome in enumerate(self.answer.enforcement.outcomes):
+            if all(part.source.object != self.answer.policy for part in outcome.contributions):
+                groups.setdefault(tuple(sorted(outcome.policies_in_force())), []).append(position)
+        for policies, positions in groups.items():
+            names = listed([str(ref) for ref in policies])
+            if len(positions) == len(self.answer.paths):
+                yield f"{names} applies instead"
+            else:
+                yield f"not on {self.which.words(positions).removesuffix(' only')}, where {names} applies"
 
 
 _MOST: Final = 12
@@ -159,7 +177,8 @@ _MOST: Final = 12
 
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
     """The answer about a policy in the order of thought that every command keeps."""
-    numbered = needs_numbers(answer)
+    fields = _Fields(answer)
+    numbered = fields.needs_numbers
     # Without a subject among them, paths matter here only to say which of them a phrase means.
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered and answer.affected else ()
     described = {attachment.message for attachment in answer.attachments}
@@ -167,7 +186,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         Line((Span(headline(answer), "title", prose=True),), 0, 2),
         *section("Targets", _targets(answer)),
         *section("Paths", paths),
-        *_fields_section(answer, view),
+        *_fields_section(fields, view),
         *section("Affects", _affected(answer, view)),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
         *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
@@ -196,29 +215,27 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
         )
 
 
-def _fields_section(answer: PolicyDescription, view: View) -> tuple[Line, ...]:
-    body = tuple(_fields(answer, view))
+def _fields_section(words: _Fields, view: View) -> tuple[Line, ...]:
+    answer, body = words.answer, tuple(_fields(words, view))
     merging = merging_words(answer.strategies, answer.profile)
     rest = Span(f" · {merging}" if merging else "", prose=True)
     return (BLANK, Line((Span(str(answer.policy.group_kind), "heading"), rest), 0, 2), *body) if body else ()
 
 
-def _fields(answer: PolicyDescription, view: View) -> Iterator[Line]:
-    fields = tuple(without_keys(answer.fields))
-    values = [flow(field.value) for field in fields]
-    outcomes = [outcome_words(field, answer) for field in fields]
-    beaters = [source_words(beater) for field in fields for beater, _ in field.superseded]
-    widths = columns([field.field for field in fields], values, [*outcomes, *beaters], view.width)
-    for field, value, outcome in zip(fields, values, outcomes, strict=True):
-        filled = (
-            (Span(value, "value"), Span(outcome, prose=True))
-            if field.effective_on
-            else (Span(value), Span(outcome, "beaten"))
-        )
-        yield from row(field.field, filled[0], filled[1:], widths, view)
-        for spans in beaten_by(field, answer):
+def _fields(words: _Fields, view: View) -> Iterator[Line]:
+    answer = words.answer
+    outcomes = words.outcomes
+    values = [flow(outcome.field.value) for outcome in outcomes]
+    effects = [words.in_effect(outcome) for outcome in outcomes]
+    beaters = [source_words(beater) for outcome in outcomes for beater, _ in outcome.field.superseded]
+    widths = columns([outcome.field.field for outcome in outcomes], values, [*effects, *beaters], view.width)
+    for outcome, value, effect in zip(outcomes, values, effects, strict=True):
+        in_effect = bool(outcome.field.effective_on)
+        words_span = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
+        yield from row(outcome.field.field, Span(value, "value" if in_effect else ""), (words_span,), widths, view)
+        for spans in words.beaten_by(outcome):
             yield Line(spans, widths.third, widths.third + INDENT)
-    for phrase in displaced(answer):
+    for phrase in words.displaced():
         yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
     yield from doubt_lines(answer.doubts)
     yield from note_lines(answer.profile)

@@ -9,7 +9,7 @@ from kubectl_policy.render.output.columns import aligned
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import fully_enforced
 from kubectl_policy.render.words.names import attachment_words, flow, node_words, source_words
-from kubectl_policy.render.words.scopes import scope_of
+from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,8 +43,9 @@ def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> Document:
 
 
 def _settings(answer: ObjectDescription) -> Iterator[tuple[str, ...]]:
+    which = WhichPaths(answer.paths)
     for group in answer.in_force:
-        where = _paths(group, answer)
+        where = _paths(group, which, len(answer.paths))
         strategies = ", ".join(strategy.value for strategy in group.strategies)
         for setting in group.settings:
             yield (
@@ -59,22 +60,24 @@ def _settings(answer: ObjectDescription) -> Iterator[tuple[str, ...]]:
             )
 
 
-def _paths(group: InForce, answer: ObjectDescription) -> str:
-    if len(group.paths) == len(answer.paths):
-        return f"all {len(answer.paths)}" if len(answer.paths) > 1 else "1"
-    return scope_of(group.paths, answer.paths).words.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+def _paths(group: InForce, which: WhichPaths, number: int) -> str:
+    if len(group.paths) == number:
+        return f"all {number}" if number > 1 else "1"
+    return which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
 
 
 def _targets(answer: PolicyDescription) -> Iterator[tuple[str, ...]]:
     objects = {node.object for node in answer.affected}
+    paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
+    beaten_by = ", ".join(map(str, answer.enforcement.by))
     for attachment in answer.attachments:
         yield (
             answer.policy.qualified_name,
             attachment_words(attachment),
             attachment.state,
             answer.enforcement.state,
-            f"{fully_enforced(answer)}/{len(answer.paths)}",
+            paths,
             str(len(objects)),
-            ", ".join(str(ref) for ref in answer.enforcement.by),
+            beaten_by,
             attachment.message,
         )

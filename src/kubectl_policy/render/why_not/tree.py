@@ -12,8 +12,8 @@ from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, listed, node_words, of_all
 from kubectl_policy.render.words.paths import path_lines
-from kubectl_policy.render.words.scopes import scope_of
 from kubectl_policy.render.words.sections import BLANK, commands_section, section, unseen_section
+from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,15 +69,17 @@ def _elsewhere(answer: WhyNot, view: View) -> tuple[Line, ...]:
     """The paths, if there is one without effect, and why there is none on it."""
     if not answer.reasons:
         return ()
-    numbered = any(scope_of(reason.paths, answer.paths).numbered for reason in answer.reasons)
+    which = WhichPaths(answer.paths)
+    numbered = any(which.phrase(reason.paths).numbered for reason in answer.reasons)
     paths = path_lines(answer.paths, answer.target, view, numbered=numbered)
     return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, view)))
 
 
 def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], view: View) -> Iterator[Line]:
     most = _SHOWN if view.terminal else len(reasons)
+    which = WhichPaths(answer.paths)
     for reason in reasons[:most]:
-        scope = scope_of(reason.paths, answer.paths).words if answer.in_force else ""
+        scope = which.words(reason.paths) if answer.in_force else ""
         where = f"{scope}: " if scope else ""
         yield Line((Span(f"{where}{_reason_words(reason)}", prose=True),), 2)
     if len(reasons) > most:

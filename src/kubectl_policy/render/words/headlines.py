@@ -12,6 +12,7 @@ from kubectl_policy.render.words.names import attachment_words, count, kind_coun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.unseen import Unseen
 
@@ -36,16 +37,28 @@ def _is_attached(answer: PolicyDescription) -> bool:
 
 def fully_enforced(answer: PolicyDescription) -> int:
     """The number of paths on which every declared field is effective."""
-    everywhere = set(range(len(answer.paths)))
+    everywhere = _in_force(answer)
+    same_elsewhere = _effective_by_value(answer)
     for field in answer.fields:
         # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
         others = (positions for beater, positions in field.superseded if beater.object != answer.policy)
         everywhere.difference_update(*others, field.port_entry_on)
-        same = (
-            other.effective_on for other in answer.fields if (other.field, other.value) == (field.field, field.value)
-        )
-        everywhere -= set(field.ignored_on).difference(*same)
-    return len(everywhere & _in_force(answer))
+        if field.ignored_on:
+            same = (where for value, where in same_elsewhere[field.field] if value == field.value)
+            everywhere -= set(field.ignored_on).difference(*same)
+    return len(everywhere)
+
+
+def _effective_by_value(answer: PolicyDescription) -> dict[str, list[tuple[Json, set[int]]]]:
+    """The positions at which each field is effective, by its name, then value by value."""
+    found: dict[str, list[tuple[Json, set[int]]]] = {}
+    for field in answer.fields:
+        values = found.setdefault(field.field, [])
+        where = next((where for value, where in values if value == field.value), None)
+        if where is None:
+            values.append((field.value, where := set()))
+        where.update(field.effective_on)
+    return found
 
 
 def _in_force(answer: PolicyDescription) -> set[int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.render.words.scopes import Scope, scope_of
+from kubectl_policy.render.words.which_paths import Phrase, WhichPaths
 from tests.build import node
 
 if TYPE_CHECKING:
@@ -59,15 +59,15 @@ def test_paths_are_named_by_what_distinguishes_them(
     positions: tuple[int, ...], paths: tuple[Path, ...], expected: str
 ) -> None:
     """Listeners, rules, Gateways, pairs of them; path numbers only where nothing else is true."""
-    assert scope_of(positions, paths).words == expected
+    assert WhichPaths(paths).words(positions) == expected
 
 
 def test_a_phrase_may_say_what_is_left_out() -> None:
     """Nine out of ten are better told by the tenth."""
     paths = tuple(_path(listener, route) for listener in ("a", "b") for route in ("p", "q", "r", "s"))
-    assert scope_of((0, 1, 2, 4, 5, 6), paths).words == "3 of 4 HTTPRoutes"
+    assert WhichPaths(paths).words((0, 1, 2, 4, 5, 6)) == "3 of 4 HTTPRoutes"
     mixed = (_path("a", "p"), _path("b", "p"), _path("a", "q"), _path("b", "r"), _path("c", "q"))
-    assert scope_of((0, 1, 3, 4), mixed) == Scope("paths 1-2, 4-5", numbered=True)
+    assert WhichPaths(mixed).phrase((0, 1, 3, 4)) == Phrase("paths 1-2, 4-5", numbered=True)
 
 
 def test_backends_are_told_apart_by_name() -> None:
@@ -80,18 +80,18 @@ def test_backends_are_told_apart_by_name() -> None:
         )
         for name in ("cream", "oven")
     ]
-    assert scope_of((1,), ports).words == "Service default/oven only"
+    assert WhichPaths(ports).words((1,)) == "Service default/oven only"
     across = [(node("Namespace", name, "", "", ""), node("HTTPRoute", "r")) for name in ("cream", "oven")]
-    assert scope_of((1,), across).words == "Namespace oven only"
+    assert WhichPaths(across).words((1,)) == "Namespace oven only"
 
 
 def test_only_numbers_need_numbered_paths() -> None:
     """A phrase that names listeners can be understood without numbers."""
-    assert not scope_of((1,), TWO).numbered
-    assert scope_of((0, 4, 8), CROSSED).numbered
+    assert not WhichPaths(TWO).phrase((1,)).numbered
+    assert WhichPaths(CROSSED).phrase((0, 4, 8)).numbered
 
 
 def test_a_single_path_is_named_in_the_singular() -> None:
     """`path 2`, where two paths through the same nodes differ in their order alone."""
     one = (node("Service", "s"), node("HTTPRoute", "r"))
-    assert scope_of((1,), (one, tuple(reversed(one)), one)) == Scope("path 2", numbered=True)
+    assert WhichPaths((one, tuple(reversed(one)), one)).phrase((1,)) == Phrase("path 2", numbered=True)
