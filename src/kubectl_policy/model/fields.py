@@ -72,16 +72,7 @@ class FieldPath:
 
     def get(self, value: Json) -> Json:
         """The value of the field in an object; None where anything on the way is absent or is something else."""
-        for step in self.steps:
-            if isinstance(step, str):
-                # Nearly all are dicts, and to ask whether something is any other mapping takes several times as long.
-                if not isinstance(value, (dict, Mapping)):
-                    return None
-                value = value.get(step)
-            else:
-                items = value if isinstance(value, list | tuple) and isinstance(step, int) else ()
-                value = items[step] if isinstance(step, int) and step < len(items) else None
-        return value
+        return _value_at(value, self.steps)
 
     def each(self, value: Json) -> Iterator[tuple[FieldPath, Json]]:
         """Every value that a pattern leads to, with its own path; an absent one is left out."""
@@ -132,6 +123,20 @@ def _written(step: Step) -> str:
     return f".{step}" if _PLAIN_KEY.fullmatch(step) else f'["{step}"]'
 
 
+def _value_at(value: Json, steps: tuple[Step, ...]) -> Json:
+    for step in steps:
+        if isinstance(step, str):
+            # Nearly all are dicts, and to ask whether something is any other mapping takes several times as long.
+            if not isinstance(value, (dict, Mapping)):
+                return None
+            value = value.get(step)
+        elif isinstance(step, int) and isinstance(value, list | tuple) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
 def _each(value: Json, steps: tuple[Step, ...], here: FieldPath) -> Iterator[tuple[FieldPath, Json]]:
     if not steps:
         yield here, value
@@ -174,7 +179,7 @@ def _removed(holder: Json, steps: tuple[Step, ...], *, with_empty: bool) -> Json
 
 def value_at(value: Json, path: str) -> Json:
     """The value at a path (`spec.targetRef`, see `FieldPath`); None where anything on the way is absent."""
-    return _parsed(path).get(value)
+    return _value_at(value, _parsed(path).steps)
 
 
 def mapping_at(value: Json, path: str) -> Mapping[str, Json]:
@@ -205,7 +210,7 @@ def _every_mapping(value: Json, steps: tuple[Step, ...]) -> Iterator[Mapping[str
             yield from _every_mapping(item, steps)
     elif isinstance(value, Mapping):
         if steps:
-            yield from _every_mapping(FieldPath(steps[:1]).get(value), steps[1:])
+            yield from _every_mapping(_value_at(value, steps[:1]), steps[1:])
         else:
             yield value
 
