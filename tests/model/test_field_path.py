@@ -36,6 +36,7 @@ def at(text: str) -> FieldPath:
         ('[""]["0"]', ("", "0")),
         ("metadata.labels.app/name", ("metadata", "labels", "app/name")),
         ("spec.rules[].backendRefs[]", ("spec", "rules", Every.ITEM, "backendRefs", Every.ITEM)),
+        ('spec.["a.b"]', ("spec", "a.b")),
         ("limits.*.rates", ("limits", Every.KEY, "rates")),
         ('limits["*"]', ("limits", "*")),
     ],

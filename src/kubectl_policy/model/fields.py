@@ -28,7 +28,7 @@ Step: TypeAlias = "str | int | Every"
 
 _PLAIN_KEY: Final = re.compile(r"[\w-]+")
 _STEP: Final = re.compile(
-    r"""\.(?P<name>[^.\[\]]+)|\[(?:(?P<position>[0-9]{1,9})|"(?P<key>[^"]*)"|'(?P<quoted>[^']*)'|(?P<every>))\]"""
+    r"""\.(?P<name>[^.\[\]]+)|\.?\[(?:(?P<position>[0-9]{1,9})|"(?P<key>[^"]*)"|'(?P<quoted>[^']*)'|(?P<every>))\]"""
 )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
 
+from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.snapshot import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.effect_on import EffectOn
     from kubectl_policy.questions.why_not.reasons import Reason
     from kubectl_policy.topology import Path
-
-Step: TypeAlias = "str | int"
-Steps: TypeAlias = "tuple[Step, ...]"
-_STEP: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class Gone(Enum):
@@ -40,94 +36,29 @@ class FieldEdit(NamedTuple):
     An item that is taken out of a list has the place that it had, an item that is put in the place that it gets.
     """
 
-    path: Steps
+    path: FieldPath
     removed: tuple[Json, ...]
     added: tuple[Json, ...]
 
 
-def field_of(path: Steps) -> str:
-    """The steps to a field in words; see `steps`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-
-
-def steps(field: str) -> Steps:
-    """The steps to a field that is named in words: `spec.targetRefs[0].name`."""
-    return tuple(int(index) if index else key for index, key in _STEP.findall(field))
-
-
-def value_on(value: Json, path: Steps) -> Json:
-    """What stands at a field; None where there is nothing."""
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and step < len(value) else None
-        else:
-            value = value.get(step) if isinstance(value, Mapping) else None
-    return value
-
-
-def altered(resource: Resource, *alterations: tuple[Steps, Json | Gone]) -> Resource | None:
-    """A copy of an object with other values at some fields; None if what is on the way there has another shape.
-
-    Mappings on the way are made if they are absent, and so is a list of which the first item is set; setting the item
-    after the last one appends it.
-    """
+def altered(resource: Resource, *alterations: tuple[FieldPath, Json | Gone]) -> Resource | None:
+    """A copy of an object with other values at some fields; None if what is on the way there has another shape."""
     raw: Json = resource.raw
     try:
         for path, value in alterations:
-            raw = _put(raw, path, value)
+            raw = path.remove(raw) if isinstance(value, Gone) else path.put(raw, value)
     except LookupError:
         return None
     return Resource(resource.ref, resource.origin, cast("Mapping[str, Json]", raw), resource.created)
 
 
-def _put(holder: Json, path: Steps, value: Json | Gone) -> Json:
-    """A copy of what is on the way; all that is beside it stays shared."""
-    step, rest = path[0], path[1:]
-    if isinstance(step, int):
-        return _put_item(holder, step, rest, value)
-    fields = dict(_mapping(holder))
-    if rest:
-        fields[step] = _put(fields.get(step), rest, value)
-    elif isinstance(value, Gone):
-        fields.pop(step, None)
-    else:
-        fields[step] = value
-    return fields
-
-
-def _put_item(holder: Json, place: int, rest: Steps, value: Json | Gone) -> Json:
-    items = _items(holder)
-    if place > len(items) or (place == len(items) and isinstance(value, Gone)):
-        raise LookupError(place)
-    if rest:
-        inner = items[place] if place < len(items) else None
-        return [*items[:place], _put(inner, rest, value), *items[place + 1 :]]
-    return [*items[:place], *([] if isinstance(value, Gone) else [value]), *items[place + 1 :]]
-
-
-def _mapping(holder: Json) -> Mapping[str, Json]:
-    if holder is None:
-        return {}
-    if isinstance(holder, Mapping):
-        return holder
-    raise LookupError
-
-
-def _items(holder: Json) -> Sequence[Json]:
-    if holder is None:
-        return []
-    if isinstance(holder, list):
-        return holder
-    raise LookupError
-
-
-def changes(before: Json, after: Json, path: Steps = ()) -> Iterator[FieldEdit]:
+def changes(before: Json, after: Json, path: FieldPath = WHOLE) -> Iterator[FieldEdit]:
     """Where an object and its edited copy differ, in the order of the fields; what both share is not looked at."""
     if before is after:
         return
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in dict.fromkeys((*before, *after)):
-            here = (*path, key)
+            here = path / key
             if key in before and key in after:
                 yield from changes(before[key], after[key], here)
             else:
@@ -142,20 +73,20 @@ def _one(holder: Mapping[str, Json], key: str) -> tuple[Json, ...]:
     return (holder[key],) if key in holder else ()
 
 
-def _item_changes(before: list[Json], after: list[Json], path: Steps) -> Iterator[FieldEdit]:
+def _item_changes(before: list[Json], after: list[Json], path: FieldPath) -> Iterator[FieldEdit]:
     shorter = min(len(before), len(after))
     if len(before) == len(after):
         for place in range(shorter):
-            yield from changes(before[place], after[place], (*path, place))
+            yield from changes(before[place], after[place], path / place)
         return
     first = next((place for place in range(shorter) if before[place] is not after[place]), shorter)
     last = next(
         (place for place in range(shorter - first) if before[-1 - place] is not after[-1 - place]), shorter - first
     )
     for place in range(first, len(before) - last):
-        yield FieldEdit((*path, place), (before[place],), ())
+        yield FieldEdit(path / place, (before[place],), ())
     for place in range(first, len(after) - last):
-        yield FieldEdit((*path, place), (), (after[place],))
+        yield FieldEdit(path / place, (), (after[place],))
 
 
 def lines(value: Json) -> int:
@@ -199,7 +130,7 @@ class Edit(NamedTuple):
     def field(self) -> str:
         """The first place that is changed, as far as the object has it already; empty if it is the whole object."""
         first = next(iter(self.changes), None)
-        return field_of(first.path if first.removed else first.path[:-1]) if first else ""
+        return str(first.path if first.removed else first.path.parent) if first else ""
 
     @property
     def size(self) -> int:
@@ -239,12 +170,10 @@ class Case:
         found = self.analysis.index.get(ref)
         yield from [found] if found else []
 
-    def schema_at(self, kind: GroupKind, path: Steps) -> Json:
+    def schema_at(self, kind: GroupKind, path: FieldPath) -> Json:
         """What the definition of a kind says of a field; nothing if the definition was not read."""
-        found: Json = self.analysis.index.defaults.schema_of(kind)
-        for step in path:
-            found = value_on(found, ("properties", step))
-        return found
+        below = (step for key in path.steps for step in ("properties", key))
+        return FieldPath(tuple(below)).get(self.analysis.index.defaults.schema_of(kind))
 
     def change(self, after: Resource | None) -> Iterator[Edit]:
         """The edit that makes an object what it is to be, if it exists and that differs from what it is."""

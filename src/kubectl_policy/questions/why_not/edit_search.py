@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.questions.shared.effects import affected
-from kubectl_policy.questions.why_not.edit import value_on
 from kubectl_policy.questions.why_not.edits_of_precedence import (
     come_first,
     leave_target,
@@ -193,7 +192,7 @@ def _is_kept(after: Analysis, edit: Edit) -> bool:
     if not schema or edit.action != "change" or not edit.after:
         return True
     kept = pruned(edit.after.raw, schema)
-    return all([value_on(kept, change.path)] == [*change.added] for change in edit.changes if change.added)
+    return all([change.path.get(kept)] == [*change.added] for change in edit.changes if change.added)
 
 
 def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import integer_at, number_in_annotation
-from kubectl_policy.questions.why_not.edit import GONE, Edit, altered, steps, value_on
+from kubectl_policy.model.fields import FieldPath, integer_at, number_in_annotation
+from kubectl_policy.questions.why_not.edit import GONE, Edit, altered
 from kubectl_policy.resolution.spec_proper import stanzas_of
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.edit import Case
     from kubectl_policy.questions.why_not.reasons import Reason
 
+_SPEC: Final = FieldPath.parse("spec")
+_ANNOTATIONS: Final = FieldPath.parse("metadata.annotations")
 _STANZAS: Final = (("defaults", "overrides"), ("default", "override"))
 
 
@@ -30,10 +32,10 @@ def override(case: Case, _: Reason) -> Iterator[Edit]:
     kind = case.policy.ref.group_kind
     for defaults, overrides in _STANZAS:
         yield from _renamed(case, case.policy, defaults, overrides)
-        if not _stanzas(case, case.policy) and case.schema_at(kind, ("spec", overrides)):
+        if not _stanzas(case, case.policy) and case.schema_at(kind, _SPEC / overrides):
             bare = dict(stanzas_of(case.policy.raw, case.profile)[0].spec)
-            gone = [(("spec", key), GONE) for key in bare]
-            yield from case.change(altered(case.policy, *gone, (("spec", overrides), bare)))
+            gone = [(_SPEC / key, GONE) for key in bare]
+            yield from case.change(altered(case.policy, *gone, (_SPEC / overrides, bare)))
 
 
 def yield_to_policy(case: Case, reason: Reason) -> Iterator[Edit]:
@@ -45,8 +47,8 @@ def yield_to_policy(case: Case, reason: Reason) -> Iterator[Edit]:
 
 def _renamed(case: Case, policy: Resource, old: str, new: str) -> Iterator[Edit]:
     if old in _stanzas(case, policy) and new not in _stanzas(case, policy):
-        stanza = value_on(policy.raw, ("spec", old))
-        yield from case.change(altered(policy, (("spec", old), GONE), (("spec", new), stanza)))
+        stanza = (_SPEC / old).get(policy.raw)
+        yield from case.change(altered(policy, (_SPEC / old, GONE), (_SPEC / new, stanza)))
 
 
 def _stanzas(case: Case, policy: Resource) -> list[str]:
@@ -61,9 +63,9 @@ def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
     field = case.profile.strategy_field
     for policy in (case.policy, *_winners(case, reason)):
         for stanza in _stanzas(case, policy):
-            yield from case.change(altered(policy, (("spec", stanza, "strategy"), "patch")))
+            yield from case.change(altered(policy, (_SPEC / stanza / "strategy", "patch")))
         for value in sorted(case.profile.strategy_values) if field else ():
-            yield from case.change(altered(policy, (steps(field), value)))
+            yield from case.change(altered(policy, (FieldPath.parse(field), value)))
 
 
 def come_first(case: Case, reason: Reason) -> Iterator[Edit]:
@@ -72,18 +74,18 @@ def come_first(case: Case, reason: Reason) -> Iterator[Edit]:
     for winner in _winners(case, reason):
         if annotation:
             weight = (number_in_annotation(winner.raw, annotation) or 0) + 1
-            yield from case.change(altered(case.policy, (("metadata", "annotations", annotation), str(weight))))
+            yield from case.change(altered(case.policy, (_ANNOTATIONS / annotation, str(weight))))
         if field:
             number = (integer_at(winner.raw, field) or 0) - 1
-            yield from case.change(altered(case.policy, (steps(field), number)))
+            yield from case.change(altered(case.policy, (FieldPath.parse(field), number)))
 
 
 def leave_target(case: Case, reason: Reason) -> Iterator[Edit]:
     """The other policy does not name the target on which they meet, if it names more than one."""
     for winner in _winners(case, reason):
         for attachment in case.analysis.attachments[winner.ref]:
-            path = steps(attachment.declared.field)
-            others = value_on(winner.raw, path[:-1])
+            path = FieldPath.parse(attachment.declared.field)
+            others = path.parent.get(winner.raw)
             if attachment.target in reason.related and isinstance(others, list) and len(others) > 1:
                 yield from case.change(altered(winner, (path, GONE)))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.fields import (
+    FieldPath,
     every_mapping,
     items_at,
     labels_of,
@@ -18,7 +19,7 @@ from kubectl_policy.model.fields import (
 )
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
-from kubectl_policy.questions.why_not.edit import GONE, Edit, altered, steps, value_on
+from kubectl_policy.questions.why_not.edit import GONE, Edit, altered
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.grants import REFERENCE_GRANT
 from kubectl_policy.topology.references import unnamed_rule
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.why_not.edit import Case, Gone, Steps
+    from kubectl_policy.questions.why_not.edit import Case, Gone
     from kubectl_policy.questions.why_not.reasons import Reason
 
+_LABELS: Final = FieldPath.parse("metadata.labels")
 _MOST_NODES: Final = 6
 # What a reference says of which objects, or sections, it means.
 _SELECTING: Final = (
@@ -110,18 +112,18 @@ def _naming(case: Case, node: NodeRef, section: str) -> Iterator[Edit]:
     present = [field for field in fields if value_at(raw, field) is not None]
     failing = {attachment.declared.field for attachment in _failing(case)}
     for field in present or fields:
-        value, path = value_at(raw, field), steps(field)
+        value, path = value_at(raw, field), FieldPath.parse(field)
         if isinstance(value, list):
             for place, entry in enumerate(items_at(raw, field)):
                 if f"{field}[{place}]" in failing:
-                    yield from _pointed(case, (*path, place), entry, node, section)
-            yield from _pointed(case, (*path, len(value)), None, node, section)
+                    yield from _pointed(case, path / place, entry, node, section)
+            yield from _pointed(case, path / len(value), None, node, section)
         else:
             in_list = value is None and field.endswith("s")
-            yield from _pointed(case, (*path, 0) if in_list else path, value, node, section)
+            yield from _pointed(case, path / 0 if in_list else path, value, node, section)
 
 
-def _pointed(case: Case, path: Steps, entry: Json, node: NodeRef, section: str) -> Iterator[Edit]:
+def _pointed(case: Case, path: FieldPath, entry: Json, node: NodeRef, section: str) -> Iterator[Edit]:
     """The policy with a reference that names a node; what else the reference says stays, but for selectors."""
     obj, home = node.object, case.policy.ref.namespace
     known: Mapping[str, Json] = entry if isinstance(entry, Mapping) else {}
@@ -162,7 +164,7 @@ def relabelled(case: Case, resource: Resource, selector: Mapping[str, Json]) -> 
     labels = labels_of(resource.raw)
     wanted = dict(_asked_for(selector, labels))
     if selects(selector, {key: value for key, value in {**labels, **wanted}.items() if isinstance(value, str)}):
-        alterations = [(("metadata", "labels", key), value) for key, value in wanted.items()]
+        alterations = [(_LABELS / key, value) for key, value in wanted.items()]
         yield from case.change(altered(resource, *alterations))
 
 
@@ -237,6 +239,6 @@ def name_in_filter(case: Case, _: Reason) -> Iterator[Edit]:
     for node in (one for one in on_paths if one.object.group_kind in kinds and one.object.namespace == home):
         for route in case.read(node.object):
             place = case.analysis.topology.sections(node.object).index(node.section)
-            filters = ("spec", "rules", place, "filters")
-            end = len(items_at({"filters": value_on(route.raw, filters)}, "filters"))
-            yield from case.change(altered(route, ((*filters, end), named)))
+            filters = FieldPath(("spec", "rules", place, "filters"))
+            end = len(items_at({"filters": filters.get(route.raw)}, "filters"))
+            yield from case.change(altered(route, (filters / end, named)))

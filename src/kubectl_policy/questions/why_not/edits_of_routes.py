@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
+from kubectl_policy.model.fields import FieldPath, items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.refs import ObjectRef
-from kubectl_policy.questions.why_not.edit import GONE, altered, steps, value_on
+from kubectl_policy.questions.why_not.edit import GONE, altered
 from kubectl_policy.questions.why_not.edits_of_references import granted, relabelled
 from kubectl_policy.topology.gateway.namespaces import NAME_LABEL
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.why_not.edit import Case, Edit, Gone, Steps
+    from kubectl_policy.questions.why_not.edit import Case, Edit, Gone
     from kubectl_policy.questions.why_not.reasons import Reason
 
 _MOST_LISTENERS: Final = 4
@@ -33,17 +33,17 @@ def name_parent(case: Case, reason: Reason) -> Iterator[Edit]:
         end = len(items_at(route.raw, "spec.parentRefs"))
         for node in wanted or _gateways(case):
             reference = _parent_ref(node, route.ref.namespace)
-            yield from case.change(altered(route, (("spec", "parentRefs", end), reference)))
+            yield from case.change(altered(route, (FieldPath(("spec", "parentRefs", end)), reference)))
 
 
 def fix_parent(case: Case, reason: Reason) -> Iterator[Edit]:
     """The reference to the parent names another Gateway."""
-    path = steps(reason.field)[:-1]
+    path = FieldPath.parse(reason.field).parent
     for owner in case.read(reason.object):
         for node in _gateways(case):
-            name: tuple[Steps, Json | Gone] = ((*path, "name"), node.object.name)
+            name: tuple[FieldPath, Json | Gone] = (path / "name", node.object.name)
             away = node.object.namespace != owner.ref.namespace
-            namespace: tuple[Steps, Json | Gone] = ((*path, "namespace"), node.object.namespace if away else GONE)
+            namespace: tuple[FieldPath, Json | Gone] = (path / "namespace", node.object.namespace if away else GONE)
             yield from case.change(altered(owner, name, namespace))
 
 
@@ -62,7 +62,7 @@ def _parent_ref(node: NodeRef, home: str) -> Json:
 
 def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
     """The parentRef names another listener, or port, or none."""
-    path = steps(reason.field)[:3]
+    path = FieldPath(FieldPath.parse(reason.field).steps[:3])
     listeners = case.analysis.topology.relations.listeners(reason.related[-1].object)[:_MOST_LISTENERS]
     others: list[tuple[str, Json | Gone]] = [
         *(("sectionName", listener.node.section) for listener in listeners),
@@ -72,29 +72,29 @@ def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
     ]
     for route in case.read(reason.related[0].object):
         for field, value in others:
-            if value_on(route.raw, (*path, field)) is not None:
-                yield from case.change(altered(route, ((*path, field), value)))
+            if (path / field).get(route.raw) is not None:
+                yield from case.change(altered(route, (path / field, value)))
 
 
 def admit_listener_set(case: Case, reason: Reason) -> Iterator[Edit]:
     """The Gateway lets in ListenerSets of that namespace, or of all."""
     guest = reason.related[-1].object.namespace
     for gateway in case.read(reason.object):
-        yield from _opened(case, gateway, ("spec", "allowedListeners", "namespaces"), guest)
+        yield from _opened(case, gateway, FieldPath.parse("spec.allowedListeners.namespaces"), guest)
 
 
 def open_namespaces(case: Case, reason: Reason) -> Iterator[Edit]:
     """The listener takes routes of that namespace, or of all; or the Namespace gets the labels that it selects."""
-    guest, path = reason.related[0].object.namespace, steps(reason.field)
+    guest, path = reason.related[0].object.namespace, FieldPath.parse(reason.field)
     for owner in case.read(reason.object):
-        namespaces = value_on(owner.raw, path)
+        namespaces = path.get(owner.raw)
         if text_at(namespaces, "from") == "Selector":
             for namespace in case.read(ObjectRef(NAMESPACE, "", guest)):
                 yield from relabelled(case, namespace, mapping_at(namespaces, "selector"))
         yield from _opened(case, owner, path, guest)
 
 
-def _opened(case: Case, owner: Resource, path: Steps, guest: str) -> Iterator[Edit]:
+def _opened(case: Case, owner: Resource, path: FieldPath, guest: str) -> Iterator[Edit]:
     """An object that lets in what is in one namespace, or in all of them."""
     by_name: Json = {"from": "Selector", "selector": {"matchLabels": {NAME_LABEL: guest}}}
     same: Json = {"from": "Same"} if guest == owner.ref.namespace else by_name
@@ -104,10 +104,10 @@ def _opened(case: Case, owner: Resource, path: Steps, guest: str) -> Iterator[Ed
 
 def allow_kind(case: Case, reason: Reason) -> Iterator[Edit]:
     """The listener takes routes of the kind."""
-    path, kind = steps(reason.field), reason.related[0].object.group_kind
+    path, kind = FieldPath.parse(reason.field), reason.related[0].object.group_kind
     for owner in case.read(reason.object):
-        end = len(items_at({"kinds": value_on(owner.raw, path)}, "kinds"))
-        yield from case.change(altered(owner, ((*path, end), {"group": kind.group, "kind": kind.kind})))
+        end = len(items_at({"kinds": path.get(owner.raw)}, "kinds"))
+        yield from case.change(altered(owner, (path / end, {"group": kind.group, "kind": kind.kind})))
 
 
 def add_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
@@ -120,7 +120,7 @@ def add_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
         for hostname in filter(None, hostnames):
             first = [f"{own[0].split('.')[0]}{hostname[1:]}"] if hostname.startswith("*.") and own else []
             for name in (*first, hostname):
-                yield from case.change(altered(route, (("spec", "hostnames", end), name)))
+                yield from case.change(altered(route, (FieldPath(("spec", "hostnames", end)), name)))
 
 
 def narrow_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
@@ -148,15 +148,15 @@ def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
     ]
     for gateway in (found for ref in gateways for found in case.read(ref)):
         for name in classes[:_MOST_GATEWAYS]:
-            yield from case.change(altered(gateway, (("spec", "gatewayClassName"), name)))
+            yield from case.change(altered(gateway, (FieldPath.parse("spec.gatewayClassName"), name)))
 
 
 def enable_kind(case: Case, _: Reason) -> Iterator[Edit]:
     """The parameters of Gateways have the field that lets the kind be used, where it is one that is true or false."""
     index = case.analysis.index
     for enabling in filter(None, [case.profile.enabled_by]):
-        path = steps(f"spec.{enabling.field}")
+        path = FieldPath.parse(f"spec.{enabling.field}")
         schema = case.schema_at(enabling.group_kind, path)
         for found in index.of_kind(enabling.group_kind):
-            if text_at(schema, "type") == "boolean" or value_on(found.raw, path) is False:
+            if text_at(schema, "type") == "boolean" or path.get(found.raw) is False:
                 yield from case.change(altered(found, (path, True)))

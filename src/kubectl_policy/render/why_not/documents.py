@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.why_not.edit import field_of
 from kubectl_policy.render.describe.documents import paths_data, plain_json
 from kubectl_policy.render.output.parts import API_VERSION, node_data, object_data, origin_data, unseen_data
 from kubectl_policy.render.why_not.tree import why_not_headline
@@ -70,8 +69,8 @@ def _edit(edit: Edit) -> dict[str, Json]:
 
 def _change(change: FieldEdit) -> dict[str, Json]:
     return {
-        "field": field_of(change.path),
-        "path": list(change.path),
+        "field": str(change.path),
+        "path": [step for step in change.path.steps if isinstance(step, str | int)],
         "removed": [plain_json(value) for value in change.removed],
         "added": [plain_json(value) for value in change.added],
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.questions.why_not.edit import field_of
 from kubectl_policy.render.describe.documents import plain_json
 from kubectl_policy.render.output.encode import as_field, as_item, as_yaml
 from kubectl_policy.render.output.text import Line, Span, cells
@@ -18,8 +17,8 @@ from kubectl_policy.render.words.which_paths import WhichPaths
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.why_not.edit import Edit, Steps
+    from kubectl_policy.model import FieldPath, Json
+    from kubectl_policy.questions.why_not.edit import Edit
     from kubectl_policy.questions.why_not.reasons import Reason
     from kubectl_policy.questions.why_not.why_not import WhyNot
     from kubectl_policy.render.output.text import Document, Style
@@ -111,8 +110,8 @@ def _lines(edit: Edit, view: View) -> Iterator[Line]:
     if edit.action == "create" and edit.after:
         for text in as_yaml(plain_json(edit.after.raw), unicode=view.unicode).split("\n"):
             yield _marked("+", text)
-    for context, changes in groupby(edit.changes, key=lambda change: change.path[:-1]):
-        yield Line((Span(f"{field_of(context)}:"),), 2)
+    for context, changes in groupby(edit.changes, key=lambda change: change.path.parent):
+        yield Line((Span(f"{context}:"),), 2)
         for change in changes:
             for mark, values in (("-", change.removed), ("+", change.added)):
                 for value in values:
@@ -125,9 +124,9 @@ def _marked(mark: str, text: str) -> Line:
     return Line((Span(f"{mark} {text}", style),), 2)
 
 
-def _written(path: Steps, value: Json, view: View) -> list[str]:
+def _written(path: FieldPath, value: Json, view: View) -> list[str]:
     """A field or an item in one line of YAML, or in several where it would be too long."""
-    last = path[-1]
+    last = path.steps[-1]
     is_item = isinstance(last, int)
     short = as_item(value, unicode=view.unicode) if is_item else as_field(str(last), value, unicode=view.unicode)
     if "\n" not in short and cells(short) + 4 <= view.width:
