@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.model.fields import mapping_at, text_at, value_at
+from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.resolution.combined import taken_apart
@@ -13,8 +13,6 @@ from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.model import Json
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Stanzas
@@ -60,23 +58,11 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
 
 
 def _without_references(raw: Mapping[str, Json], profile: PolicyKindProfile) -> Mapping[str, Json]:
-    spec = mapping_at(raw, "spec")
+    left: Json = raw
     for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
         if path.startswith("spec."):
-            spec = _without(spec, path.split(".")[1:])
-    return spec
-
-
-def _without(value: Mapping[str, Json], keys: Sequence[str]) -> Mapping[str, Json]:
-    """A mapping without what stands at a path; a mapping that held nothing else goes with it."""
-    key, *rest = keys
-    inner = value.get(key)
-    if not rest:
-        return {name: child for name, child in value.items() if name != key}
-    if not isinstance(inner, Mapping):
-        return value
-    left = _without(inner, rest)
-    return {**value, key: left} if left else _without(value, [key])
+            left = FieldPath.parse(path).remove(left, with_empty=True)
+    return mapping_at(left, "spec")
 
 
 def _stanza(field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, *, is_override: bool) -> Stanza:

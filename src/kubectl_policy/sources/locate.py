@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import yaml
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.text.document import DocumentError
 from kubectl_policy.text.documents import parts_of
 from kubectl_policy.text.yaml_reader import EVENT_PARSER, line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.model import Origin
-
-_STEP: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+    from kubectl_policy.model.fields import Step
 
 
 @dataclass(slots=True)
@@ -42,8 +41,7 @@ def locate(origin: Origin, path: str) -> int | None:
         return None
     try:
         part, first_line = next(_part_around(_text_at(origin.source), origin.line), ("", 1))
-        steps = [int(index) if index else key for index, key in _STEP.findall(path)]
-        return next(_lines(part, first_line, origin.line, steps), None)
+        return next(_lines(part, first_line, origin.line, FieldPath.parse(path).steps), None)
     except (OSError, ValueError, OverflowError, DocumentError, SourceError, yaml.YAMLError):
         return None
 
@@ -66,7 +64,7 @@ def _part_around(text: str, line: int) -> Iterator[tuple[str, int]]:
             yield part, first_line
 
 
-def _lines(text: str, first_line: int, object_line: int, steps: list[int | str]) -> Iterator[int]:
+def _lines(text: str, first_line: int, object_line: int, steps: Sequence[Step]) -> Iterator[int]:
     """The lines to which the steps lead, from any object on the line."""
     parser = EVENT_PARSER(text)
     frames: list[_Frame] = []
@@ -91,15 +89,15 @@ def _lines(text: str, first_line: int, object_line: int, steps: list[int | str])
                 frames.append(_Frame(is_mapping, matched))
 
 
-def _step(frame: _Frame | None, line: int, steps: list[int | str]) -> tuple[int | None, int]:
+def _step(frame: _Frame | None, line: int, steps: Sequence[Step]) -> tuple[int | None, int]:
     """How many steps lead to the next value in a frame, and the line of its key or, in a list, its own."""
     if frame is None:
         return None, line
-    step: int | str | None
+    step: Step | None
     if frame.is_mapping:
         step, at, frame.key = frame.key, frame.key_line, None
     else:
         frame.index += 1
         step, at = frame.index, line
-    on_the_way = frame.matched is not None and steps[frame.matched : frame.matched + 1] == [step]
+    on_the_way = frame.matched is not None and frame.matched < len(steps) and steps[frame.matched] == step
     return (frame.matched or 0) + 1 if on_the_way else None, at

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import Diagnostic
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.topology.grants import REFERENCE_GRANT
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
@@ -115,21 +116,10 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
 
 
 def _problems(resource: Resource, path: str, wanted: str) -> Iterator[Diagnostic]:
-    for field, value in _values(resource.raw, "", path.replace("[]", ".[]").split(".")):
+    for field, value in FieldPath.parse(path).each(resource.raw):
         if value is not None and _type_of(value) != wanted:
             message = f"{resource.ref}: {field} is {_type_of(value)}, must be {wanted}"
-            yield Diagnostic("wrong-type", "error", message, resource.ref, field, resource.origin)
-
-
-def _values(value: Json, field: str, steps: Sequence[str]) -> Iterator[tuple[str, Json]]:
-    """The values at a path with their own dotted paths; nothing where something on the way is not what it should be."""
-    if not steps:
-        yield field, value
-    elif steps[0] == "[]" and isinstance(value, list | tuple):
-        for position, item in enumerate(value):
-            yield from _values(item, f"{field}[{position}]", steps[1:])
-    elif isinstance(value, Mapping) and steps[0] in value:
-        yield from _values(value[steps[0]], f"{field}.{steps[0]}" if field else steps[0], steps[1:])
+            yield Diagnostic("wrong-type", "error", message, resource.ref, str(field), resource.origin)
 
 
 def _type_of(value: Json) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.render.listing.columns import columns_of
 from kubectl_policy.render.output.columns import Number, text_of
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.render.output.columns import Cell
 
-_PATH: Final = re.compile(r"\{?\.?(?P<path>[\w/-]+(\.[\w/-]+)*)\}?")
 _DIGITS: Final = re.compile(r"([0-9]{1,18})")
 
 
@@ -34,13 +33,20 @@ def ordered(listing: Listing[AnyRow], by: str) -> Listing[AnyRow]:
     for column in columns:
         if column.title == wanted:
             return replace(listing, rows=tuple(sorted(listing.rows, key=lambda row: _cell_key(column.cell(row)))))
-    path = _PATH.fullmatch(by) if "." in by else None
-    if not path or (listing.rows and all(value_at(row.raw, path["path"]) is None for row in listing.rows)):
+    path = _path(by)
+    if not path or (listing.rows and all(path.get(row.raw) is None for row in listing.rows)):
         names = ", ".join(column.title for column in columns)
         problem = "none of the listed objects has this field" if path else "there is no such column"
         raise UsageError(f'cannot sort by "{by}": {problem}', f"sort by a field such as .metadata.name, or by {names}")
-    found = path["path"]
-    return replace(listing, rows=tuple(sorted(listing.rows, key=lambda row: _value_key(value_at(row.raw, found)))))
+    return replace(listing, rows=tuple(sorted(listing.rows, key=lambda row: _value_key(path.get(row.raw)))))
+
+
+def _path(text: str) -> FieldPath | None:
+    """The path that a text with a dot means, in braces or without, as kubectl takes both; None if it means none."""
+    try:
+        return FieldPath.parse(text.removeprefix("{").removesuffix("}")) if "." in text else None
+    except ValueError:
+        return None
 
 
 def _cell_key(cell: Cell) -> tuple[float, tuple[str | int, ...]]:
