@@ -197,29 +197,12 @@ def _with_reference(
     raw: "Mapping[str, Json]", profile: "PolicyKindProfile", field: str, reference: "Mapping[str, Json]"
 ) -> "Mapping[str, Json]":
     """A policy's content with one reference in a field and none in others; the rest is shared with what is given."""
-    from kubectl_policy.model.fields import value_at  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model.fields import FieldPath, value_at  # noqa: PLC0415 (see options.read)
 
     now = value_at(raw, field)
     as_list = isinstance(now, list) if now is not None else field.endswith("s")
+    edited: Json = raw
     for path in profile.target_fields:
-        new: Json = None
-        if path == field:
-            new = [reference] if as_list else reference
-        raw = _replaced(raw, path.split("."), new)
-    return raw
-
-
-def _replaced(raw: "Mapping[str, Json]", path: "Sequence[str]", value: "Json") -> "dict[str, Json]":
-    """A copy of a mapping with another value at a path of keys, or, for None, without any."""
-    from kubectl_policy.model.fields import mapping_at  # noqa: PLC0415 (see options.read)
-
-    found, key = dict(raw), path[0]
-    if len(path) > 1:
-        inner = mapping_at(raw, key)
-        if inner or value is not None:
-            found[key] = _replaced(inner, path[1:], value)
-    elif value is None:
-        found.pop(key, None)
-    else:
-        found[key] = value
-    return found
+        where = FieldPath.parse(path)
+        edited = where.put(edited, [reference] if as_list else reference) if path == field else where.remove(edited)
+    return cast("Mapping[str, Json]", edited)

@@ -68,7 +68,7 @@ class FieldPath:
     def holds(self, inner: Sequence[Step]) -> bool:
         """Whether the steps lead to the field, or to something within it; `*` is any step."""
         pairs = zip(self.steps, inner, strict=False)
-        return len(self.steps) <= len(inner) and all(own in {Every.KEY, other} for own, other in pairs)
+        return len(self.steps) <= len(inner) and all(own is Every.KEY or own == other for own, other in pairs)
 
     def get(self, value: Json) -> Json:
         """The value of the field in an object; None where anything on the way is absent or is something else."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.profiles.implementation import filled_in
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
@@ -233,7 +234,7 @@ class PolicyKindProfile:
         In `security_fields` a `*` stands for any one key, so that `*` alone is every field. Where policies are kept
         so, the field is given without the policy's name.
         """
-        return any(_begins_with(field, name.split(".")) for name in self.security_fields)
+        return any(FieldPath.parse(name).holds(field) for name in self.security_fields)
 
     def at(self, target: GroupKind) -> PolicyKindProfile:
         """The profile that holds where the kind takes effect on objects of a kind."""
@@ -252,7 +253,3 @@ class PolicyKindProfile:
             needs=tuple(need.under(said) for need in self.needs),
             variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )
-
-
-def _begins_with(field: Sequence[str], keys: Sequence[str]) -> bool:
-    return len(field) >= len(keys) and all(key in {"*", own} for key, own in zip(keys, field, strict=False))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kubectl_policy.model.fields import integer_at, text_at
+from kubectl_policy.model.fields import FieldPath, integer_at, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -161,11 +161,5 @@ def leaves(traced: Traced, field: Field = ()) -> Iterator[tuple[Field, Leaf]]:
 
 
 def field_name(field: Field) -> str:
-    """A path of keys as people write it: `limits.global`, with `["a.b/c"]` for keys that hold other characters."""
-    name = ""
-    for key in field:
-        if key.replace("-", "").replace("_", "").isalnum():
-            name += f".{key}" if name else key
-        else:
-            name += f'["{key}"]'
-    return name
+    """A path of keys as people write it: `limits.global`."""
+    return str(FieldPath(field))
