@@ -29,7 +29,8 @@ def names(by: str, word: str = "policies", *resources: Resource) -> list[str]:
     [
         ("nope", "there is no such column"),
         (".", "there is no such column"),
-        (".spec.targetRefs[0].name", "there is no such column"),
+        (".spec.targetRefs[first].name", "there is no such column"),
+        (".spec.targetRefs[7].name", "none of the listed objects has this field"),
         (".spec..name", "there is no such column"),
         (".spec.nope", "none of the listed objects has this field"),
         ("{.metadata.labels.a}", "none of the listed objects has this field"),
@@ -74,6 +75,13 @@ def test_a_field_is_named_as_for_kubectl(by: str) -> None:
     """Numbers in names count as numbers."""
     routes = [build.route(name) for name in ("r-10", "r-9", "r-09", "a", "r")]
     assert names(by, "routes", *routes) == ["a", "r", "r-09", "r-9", "r-10"]
+
+
+def test_a_field_may_be_in_a_list_or_have_an_unusual_key() -> None:
+    """By the position, and in quotes."""
+    routes = [build.route(name, hostnames=[f"{name}.example"], labels={"a.b/c": name}) for name in ("b", "c", "a")]
+    assert names(".spec.hostnames[0]", "routes", *routes) == ["a", "b", "c"]
+    assert names("{.metadata.labels['a.b/c']}", "routes", *routes) == ["a", "b", "c"]
 
 
 def test_values_of_any_type_can_be_sorted() -> None:
