@@ -1,0 +1,77 @@
+"""Immutable values: frozen dataclasses for which no code is generated, so that modules with many of them load soon."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, dataclass_transform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Class = TypeVar("Class")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def value(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
+    """A decorator that makes a class what `dataclass(frozen=True)` makes it; `fields` and `replace` know it too."""
+    return lambda cls: as_value(cls, kw_only=kw_only)
+
+
+def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
+    """The class as `value` makes it, for decorators that have field specifiers of their own."""
+    made: Any = dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    own = fields(made)
+    described = {
+        **vars(_Value),
+        "_names": dict.fromkeys(each.name for each in own),
+        "_defaults": {each.name: each.default for each in own if each.default is not MISSING},
+        "_makers": {each.name: each.default_factory for each in own if each.default_factory is not MISSING},
+    }
+    for name in (*_METHODS, "_names", "_defaults", "_makers"):
+        if name not in vars(cls):
+            setattr(made, name, described[name])
+    return cls
+
+
+class _Value:
+    """The methods of every value."""
+
+    __match_args__: ClassVar[tuple[str, ...]]
+    _names: ClassVar[Mapping[str, None]]
+    _defaults: ClassVar[Mapping[str, object]]
+    _makers: ClassVar[Mapping[str, Callable[[], object]]]
+
+    def __init__(self, *given: object, **named: object) -> None:
+        values = self.__dict__
+        values.update(self._defaults)
+        if given:
+            values.update(zip(self.__match_args__, given, strict=False))
+        values.update(named)
+        for name, make in self._makers.items():
+            if name not in values:
+                values[name] = make()
+        if values.keys() != self._names.keys() or len(given) > len(self.__match_args__):
+            wrong = ", ".join(sorted(values.keys() ^ self._names.keys())) or f"{len(given)} without names"
+            raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
+
+    def __eq__(self, other: object) -> bool:
+        return self._fields() == other._fields() if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[object, ...]:
+        return tuple(self.__dict__[name] for name in self._names)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._names)
+        return f"{type(self).__name__}({shown})"
+
+    def __setattr__(self, name: str, new: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+_METHODS = ("__init__", "__eq__", "__hash__", "_fields", "__repr__", "__setattr__", "__delattr__")
