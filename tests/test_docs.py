@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.profiles.load import schema
-from kubectl_policy.render.describe.formats import FORMATS
+from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.parts import API_VERSION
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def test_every_command_and_option_is_documented() -> None:
 def test_every_format_is_documented() -> None:
     """In the order in which the command names them."""
     rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", "Formats"), re.MULTILINE)
-    assert rows == list(FORMATS)
+    assert rows == list(OBJECT.formats)
 
 
 def test_the_version_and_kinds_of_documents_are_documented() -> None:

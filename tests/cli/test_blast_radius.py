@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 import pytest
 import yaml
 
-from kubectl_policy.render.changes.formats import ChangeFormat
+from kubectl_policy.render.changes import DIFF
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
-OUTPUTS: Final = get_args(ChangeFormat)
+OUTPUTS: Final = DIFF.formats
 RETRIES: Final = ("blast-radius", "retrypolicy/resilience", "-n", "baker", "--offline", BAKERY)
 IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY)
 

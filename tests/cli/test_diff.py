@@ -7,11 +7,11 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.render.changes.formats import ChangeFormat
+from kubectl_policy.render.changes import DIFF
 from tests.cli.conftest import MANIFESTS
 from tests.repository import Repository
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
-OUTPUTS: Final = get_args(ChangeFormat)
+OUTPUTS: Final = DIFF.formats
 EXAMPLE: Final = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 BLUE: Final = MANIFESTS.replace("color: red", "color: blue")
 

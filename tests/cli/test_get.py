@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
-from kubectl_policy.cli.get import ListOutput
+from kubectl_policy.render.listing import LISTING
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def test_names_can_be_given_to_other_commands(command: Command, manifests: Path)
 
 def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> None:
     """Of every type."""
-    for output in get_args(ListOutput):
+    for output in LISTING.formats:
         for word in ("policies", "policykinds", "routes", "services"):
             code, out, err = command("get", word, "-A", "-o", output, "--offline", manifests)
             assert (code, err) == (0, "")
@@ -236,7 +236,7 @@ def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Pat
     assert " TargetNotFound " in command(*words, "--complete").out
 
 
-@pytest.mark.parametrize("output", get_args(ListOutput))
+@pytest.mark.parametrize("output", LISTING.formats)
 def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, output: str) -> None:
     """Escape sequences, markup and line breaks, in every format, on both streams."""
     evil = "\\e[2J\\n[bold]x[/bold]\\u202e"

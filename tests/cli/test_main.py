@@ -211,7 +211,7 @@ def test_the_width_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     assert terminal.width() == 123
 
 
-HEAVY = ("jsonschema", "networkx", "rich", "yaml", "kubectl_policy.analysis", "kubectl_policy.render.describe.formats")
+HEAVY = ("jsonschema", "networkx", "rich", "yaml", "kubectl_policy.analysis", "kubectl_policy.render.describe.objects")
 
 
 def _imported(arguments: Sequence[str], names: Sequence[str]) -> list[str]:

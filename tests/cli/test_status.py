@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 import pytest
 import yaml
 
-from kubectl_policy.cli.status import StatusOutput
+from kubectl_policy.render.status import STATUS
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
 REPORTED: Final = Path(__file__).parents[2] / "fixtures" / "reported"
-OUTPUTS: Final = get_args(StatusOutput)
+OUTPUTS: Final = STATUS.formats
 EXAMPLE: Final = "for example: status, status policies, status gateways, status httproute/baker"
 HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 import pytest
 import yaml
 
-from kubectl_policy.cli.why_not import WhyNotOutput
+from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
@@ -83,7 +83,7 @@ def test_without_such_a_field_it_is_that_of_the_object(command: Command) -> None
     assert said.endswith(f"delete CircuitBreakerPolicy baker/till ({BAKERY / 'policies.yaml'}:{start})")
 
 
-@pytest.mark.parametrize("output", get_args(WhyNotOutput))
+@pytest.mark.parametrize("output", WHY_NOT.formats)
 def test_every_format_says_the_same(command: Command, output: str) -> None:
     """The documents with the same names for things."""
     code, out, err = command(*ASK, "-o", output)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.changes.relations import EnforcementChange
 from kubectl_policy.questions.shared.unseen import Unseen
-from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown
-from kubectl_policy.render.changes.words import diff_headline
+from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
 from kubectl_policy.render.output.escape import inert, visible
 from tests import build
 from tests.render.changes import GAP, change, difference, field, hostile, routes, without
@@ -65,7 +64,7 @@ ROWS = 6
 
 def comment(found: StateDiff, limit: int = LIMIT) -> str:
     """The comment with its own headline."""
-    return diff_markdown(found, diff_headline(found), limit)
+    return diff_markdown(found, limit)
 
 
 def rows(text: str) -> list[str]:
@@ -163,7 +162,7 @@ def test_one_row_that_is_too_long_is_left_out_alone() -> None:
     text = comment(difference(effects=effects))
     assert len(rows(text)) == 1
     assert text.endswith("\nNot shown for lack of room: 1 setting. The output of `-o json` has everything.\n")
-    assert diff_markdown(difference(), huge).startswith("**What changes cannot be said in one short sentence.**")
+    assert markdown(difference(), huge, LIMIT).startswith("**What changes cannot be said in one short sentence.**")
 
 
 def test_that_something_was_not_seen_is_said_in_any_case() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.changes.rows import diff_names, diff_table
-from kubectl_policy.render.output.text import to_text
 from tests import build
 from tests.render.changes import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
+from tests.render.shown import shown
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -18,20 +17,20 @@ if TYPE_CHECKING:
 
 def lines(found: StateDiff, *, wide: bool = False) -> list[list[str]]:
     """The cells of the rows, without the header."""
-    text = to_text(diff_table(found, wide=wide), 10_000).splitlines()
+    text = shown(found, "wide" if wide else "table").splitlines()
     return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in text[1:]]
 
 
 def test_rows_of_the_bakery(snapshot: SnapshotAssertion) -> None:
     """Settings, targets, parents, policies and problems, in both widths."""
     found = without("Gateway infra/internal").difference
-    assert to_text(diff_table(found), 10_000) == snapshot
-    assert to_text(diff_table(found, wide=True), 10_000) == snapshot
+    assert shown(found, "table") == snapshot
+    assert shown(found, "wide") == snapshot
 
 
 def test_nothing_is_no_table() -> None:
     """Not even a header."""
-    assert diff_table(difference()) == diff_table(difference(), wide=True) == diff_names(difference()) == ()
+    assert [shown(difference(), name) for name in ("table", "wide", "name")] == ["", "", ""]
 
 
 def test_a_row_for_each_field() -> None:
@@ -68,16 +67,16 @@ def test_a_hostile_name_stays_in_its_row() -> None:
     """Whatever it holds."""
     found = hostile("a\nb\x1b[31m\u202e")
     for wide in (False, True):
-        text = to_text(diff_table(found, wide=wide), 10_000)
+        text = shown(found, "wide" if wide else "table")
         assert len(text.splitlines()) == 7
         assert all(map(str.isprintable, text.splitlines()))
-    assert all(map(str.isprintable, to_text(diff_names(found), 10_000).splitlines()))
+    assert all(map(str.isprintable, shown(found, "name").splitlines()))
 
 
 def test_names_are_there_once() -> None:
     """As `kubectl get` takes them."""
     found = difference(effects=(change(field(1, 2)), change(field(1, None), nodes=[ROUTE, *routes(1)])))
-    assert to_text(diff_names(found), 100).splitlines() == [
+    assert shown(found, "name").splitlines() == [
         "httproute.gateway.networking.k8s.io/r",
         "httproute.gateway.networking.k8s.io/r0",
     ]

@@ -17,14 +17,13 @@ from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.describe.formats import render
 from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.listing.documents import list_document
-from kubectl_policy.render.listing.lists import TableShape, list_text
 from kubectl_policy.render.output.text import to_text
 from kubectl_policy.render.output.view import View
 from kubectl_policy.render.words.headlines import headline
 from tests import build
+from tests.render.shown import shown
 from tests.render.worlds import about, about_policy
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.render.describe.formats import Answer
+    from tests.render.shown import Answer
 
 SCHEMA: Final = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
@@ -76,12 +75,12 @@ def asked(profile: PolicyKindProfile = PROFILE, *, complete: bool = True, routes
 
 def tree(answer: Answer) -> str:
     """An answer as it is printed."""
-    return to_text(render(answer, "tree", View(100)), 100)
+    return shown(answer, "tree", View())
 
 
 def explained(analysis: Analysis) -> str:
     """The answer about the kind as it is printed."""
-    return to_text(explanation_tree(explain(analysis, "colorpolicy"), View(100)), 100)
+    return to_text(explanation_tree(explain(analysis, "colorpolicy"), View()), 100)
 
 
 def test_the_tree_of_a_route(snapshot: SnapshotAssertion) -> None:
@@ -118,7 +117,7 @@ def test_why_a_policy_is_beaten(strategy: str, same_level: SameLevel, phrase: st
 
 def test_a_row_for_each_policy() -> None:
     """Its target says that a filter names the policy; a reference of its own says nothing."""
-    text = list_text(list_type(asked(), "colorpolicies", Selection()), "table", TableShape(), unicode=True)
+    text = shown(list_type(asked(), "colorpolicies", Selection()), "table")
     targets = {line.split()[0]: line for line in text.splitlines()[1:]}
     assert "HTTPRoute default/r#buy (by its filter)" in targets["first"]
     assert "HTTPRoute default/r#buy (by a filter of its backendRef)" in targets["single"]
@@ -127,14 +126,14 @@ def test_a_row_for_each_policy() -> None:
 
 def test_a_row_for_each_target() -> None:
     """With the same words."""
-    text = to_text(render(about_policy(asked(), "first"), "table", View(100)), 100)
+    text = shown(about_policy(asked(), "first"), "table", View())
     assert "HTTPRoute default/r, rule buy (by its filter)" in text
 
 
 def test_documents_say_which_filter() -> None:
     """Where it stands, and its place among the filters of the rule; as the schema has it."""
     about_route, about_first = (
-        json.loads(to_text(render(answer, "json", View(100)), 100))
+        json.loads(shown(answer, "json", View()))
         for answer in (about(asked(), "HTTPRoute", "r"), about_policy(asked(), "first"))
     )
     for document in (about_route, about_first, list_document(list_type(asked(), "colorpolicies", Selection()))):

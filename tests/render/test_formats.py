@@ -12,16 +12,16 @@ import pytest
 import yaml
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.render.describe.documents import plain_json
-from kubectl_policy.render.describe.formats import FORMATS, render
-from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.describe import OBJECT
+from kubectl_policy.render.output.parts import plain_json
 from kubectl_policy.render.output.view import View
 from tests import build
+from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.render.describe.formats import Answer
+    from tests.render.shown import Answer
 
 SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
@@ -29,7 +29,7 @@ HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold] größe *a &b : -"
 
 
 def _text(answer: Answer, name: str, view: View | None = None) -> str:
-    return to_text(render(answer, name, view or View()), 100)
+    return shown(answer, name, view)
 
 
 def _loaded(answer: Answer) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_a_document_has_every_source() -> None:
     assert [fate["value"] for fate in setting["insteadOf"]] == ["red", "blue"]
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", OBJECT.formats)
 @pytest.mark.parametrize("terminal", [False, True])
 def test_no_format_lets_a_name_control_a_terminal(name: str, terminal: bool) -> None:  # noqa: FBT001 (a parameter)
     """Escape sequences, bidirectional controls and line breaks are written out in every format."""

@@ -10,8 +10,6 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.describe.formats import render
-from kubectl_policy.render.output.text import to_text
 from kubectl_policy.render.output.view import View
 from tests.build import (
     gateway,
@@ -25,12 +23,13 @@ from tests.build import (
     snapshot,
     target,
 )
+from tests.render.shown import shown
 from tests.render.test_formats import VALIDATOR
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.render.describe.formats import Answer
+    from tests.render.shown import Answer
 
 KGATEWAY: Final = "gateway.kgateway.dev"
 NGINX: Final = "gateway.nginx.org"
@@ -54,12 +53,12 @@ def on(kind: str, group: str, name: str, *targets: dict[str, Json], spec: dict[s
 
 def told(answer: Answer) -> str:
     """What people read, with single spaces."""
-    return " ".join(to_text(render(answer, "tree", View()), 100).split())
+    return " ".join(shown(answer, "tree", View()).split())
 
 
 def loaded(answer: Answer) -> dict[str, Any]:
     """What programs read, which keeps to its schema."""
-    found: dict[str, Any] = json.loads(to_text(render(answer, "json", View()), 100))
+    found: dict[str, Any] = json.loads(shown(answer, "json", View()))
     VALIDATOR.validate(found)
     return found
 
@@ -102,7 +101,7 @@ class TestListenerPolicy:
         # By way of the listener for HTTP nothing, by way of the other one all but a field.
         assert text.count("controllers ignore it") == 3
         assert answer.enforcement.state == "PartiallyEnforced"
-        assert "0/2" in to_text(render(answer, "wide", View()), 200)
+        assert "0/2" in shown(answer, "wide", View(200))
 
     def test_of_the_listener(self) -> None:
         """What would have beaten another value has not, and what nothing stands for has no effect."""

@@ -13,13 +13,11 @@ from kubectl_policy.model.fields import mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.describe import documents as data
-from kubectl_policy.render.describe.formats import render
-from kubectl_policy.render.output.text import to_text
 from kubectl_policy.render.output.view import View
 from kubectl_policy.render.words.headlines import headline
 from tests import build
 from tests.implementations import manifests, policy_ref
+from tests.render.shown import document_of, shown
 from tests.render.worlds import about, about_policy, colourful
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, ObjectRef, Resource
-    from kubectl_policy.render.describe.formats import Answer
+    from tests.render.shown import Answer
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"
@@ -36,7 +34,7 @@ WIDE: Final = 160
 
 def tree(answer: Answer, width: int = 100) -> str:
     """The answer as text, nothing cut."""
-    return to_text(render(answer, "tree", View(width)), width)
+    return shown(answer, "tree", View(width))
 
 
 ENVOY_GATEWAY: Final = [
@@ -395,7 +393,7 @@ class TestExpected:
         analysis = analyze(manifests("kuadrant"))
         answer = describe_policy(analysis, policy_ref(analysis, "RateLimitPolicy platform/doors"))
         assert "Its controllers should report\n  Accepted True, Enforced True\n" in tree(answer, WIDE) + "\n"
-        (place,) = mappings_at(data.document(answer), "expected")
+        (place,) = mappings_at(document_of(answer), "expected")
         assert value_at(place, "place") is None
         assert [text_at(condition, "type") for condition in mappings_at(place, "conditions")] == [
             "Accepted",
@@ -406,7 +404,7 @@ class TestExpected:
         """The API's own words tell a person nothing about this policy."""
         answer = about_policy(colourful(), "own")
         assert "should report" not in tree(answer, WIDE)
-        (place,) = mappings_at(data.document(answer), "expected")
+        (place,) = mappings_at(document_of(answer), "expected")
         assert text_at(place, "place.name") == "g"
         assert [text_at(condition, "reason") for condition in mappings_at(place, "conditions")] == ["Accepted"]
 
@@ -420,7 +418,7 @@ class TestExpected:
             "Controllers of policies should report\n  kuadrant.io/AuthPolicyAffected True (Accepted: attached"
             in tree(answer, WIDE)
         )
-        assert text_at(mappings_at(data.document(answer), "expected")[0], "type") == first.type
+        assert text_at(mappings_at(document_of(answer), "expected")[0], "type") == first.type
         assert about(colourful(), "HTTPRoute", "r").expected == ()
 
 

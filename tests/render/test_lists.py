@@ -16,21 +16,21 @@ from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.listing.lists import list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing.documents import list_document
-from kubectl_policy.render.listing.lists import TableShape, list_text, names_text
 from kubectl_policy.render.listing.words import list_headline, nothing_found, what_is_unknown
+from kubectl_policy.render.output.view import View
 from tests import build
+from tests.render.shown import shown
 from tests.render.worlds import INHERITED, colourful, defaults, world
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.get import ListOutput
 
 SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
 VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
 TYPES = ("policies", "policykinds", "gatewayclasses", "gateways", "listenersets", "routes", "services", "namespaces")
-OUTPUTS: tuple[ListOutput, ...] = ("table", "wide", "yaml", "json", "name")
+OUTPUTS: tuple[str, ...] = ("table", "wide", "yaml", "json", "name")
 HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold]"
 
 
@@ -80,8 +80,7 @@ def busy() -> Analysis:
 
 def text(analysis: Analysis, word: str, output: str, *, headers: bool = True, namespaces: bool = True) -> str:
     """The list of everything of a type."""
-    shape = TableShape(headers=headers, namespaces=namespaces)
-    return list_text(list_type(analysis, word, Selection()), output, shape, unicode=True)
+    return shown(list_type(analysis, word, Selection()), output, View(headers=headers, namespaces=namespaces))
 
 
 @pytest.mark.parametrize("output", ["table", "wide"])
@@ -132,7 +131,7 @@ def test_names_can_be_pasted() -> None:
     """`kind.group/name`; policy kinds are named by their definitions."""
     assert text(colourful(), "services", "name") == "service/s\n"
     assert text(colourful(), "gateways", "name") == "gateway.gateway.networking.k8s.io/g\n"
-    assert names_text(list_names(colourful(), "policykind", Selection("", ("colorpolicy",)))) == (
+    assert shown(list_names(colourful(), "policykind", Selection("", ("colorpolicy",))), "name") == (
         "customresourcedefinition.apiextensions.k8s.io/colorpolicys.example.com\n"
     )
 
@@ -203,8 +202,8 @@ def test_no_list_lets_a_name_control_a_terminal(word: str, output: str) -> None:
 def test_yaml_is_ascii_where_nothing_else_can_be_written() -> None:
     """The same document, escaped."""
     listing = list_type(analyze(build.snapshot(build.service("größe"))), "services", Selection())
-    assert "größe" in list_text(listing, "yaml", TableShape(), unicode=True)
-    assert list_text(listing, "yaml", TableShape(), unicode=False).isascii()
+    assert "größe" in shown(listing, "yaml")
+    assert shown(listing, "yaml", View(unicode=False)).isascii()
 
 
 @pytest.mark.parametrize(

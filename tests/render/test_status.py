@@ -13,11 +13,8 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.profiles.status import ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
-from kubectl_policy.render.output.text import to_text
 from kubectl_policy.render.output.view import View
 from kubectl_policy.render.status.documents import status_document
-from kubectl_policy.render.status.table import status_names, status_table
-from kubectl_policy.render.status.tree import status_tree
 from kubectl_policy.render.status.words import VERDICTS, long_reason, short_reason, status_headline
 from tests import build
 from tests.questions.reports import (
@@ -33,6 +30,7 @@ from tests.questions.reports import (
     reported,
     world,
 )
+from tests.render.shown import shown
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -72,22 +70,22 @@ def fine(*more: Resource) -> StatusReport:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_tree_has_disagreements_first(snapshot: SnapshotAssertion, width: int) -> None:
     """With both sides, the rest as counts, and at last what was not read."""
-    assert to_text(status_tree(busy(), View(width)), width) == snapshot
+    assert shown(busy(), "tree", View(width)) == snapshot
 
 
 def test_everything_is_shown_if_asked_for(snapshot: SnapshotAssertion) -> None:
     """Also what agrees."""
-    assert to_text(status_tree(fine(), View(), everything=True), 100) == snapshot
-    assert "As computed" not in to_text(status_tree(fine(), View()), 100)
+    assert shown(fine(), "tree", View(everything=True)) == snapshot
+    assert "As computed" not in shown(fine(), "tree")
 
 
 def test_rows_in_both_widths(snapshot: SnapshotAssertion) -> None:
     """One for each disagreement, or for each comparison."""
     report = busy()
-    assert to_text(status_table(report), 1000) == snapshot
-    assert to_text(status_table(report, wide=True, everything=True), 1000) == snapshot
-    assert status_table(fine()) == ()
-    assert to_text(status_names(report), 100) == ("colorpolicy.example.com/p\nhttproute.gateway.networking.k8s.io/r\n")
+    assert shown(report, "table") == snapshot
+    assert shown(report, "wide", View(everything=True)) == snapshot
+    assert shown(fine(), "table") == ""
+    assert shown(report, "name") == ("colorpolicy.example.com/p\nhttproute.gateway.networking.k8s.io/r\n")
 
 
 @pytest.mark.parametrize("report", [busy(), fine(), compared()])
@@ -146,20 +144,20 @@ def test_the_first_sentence() -> None:
 def test_at_a_terminal_long_lists_are_cut_and_commands_lead_on() -> None:
     """Nowhere else."""
     report = fine(*(policy(f"s{number}") for number in range(12)))
-    lines = to_text(status_tree(report, View(terminal=True)), 100).splitlines()
+    lines = shown(report, "tree", View(terminal=True)).splitlines()
     assert "  and 3 more objects: --show-all shows them" in lines
-    for whole in (status_tree(report, View()), status_tree(report, View(terminal=True), everything=True)):
-        assert "--show-all" not in to_text(whole, 100)
-    shown = to_text(status_tree(busy(), View(terminal=True, options=("--offline", "x"))), 100)
-    assert "  kubectl policy describe colorpolicy/p -n default --offline x\n" in shown
+    for view in (View(), View(terminal=True, everything=True)):
+        assert "--show-all" not in shown(report, "tree", view)
+    leading_on = shown(busy(), "tree", View(terminal=True, options=("--offline", "x")))
+    assert "  kubectl policy describe colorpolicy/p -n default --offline x\n" in leading_on
 
 
 def test_nothing_in_a_report_can_control_a_terminal() -> None:
     """Nor is anything in it taken for a template of ours."""
     evil = ("\x1b[31m{seen}", "\u202eTrue", "{0}")
     report = compared(*world(), reported(policy(), ancestors=[ancestor(condition(evil, message="\n[bold]"))]))
-    for document in (status_tree(report, View(), everything=True), status_table(report, wide=True, everything=True)):
-        assert all(line.isprintable() for line in to_text(document, 100).split("\n"))
+    for name in ("tree", "wide"):
+        assert all(line.isprintable() for line in shown(report, name, View(everything=True)).split("\n"))
 
 
 def test_the_whole_world_can_be_asked_about_at_once() -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.render.describe.formats import render
-from kubectl_policy.render.describe.table import rows
-from kubectl_policy.render.output.text import to_text
+from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.view import View
 from tests import build
+from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 
@@ -17,17 +16,20 @@ def _cells(text: str) -> list[list[str]]:
 
 def test_no_rows_have_no_header() -> None:
     """An empty table is empty, as kubectl prints it."""
-    assert rows(("A", "B"), []) == ()
+    columns: tuple[Column[str], ...] = (Column("A", str),)
+    assert Table(columns, []).text(wide=False) == ""
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
     """Three spaces apart, wide characters counted twice, empty cells named."""
-    assert to_text(rows(("A", "B", "C"), [("パン", "", "x")]), 1) == "A      B        C\nパン   <none>   x\n"
+    columns: tuple[Column[str], ...] = (Column("A", str), Column("B", lambda _: ""), Column("C", lambda _: "x"))
+    assert Table(columns, ["パン"]).text(wide=False) == "A      B        C\nパン   <none>   x\n"
+    assert Table(columns, ["パン"]).text(wide=False, headers=False) == "パン   <none>   x\n"
 
 
 def test_an_object_has_a_row_for_each_setting() -> None:
     """With its source and the paths that it holds for."""
-    text = to_text(render(about(colourful(), "HTTPRoute", "r"), "table", View()), 100)
+    text = shown(about(colourful(), "HTTPRoute", "r"), "table", View())
     assert _cells(text) == [
         ["KIND", "FIELD", "VALUE", "SOURCE", "TARGET", "PATHS"],
         ["ColorPolicy.example.com", "color", "blue", "default/own", "HTTPRoute default/r", "listener http"],
@@ -49,7 +51,7 @@ def test_an_object_has_a_row_for_each_setting() -> None:
 
 def test_a_wide_row_says_what_a_setting_beats() -> None:
     """And how its kind merges."""
-    text = to_text(render(about(colourful(), "Service", "s"), "wide", View()), 100)
+    text = shown(about(colourful(), "Service", "s"), "wide", View())
     assert _cells(text)[0][-2:] == ["BEATS", "STRATEGY"]
     assert _cells(text)[1][-2:] == ["red of ColorPolicy default/base → Namespace default", "Patch defaults"]
 
@@ -57,13 +59,13 @@ def test_a_wide_row_says_what_a_setting_beats() -> None:
 def test_one_path_is_counted_and_removal_is_shown() -> None:
     """The row of the only path of a listener."""
     analysis = world(defaults("p", build.target("g", "Gateway", "http"), color=None))
-    text = to_text(render(about(analysis, "Gateway", "g", "http"), "table", View()), 100)
+    text = shown(about(analysis, "Gateway", "g", "http"), "table", View())
     assert _cells(text)[1][2:] == ["<removed>", "default/p", "Gateway default/g, listener http", "1"]
 
 
 def test_a_policy_has_a_row_for_each_target() -> None:
     """With the state of the reference and what is enforced of it."""
-    text = to_text(render(about_policy(colourful(), "own"), "table", View()), 100)
+    text = shown(about_policy(colourful(), "own"), "table", View())
     assert _cells(text) == [
         ["POLICY", "TARGET", "STATE", "ENFORCEMENT", "PATHS"],
         ["default/own", "HTTPRoute default/r", "attached", "PartiallyEnforced", "1/2"],
@@ -75,7 +77,7 @@ def test_a_wide_row_of_a_policy_says_why() -> None:
     analysis = world(
         build.policy("p", targetSelectors=[{"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}])
     )
-    text = to_text(render(about_policy(analysis, "p"), "wide", View()), 100)
+    text = shown(about_policy(analysis, "p"), "wide", View())
     assert _cells(text)[1] == [
         "default/p",
         "spec.targetSelectors[0]",

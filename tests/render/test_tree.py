@@ -12,11 +12,10 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.questions.shared.unseen import Unseen
-from kubectl_policy.render.describe.formats import render
-from kubectl_policy.render.output.text import to_text
 from kubectl_policy.render.output.view import View
 from kubectl_policy.render.words.headlines import headline
 from tests import build
+from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, overrides, world
 
 if TYPE_CHECKING:
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.render.describe.formats import Answer
+    from tests.render.shown import Answer
 
 TERMINAL = View(80, terminal=True, options=("--offline", "my manifests"))
 
 
 def _tree(answer: Answer, view: View | None = None) -> str:
-    view = view or View(100)
-    return to_text(render(answer, "tree", view), view.width)
+    view = view or View()
+    return shown(answer, "tree", view)
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -12,13 +12,12 @@ from kubectl_policy.model.fields import mapping_at, mappings_at
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain.kinds import explain
-from kubectl_policy.render.describe.documents import document
-from kubectl_policy.render.describe.formats import render
 from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.output.text import to_text
 from kubectl_policy.render.output.view import View
 from tests import build
 from tests.implementations import manifests, places, policy_ref, without
+from tests.render.shown import document_of, shown
 from tests.render.test_formats import VALIDATOR
 
 if TYPE_CHECKING:
@@ -32,12 +31,12 @@ KGATEWAY: Final = "gateway.kgateway.dev"
 
 def about(analysis: Analysis, node: NodeRef) -> str:
     """The answer about an object, unbroken."""
-    return to_text(render(describe(analysis, node), "tree", View(WIDE)), WIDE)
+    return shown(describe(analysis, node), "tree", View(WIDE))
 
 
 def about_policy(analysis: Analysis, name: str) -> str:
     """The answer about a policy, unbroken."""
-    return to_text(render(describe_policy(analysis, policy_ref(analysis, name)), "tree", View(WIDE)), WIDE)
+    return shown(describe_policy(analysis, policy_ref(analysis, name)), "tree", View(WIDE))
 
 
 def route(name: str, namespace: str) -> NodeRef:
@@ -218,15 +217,15 @@ def test_the_documents_are_as_their_schema_says(world: str) -> None:
     """Also of what is passed over."""
     analysis = analyze(manifests(world))
     nodes: dict[ObjectRef, None] = dict.fromkeys(node.object for node in places(analysis))
-    documents = [document(describe(analysis, NodeRef(ref))) for ref in nodes]
-    documents += [document(describe_policy(analysis, found.ref)) for found in analysis.policies]
+    documents = [document_of(describe(analysis, NodeRef(ref))) for ref in nodes]
+    documents += [document_of(describe_policy(analysis, found.ref)) for found in analysis.policies]
     assert [VALIDATOR.is_valid(found) for found in documents] == [True] * len(documents)
 
 
 def test_a_document_says_where_a_field_is_passed_over() -> None:
     """By the numbers of the paths."""
     analysis = analyze(manifests("kgateway"))
-    found = document(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
+    found = document_of(describe_policy(analysis, policy_ref(analysis, "ListenerPolicy platform/old-clients")))
     (field,) = mappings_at(found, "fields")
     assert (field["unheededOn"], field["effectiveOn"], field["superseded"]) == ([1], [], [])
 

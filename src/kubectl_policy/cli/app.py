@@ -14,8 +14,16 @@ from kubectl_policy.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Each is a function of the same name, with `_` for `-`, in a module of the same name.
-COMMANDS: Final = ("blast-radius", "describe", "diff", "explain", "get", "status", "why-not")
+# Each is a function of the same name, with `_` for `-`, in one of our modules.
+COMMANDS: Final = {
+    "blast-radius": "changes",
+    "describe": "describe",
+    "diff": "changes",
+    "explain": "explain",
+    "get": "get",
+    "status": "status",
+    "why-not": "why_not",
+}
 
 
 def kubectl_policy(
@@ -57,6 +65,6 @@ def _app(commands: Iterable[str]) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(kubectl_policy)
     for name in commands:
-        function = name.replace("-", "_")
-        app.command(name)(getattr(import_module(f"kubectl_policy.cli.{function}"), function))
+        module = import_module(f"kubectl_policy.cli.{COMMANDS[name]}")
+        app.command(name)(getattr(module, name.replace("-", "_")))
     return app

@@ -1,56 +1,164 @@
-"""Changes to the input: how a command is told of them, and how it shows what follows from them."""
+"""`diff` and `blast-radius`: what becomes of policies with another state, with changes, or without an object."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from kubectl_policy.cli.options import Color
+from kubectl_policy.cli.options import AllowIncomplete, Call, command, split_object
+from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.errors import UsageError
+from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.render.changes.formats import ChangeAnswer
 
-Delete: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--delete", metavar="TYPE/NAME", help="Take an object away. Repeatable."),
-]
-Retarget: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--retarget",
-        metavar="POLICY=TARGET",
-        help="Attach a policy to TYPE/NAME, or to TYPE/NAME#SECTION, and to nothing else. Repeatable.",
-    ),
-]
-
-ChangeOutput: TypeAlias = Annotated[
-    Literal["tree", "table", "wide", "yaml", "json", "markdown", "summary", "name"],
-    typer.Option("--output", "-o", help="Output format."),
-]
-
+_EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 _DELETE_EXAMPLE = "for example: --delete retrypolicy/own"
 _RETARGET_EXAMPLE = "for example: --retarget retrypolicy/own=gateway/edge#https"
 
 
-def show(answer: "ChangeAnswer", output: ChangeOutput, color: Color, called: "Sequence[str]" = ("",)) -> None:
-    """Show what changes; beside a table or a list of names, which cannot say it, what that comes to.
+@command(DIFF)
+def diff(  # noqa: PLR0913 (every option of its own is a parameter)
+    call: Call,
+    states: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BEFORE AFTER]", help="Two states: a file, a folder, or REV:PATH of a git revision."),
+    ] = None,
+    *,
+    filename: Annotated[
+        list[str] | None,
+        typer.Option("--filename", "-f", metavar="PATH", help="Apply these manifests to the input. Repeatable."),
+    ] = None,
+    delete: Annotated[
+        list[str] | None, typer.Option(metavar="TYPE/NAME", help="Take an object away. Repeatable.")
+    ] = None,
+    retarget: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="POLICY=TARGET",
+            help="Attach a policy to TYPE/NAME, or to TYPE/NAME#SECTION, and to nothing else. Repeatable.",
+        ),
+    ] = None,
+    allow_incomplete: AllowIncomplete = False,
+) -> int:
+    """Compare two states by what policies amount to.
 
-    `called` is the command with the options that a next one needs.
-    """
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.render.changes.formats import change_headline, render_change  # noqa: PLC0415 (see options.read)
+    Not by their text: either two states are compared, or the input (--offline) with what would become of it. Shows
+    which settings are lost, changed and gained, where, and by whose doing; which routes and policies lose or get a
+    target; and which problems that makes or mends. Exits with 1 if anything changes, and with 4 if not all could be
+    seen that matters.
 
-    view = terminal.view(*called)
-    shown = render_change(answer, output, view)
-    terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
-    if output in {"table", "wide", "name"}:
-        terminal.complain(change_headline(answer))
+    \b
+    Examples:
+      kubectl policy diff main:manifests manifests -o markdown
+      kubectl policy diff -f change.yaml --offline manifests/
+      kubectl policy diff --delete retrypolicy/resilience -n baker --offline manifests/
+      kubectl policy diff --retarget retrypolicy/own=httproute/menu -n baker --offline manifests/
+    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    changes = [*(filename or ()), *(delete or ()), *(retarget or ())]
+    if states and (call.offline or changes):
+        raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
+    if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
+        raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
+    from kubectl_policy.questions.changes.diff import diff as ask  # noqa: PLC0415 (see Call.read)
+
+    comparison = _two_states(call, states) if states else _what_if(call, filename, delete, retarget)
+    difference = ask(comparison)
+    problems = (*difference.problems.introduced, *difference.problems.fixed)
+    # What is wrong with reading the input is the same after changes to it.
+    read = (comparison.before, comparison.after) if states else (comparison.after,)
+    call.show(DIFF, difference, *read, problems=problems, unseen=difference.unseen)
+    return ending(differs=bool(difference.changes), incomplete=bool(difference.unseen) and not allow_incomplete)
+
+
+@command(BLAST_RADIUS)
+def blast_radius(
+    call: Call,
+    objects: Annotated[
+        list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object that might be deleted.")
+    ] = None,
+    *,
+    owner: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY", help="Count by owner: a label or annotation of the objects, or of their Namespace."
+        ),
+    ] = "",
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if deleting it would change anything else.")
+    ] = False,
+    allow_incomplete: AllowIncomplete = False,
+) -> int:
+    """Show what deleting an object would change.
+
+    Nothing is deleted. For a policy: the objects that it affects, those where others beat it, and what each would have
+    instead. For a Gateway, a route, a Service, a Namespace, a ReferenceGrant or anything else: what would lose its
+    parents, its targets, its traffic and its settings. Exits with 4 if not all could be seen that matters.
+
+    \b
+    Examples:
+      kubectl policy blast-radius retrypolicy/resilience -n baker --offline manifests/
+      kubectl policy blast-radius gateway/edge -n infra --owner team --offline manifests/
+      kubectl policy blast-radius namespace/pastry -o json --offline all.yaml
+    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    type_name, name = split_object("blast-radius", objects or [])
+    analysis = call.read()
+    from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.changes.blast_radius import blast_radius as ask  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
+
+    answer = ask(analysis, find(analysis.index, type_name, name, call.namespace), owner or owner_key())
+    unseen = answer.difference.unseen
+    call.show(BLAST_RADIUS, answer, analysis, unseen=unseen)
+    return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
+
+
+def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
+    from kubectl_policy.cli.config import known  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.comparison import compare  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.sources import load_state  # noqa: PLC0415 (see Call.read)
+
+    told = known(call.profiles, call.setting)
+    before, after = (load_state(state, namespace=call.namespace, complete=call.complete) for state in states)
+    return compare(before, after, profiles=told.profiles, implementation=told.implementation)
+
+
+def _what_if(
+    call: Call,
+    filename: "Sequence[str] | None",
+    delete: "Sequence[str] | None",
+    retarget: "Sequence[str] | None",
+) -> "StateComparison":
+    """The input, and what would become of it."""
+    analysis = call.read()
+    from kubectl_policy.comparison import what_if  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.model.cascade import cascade  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see Call.read)
+
+    read_in = load_manifests(filename, namespace=call.namespace) if filename else None
+    policies = [retargeted(analysis, word, call.namespace) for word in retarget or ()]
+    applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
+    deleted = deletions(analysis.index, delete or (), call.namespace)
+    _refuse_twice(deleted, applied, policies)
+    return what_if(analysis, applied=applied, deleted=cascade(analysis.index, deleted), unread=read_in)
+
+
+def _refuse_twice(
+    deleted: "Iterable[ObjectRef]", applied: "Sequence[Resource]", policies: "Sequence[Resource]"
+) -> None:
+    """Refuse what cannot be meant: one policy with two targets, or changed in two ways at once."""
+    refs = [*deleted, *(resource.ref for resource in applied)]
+    twice = next((policy.ref for policy in policies if refs.count(policy.ref) > 1), None)
+    if twice:
+        raise UsageError(
+            f"{twice} is to be changed in two ways at once", "give it one target, and leave it in -f alone"
+        )
 
 
 def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[ObjectRef, ...]":
@@ -58,7 +166,7 @@ def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[
 
     Raises `UsageError` for anything else, and `NotFoundError` where there is no such object in the namespace.
     """
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
 
     pairs = [_type_and_name(word, f'--delete takes TYPE/NAME, not "{word}"', _DELETE_EXAMPLE) for word in words]
     return tuple(dict.fromkeys(find(index, *pair, namespace) for pair in pairs))
@@ -71,10 +179,10 @@ def retargeted(analysis: "Analysis", word: str, namespace: str) -> "Resource":
     is not there, and `UsageError` for anything else than that, for what is no policy or names no targets of its own,
     and for a section that the target has not.
     """
-    from dataclasses import replace  # noqa: PLC0415 (see options.read)
+    from dataclasses import replace  # noqa: PLC0415 (see Call.read)
 
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
 
     policy_word, _, target_word = word.partition("=")
     target_word, mark, section = target_word.partition("#")
@@ -95,7 +203,7 @@ def retargeted(analysis: "Analysis", word: str, namespace: str) -> "Resource":
 
 def in_scope(resource: "Resource", index: "Index") -> "Resource":
     """An object that was read apart from the definition of its kind, without a namespace if its kind has none."""
-    from dataclasses import replace  # noqa: PLC0415 (see options.read)
+    from dataclasses import replace  # noqa: PLC0415 (see Call.read)
 
     if index.namespaced(resource.ref.group_kind) or not resource.ref.namespace:
         return resource
@@ -126,7 +234,7 @@ def _section(analysis: "Analysis", profile: "PolicyKindProfile", target: "Object
 
     A rule without a name has none that a reference could use, unless its place is one to the kind.
     """
-    from kubectl_policy.topology.references import ROUTES, unnamed_rule  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.topology.references import ROUTES, unnamed_rule  # noqa: PLC0415 (see Call.read)
 
     called: dict[str, str] = {}
     for position, name in enumerate(analysis.topology.sections(target)):
@@ -147,7 +255,7 @@ def _field(policy: "Resource", profile: "PolicyKindProfile") -> str:
 
     Raises `UsageError` if it does neither, or could not.
     """
-    from kubectl_policy.attachment.references import target_references  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.attachment.references import target_references  # noqa: PLC0415 (see Call.read)
 
     declared = target_references(policy, profile)
     if not declared:
@@ -168,7 +276,7 @@ def _reference(
     analysis: "Analysis", policy: "Resource", profile: "PolicyKindProfile", target: "NodeRef"
 ) -> "dict[str, Json]":
     """A reference to a target, with what the references of the policy say and what this one cannot do without."""
-    from kubectl_policy.model.fields import mapping_at, value_at  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model.fields import mapping_at, value_at  # noqa: PLC0415 (see Call.read)
 
     written: set[str] = set()
     allowed: set[str] = set()
@@ -197,7 +305,7 @@ def _with_reference(
     raw: "Mapping[str, Json]", profile: "PolicyKindProfile", field: str, reference: "Mapping[str, Json]"
 ) -> "Mapping[str, Json]":
     """A policy's content with one reference in a field and none in others; the rest is shared with what is given."""
-    from kubectl_policy.model.fields import FieldPath, value_at  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model.fields import FieldPath, value_at  # noqa: PLC0415 (see Call.read)
 
     now = value_at(raw, field)
     as_list = isinstance(now, list) if now is not None else field.endswith("s")

@@ -1,74 +1,166 @@
-"""The options that commands share, and what they select and read."""
+"""What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+import inspect
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast, get_type_hints
 
 import typer
 
-from kubectl_policy.errors import UsageError
+from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
+from kubectl_policy.render.output.formats import FORMATS, Forms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
 
-Offline: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
-    ),
-]
-Namespace: TypeAlias = Annotated[
-    str,
-    typer.Option("--namespace", "-n", metavar="NAME", help="Namespace to look in, and of manifests that name none."),
-]
-Profiles: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PATH", help="Say what is known of policy kinds: a file or a folder. Repeatable; later ones win."
-    ),
-]
-ControllerSettings: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--setting", metavar="NAME=VALUE", help="Say how a controller is set up, by a name in its profile. Repeatable."
-    ),
-]
-Complete: TypeAlias = Annotated[
-    bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
-]
-
+# Options that some commands share.
 AllowIncomplete: TypeAlias = Annotated[
     bool, typer.Option("--allow-incomplete", help="Go by what could be seen, even if that is not all that matters.")
 ]
-Color: TypeAlias = Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour the tree.")]
+AllNamespaces: TypeAlias = Annotated[
+    bool, typer.Option("--all-namespaces", "-A", help="List what is in any namespace.")
+]
+Selector: TypeAlias = Annotated[
+    str, typer.Option("--selector", "-l", metavar="QUERY", help="List what has these labels, as for kubectl.")
+]
 
 
-def read(
-    offline: "Sequence[str] | None",
-    profiles: "Sequence[str] | None",
-    settings: "Sequence[str] | None",
-    namespace: str,
-    *,
-    complete: bool,
-) -> "Analysis":
-    """The analysis of what the options name. Raises `PolicyError` if they name nothing that can be read."""
-    if not offline:
-        raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
-    # What `--help` can do without is imported by those who need it.
-    from kubectl_policy import analyze, load_manifests  # noqa: PLC0415
-    from kubectl_policy.cli.config import known  # noqa: PLC0415
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """How a command was called: its name, and the options that all commands take, each of which is a field."""
 
-    told = known(profiles, settings)
-    snapshot = load_manifests(offline, namespace=namespace, complete=complete)
-    return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
+    program: str = ""
+    offline: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
+        ),
+    ] = None
+    namespace: Annotated[
+        str,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="Namespace to look in, and of manifests that name none."
+        ),
+    ] = "default"
+    output: Annotated[str, typer.Option("--output", "-o", help="Output format.")] = "tree"
+    profiles: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH", help="Say what is known of policy kinds: a file or a folder. Repeatable; later ones win."
+        ),
+    ] = None
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Say how a controller is set up, by a name in its profile. Repeatable."
+        ),
+    ] = None
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
+    ] = False
+    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour the tree.")] = "auto"
+
+    def read(self, *, optional: bool = False) -> "Analysis":
+        """The analysis of what the options name; of nothing where that is `optional` and they name nothing.
+
+        Raises `PolicyError` if they name nothing that can be read.
+        """
+        if not (self.offline or optional):
+            raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
+        # What `--help` can do without is imported by those who need it.
+        from kubectl_policy import Snapshot, analyze, load_manifests  # noqa: PLC0415
+        from kubectl_policy.cli.config import known  # noqa: PLC0415
+
+        told = known(self.profiles, self.setting)
+        read = self.offline and load_manifests(self.offline, namespace=self.namespace, complete=self.complete)
+        return analyze(read or Snapshot(), profiles=told.profiles, implementation=told.implementation)
+
+    def show(  # noqa: PLR0913 (what it says comes from many places)
+        self,
+        forms: Forms,
+        answer: object,
+        *states: "Analysis",
+        problems: "Collection[Diagnostic]" = (),
+        unseen: "Collection[Unseen]" = (),
+        headers: bool = True,
+        namespaces: bool = False,
+        everything: bool = False,
+    ) -> None:
+        """Show an answer about some states, and on standard error what its format cannot say.
+
+        `problems` and `unseen` are those that the answer holds; for the others see `View`.
+        """
+        from kubectl_policy.cli import terminal  # noqa: PLC0415 (see read)
+        from kubectl_policy.render.output.formats import render, said_beside  # noqa: PLC0415 (see read)
+
+        view = replace(
+            terminal.view(self.program, *self._repeated()),
+            headers=headers,
+            namespaces=namespaces,
+            everything=everything,
+        )
+        shown = render(forms, answer, self.output, view)
+        terminal.show(shown, view.width, coloured=self.output == "tree" and terminal.wants_colour(self.color))
+        terminal.complain(*said_beside(forms, answer, self.output, empty=not shown))
+        whole = FORMATS[self.output].tells == "everything"
+        for state in states:
+            mention_the_rest(state, problems if whole else (), unseen if whole else ())
+
+    def _repeated(self) -> list[str]:
+        """The options that a command that is suggested next needs to see the same."""
+        options = {"--offline": self.offline, "--profiles": self.profiles, "--setting": self.setting}
+        given = [word for name, values in options.items() for value in values or () for word in (name, value)]
+        return [*given, *(["--complete"] if self.complete else [])]
 
 
-def repeated(**options: "Sequence[str] | None") -> list[str]:
-    """Options that were given, each as often as it was, to stand in a command that is suggested next."""
-    return [word for name, values in options.items() for value in values or () for word in (f"--{name}", value)]
+# These come before the options that a command has of its own, the others after them.
+_FIRST: Final = ("offline", "namespace")
+_LAST: Final = ("output", "profiles", "setting", "complete", "color")
+
+
+def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Callable[..., int]], Callable[..., int]]":
+    """Give a function the options of `Call`, but for some, in front of those of its own; it gets them as its `call`.
+
+    Which formats `--output` takes, its forms say; the first is the one that is shown unless another is asked for.
+    """
+
+    def with_options(function: "Callable[..., int]") -> "Callable[..., int]":
+        def run(context: typer.Context, **given: object) -> int:
+            told = {name: given.pop(name) for name in shared}
+            return function(Call(program=context.find_root().info_name or "", **cast("Any", told)), **given)
+
+        shared = [name for name in (*_FIRST, *_LAST) if name not in without]
+        own = list(inspect.signature(function).parameters.values())[1:]
+        words = [parameter for parameter in own if parameter.kind is not parameter.KEYWORD_ONLY]
+        options = [parameter for parameter in own if parameter.kind is parameter.KEYWORD_ONLY]
+        first, last = ([_option(name, forms) for name in names if name in shared] for names in (_FIRST, _LAST))
+        context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+        parameters = [context, *words, *first, *options, *last]
+        run.__doc__ = function.__doc__
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return with_options
+
+
+def _option(name: str, forms: Forms) -> inspect.Parameter:
+    annotation, default = get_type_hints(Call, include_extras=True)[name], getattr(Call, name)
+    if name == "output":
+        formats: Any = Literal[forms.formats]  # known when the command is built
+        annotation, default = Annotated[formats, *annotation.__metadata__], forms.formats[0]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def exit_code(*, differs: bool, incomplete: bool) -> int:
+    """How to end: 4 where that cannot be told for what was not seen, else 1 if anything differs, else 0."""
+    if incomplete:
+        return INCOMPLETE
+    return FOUND if differs else 0
 
 
 def mention_the_rest(
@@ -86,21 +178,13 @@ def mention_the_rest(
         if found.severity != "info" and found not in known and found.origin not in origins
     ]
     if rest:
-        from kubectl_policy.cli.terminal import complain  # noqa: PLC0415 (see read)
-        from kubectl_policy.render.words.names import count  # noqa: PLC0415 (see read)
+        from kubectl_policy.cli.terminal import complain  # noqa: PLC0415 (see Call.read)
+        from kubectl_policy.render.words.names import count  # noqa: PLC0415 (see Call.read)
 
         first = min(rest, key=lambda found: (found.severity != "error", str(found.origin), found.message))
         number = count(len(rest), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(rest) > 1 else ""
         complain(f"{number} in the input{example}: {first.origin}: {first.message}")
-
-
-AllNamespaces: TypeAlias = Annotated[
-    bool, typer.Option("--all-namespaces", "-A", help="List what is in any namespace.")
-]
-Selector: TypeAlias = Annotated[
-    str, typer.Option("--selector", "-l", metavar="QUERY", help="List what has these labels, as for kubectl.")
-]
 
 
 def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:

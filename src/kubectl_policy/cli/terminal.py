@@ -13,6 +13,7 @@ from kubectl_policy.render.output.text import lay_out, to_text
 from kubectl_policy.render.output.view import DEFAULT_WIDTH, View
 
 if TYPE_CHECKING:
+    from kubectl_policy.render.output.formats import Shown
     from kubectl_policy.render.output.text import Document
 
 _NARROWEST: Final = 40
@@ -70,9 +71,12 @@ def wants_colour(choice: str) -> bool:
     return is_terminal() and environment("TERM") != "dumb"
 
 
-def show(document: Document, columns: int, *, coloured: bool) -> None:
+def show(answer: Shown, columns: int, *, coloured: bool) -> None:
     """Write an answer to standard output. Raises `PolicyError` if it is lost; that nobody wants it is no loss."""
-    write(_coloured(document, columns) if coloured else to_text(document, columns))
+    if isinstance(answer, str):
+        write(answer)
+    else:
+        write(_coloured(answer, columns) if coloured else to_text(answer, columns))
 
 
 def write(text: str) -> None:

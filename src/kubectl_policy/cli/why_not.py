@@ -1,56 +1,38 @@
 """`why-not`: why a policy has no effect on an object, and the smallest edit that would give it one."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import (
-    Color,
-    Complete,
-    ControllerSettings,
-    Namespace,
-    Offline,
-    Profiles,
-    mention_the_rest,
-    read,
-    repeated,
-)
+from kubectl_policy.cli.options import Call, command
 from kubectl_policy.errors import UsageError
+from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.model import Origin
     from kubectl_policy.questions.why_not.why_not import WhyNot
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
 
-WhyNotOutput = Literal["tree", "yaml", "json"]
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 # Each one reads its file again.
 _MOST_LOCATED = 20
 
 
-def why_not(  # noqa: PLR0913 (every option of the command is a parameter)
-    context: typer.Context,
+@command(WHY_NOT)
+def why_not(
+    call: Call,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
     ] = None,
     *,
-    offline: Offline = None,
-    namespace: Namespace = "default",
     target_namespace: Annotated[
         str, typer.Option(metavar="NAME", help="Namespace of the target, if it is not that of the policy.")
     ] = "",
     section: Annotated[
         str, typer.Option(metavar="NAME", help="Ask about one listener, rule or port of the target.")
     ] = "",
-    output: Annotated[WhyNotOutput, typer.Option("--output", "-o", help="Output format.")] = "tree",
-    profiles: Profiles = None,
-    setting: ControllerSettings = None,
-    complete: Complete = False,
-    color: Color = "auto",
-) -> None:
+) -> int:
     """Say why a policy has no effect on an object.
 
     Every reason with the object and the line responsible, the first cause first, and the smallest change of one object
@@ -64,20 +46,16 @@ def why_not(  # noqa: PLR0913 (every option of the command is a parameter)
       kubectl policy why-not securitypolicy/jwt httproute/baker -n infra --target-namespace baker --offline manifests/
     """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
     pairs = _pairs(words or [])
-    analysis = read(offline, profiles, setting, namespace, complete=complete)
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.questions.why_not.why_not import why_not as ask  # noqa: PLC0415 (see options.read)
+    analysis = call.read()
+    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.why_not.why_not import why_not as ask  # noqa: PLC0415 (see Call.read)
 
-    policy = find(analysis.index, *pairs[0], namespace)
-    target = find(analysis.index, *pairs[1], target_namespace or namespace)
+    policy = find(analysis.index, *pairs[0], call.namespace)
+    target = find(analysis.index, *pairs[1], target_namespace or call.namespace)
     answer = _with_lines(ask(analysis, policy, NodeRef(target, section)))
-    options = repeated(offline=offline, profiles=profiles, setting=setting) + ["--complete"] * complete
-    view = terminal.view(context.find_root().info_name or "", *options)
-    shown = _rendered(answer, output, view)
-    terminal.show(shown, view.width, coloured=output == "tree" and terminal.wants_colour(color))
-    mention_the_rest(analysis, unseen=answer.unseen)
+    call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
+    return 0
 
 
 def _pairs(words: "Sequence[str]") -> list[tuple[str, str]]:
@@ -90,7 +68,7 @@ def _pairs(words: "Sequence[str]") -> list[tuple[str, str]]:
 
 def _with_lines(answer: "WhyNot") -> "WhyNot":
     """The answer with the lines of the fields, not of the objects, where these are written."""
-    from dataclasses import replace  # noqa: PLC0415 (see options.read)
+    from dataclasses import replace  # noqa: PLC0415 (see Call.read)
 
     reasons = tuple(
         reason._replace(origin=_at_field(reason.origin, reason.field)) if place < _MOST_LOCATED else reason
@@ -102,8 +80,8 @@ def _with_lines(answer: "WhyNot") -> "WhyNot":
 
 def _at_field(origin: "Origin | None", field: str) -> "Origin | None":
     """The line of a field, or of what it stands in, if the object has it."""
-    from kubectl_policy.model import Origin  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.sources import locate  # noqa: PLC0415 (see options.read)
+    from kubectl_policy.model import Origin  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.sources import locate  # noqa: PLC0415 (see Call.read)
 
     while origin and field:
         line = locate(origin, field)
@@ -111,15 +89,3 @@ def _at_field(origin: "Origin | None", field: str) -> "Origin | None":
             return Origin(origin.source, line)
         field = field.rpartition(".")[0]
     return origin
-
-
-def _rendered(answer: "WhyNot", output: WhyNotOutput, view: "View") -> "Document":
-    from kubectl_policy.render.describe.formats import verbatim  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.render.output.encode import as_json, as_yaml  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.render.why_not.documents import why_not_document  # noqa: PLC0415 (see options.read)
-    from kubectl_policy.render.why_not.tree import why_not_tree  # noqa: PLC0415 (see options.read)
-
-    if output == "tree":
-        return why_not_tree(answer, view)
-    document = why_not_document(answer)
-    return verbatim(as_json(document) if output == "json" else as_yaml(document, unicode=view.unicode))

@@ -18,7 +18,8 @@ from kubectl_policy.render.changes.lines import (
 from kubectl_policy.render.changes.words import blast_headline
 from kubectl_policy.render.output.text import Line, Span, pad
 from kubectl_policy.render.words.names import attachment_words, count, names, node_words
-from kubectl_policy.render.words.sections import commands_section, section, unseen_section
+from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
+from kubectl_policy.render.words.sections import section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *changed_problems_section("Problems introduced", problems),
         *changed_problems_section("Problems fixed", difference.problems.fixed),
         *unseen_section(difference.unseen),
-        *commands_section(tuple(_next(answer)), view),
+        *next_section(after_blast_radius(answer), view),
     )
 
 
@@ -105,10 +106,3 @@ def _detached_line(found: DetachedRoute) -> Line:
 
 def _failed_line(found: Attachment) -> Line:
     return Line((Span(f"{attachment_words(found)}: "), Span(f"{found.state}: {found.message}", prose=True)), 2)
-
-
-def _next(answer: BlastRadius) -> Iterator[tuple[str, ...]]:
-    """What to look at before deleting: the object that changes most, and the policy itself."""
-    objects = [found.node.object for change in answer.difference.effects for found in change.objects]
-    for ref in dict.fromkeys([*objects[:1], answer.subject]):
-        yield ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))

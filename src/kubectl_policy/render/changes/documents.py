@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.describe.documents import plain_json
+from kubectl_policy.render.changes.words import blast_headline, diff_headline
 from kubectl_policy.render.output.parts import (
     API_VERSION,
     kind_data,
     node_data,
+    numbers_data,
     object_data,
     objects_data,
     origin_data,
+    paths_data,
+    plain_json,
     problem_data,
     source_data,
     target_data,
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
 
 
-def diff_document(difference: StateDiff, headline: str) -> dict[str, Json]:
+def diff_document(difference: StateDiff) -> dict[str, Json]:
     """The difference as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them.
 
     The paths of each change are numbered from 1; its objects refer to them by number. Nothing is cut.
@@ -37,20 +40,20 @@ def diff_document(difference: StateDiff, headline: str) -> dict[str, Json]:
     return {
         "apiVersion": API_VERSION,
         "kind": "PolicyDiff",
-        "headline": headline,
+        "headline": diff_headline(difference),
         "complete": not difference.unseen,
         **_difference(difference),
         "unseen": [unseen_data(thing) for thing in difference.unseen],
     }
 
 
-def blast_radius_document(answer: BlastRadius, headline: str) -> dict[str, Json]:
+def blast_radius_document(answer: BlastRadius) -> dict[str, Json]:
     """What an object touches, and what deleting it changes, as `schemas/v1alpha1.json` describes it; nothing is cut."""
     difference, reach = answer.difference, answer.reach
     return {
         "apiVersion": API_VERSION,
         "kind": "BlastRadius",
-        "headline": headline,
+        "headline": blast_headline(answer),
         "complete": not difference.unseen,
         "subject": object_data(answer.subject),
         "origin": origin_data(answer.origin),
@@ -120,7 +123,7 @@ def _effect(change: EffectChange) -> dict[str, Json]:
         "fromNothing": change.from_nothing,
         "toNothing": change.to_nothing,
         "fields": [_field(field) for field in change.fields],
-        "paths": [{"number": number, "nodes": _nodes(path)} for number, path in enumerate(change.paths, 1)],
+        "paths": paths_data(change.paths),
         "objects": [_changed(changed) for changed in change.objects],
         "doubts": list(change.doubts),
     }
@@ -145,7 +148,7 @@ def _valued(valued: EffectiveValue | None) -> dict[str, Json] | None:
 def _changed(changed: ChangedObject) -> dict[str, Json]:
     return {
         "object": node_data(changed.node),
-        "paths": [position + 1 for position in changed.paths],
+        "paths": numbers_data(changed.paths),
         "scope": _scope(changed),
         "ofPaths": len(changed.all_paths) or None,
     }

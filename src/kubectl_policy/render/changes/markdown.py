@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.changes.rows import attachment_row, enforcement_row, parent_row, problem_row, setting_rows
+from kubectl_policy.render.changes.words import blast_headline, diff_headline
 from kubectl_policy.render.output.escape import inert
 from kubectl_policy.render.words.names import count, listed, node_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.changes.rows import Row
@@ -64,7 +66,17 @@ class _Part:
         return f"\n<details><summary>{self.title} ({number})</summary>\n\n{head}{body}\n</details>\n"
 
 
-def diff_markdown(difference: StateDiff, headline: str, limit: int = LIMIT) -> str:
+def diff_markdown(difference: StateDiff, limit: int = LIMIT) -> str:
+    """What differs between two states; see `markdown`."""
+    return markdown(difference, diff_headline(difference), limit)
+
+
+def blast_radius_markdown(answer: BlastRadius, limit: int = LIMIT) -> str:
+    """What deleting an object would change; see `markdown`."""
+    return markdown(answer.difference, blast_headline(answer), limit)
+
+
+def markdown(difference: StateDiff, headline: str, limit: int) -> str:
     """The headline, what could not be seen, and folded tables of what changes, in at most `limit` characters.
 
     Whole rows are left out, from the end of the last tables; the last line then says how many of what. A limit below

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.render.describe.table import rows
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, node_words, source_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
-    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.render.output.view import View
 
 _UNKNOWN = frozenset({"unknown", "target unknown", "not computed", "Unknown"})
 
@@ -142,41 +142,44 @@ def _source(field: FieldChange) -> str:
     return source_words(valued.source) if valued else ""
 
 
-_NARROW: Final = ("CHANGE", "KIND", "FIELD", "BEFORE", "AFTER", "SOURCE", "OBJECTS", "PATHS")
-_WIDE: Final = (*_NARROW, "NAMES", "MESSAGE")
+_COLUMNS: Final[tuple[Column[Row], ...]] = (
+    Column("CHANGE", lambda row: row.change),
+    Column("KIND", lambda row: row.kind),
+    Column("FIELD", lambda row: row.field),
+    Column("BEFORE", lambda row: row.before),
+    Column("AFTER", lambda row: row.after),
+    Column("SOURCE", lambda row: row.source),
+    Column("OBJECTS", lambda row: str(len(row.objects) or "")),
+    Column("PATHS", lambda row: row.paths),
+    Column("NAMES", lambda row: ", ".join(map(node_words, row.objects)), narrow=False),
+    Column("MESSAGE", lambda row: row.message, narrow=False),
+)
 
 
-def diff_table(difference: StateDiff, *, wide: bool = False) -> Document:
+def diff_table(difference: StateDiff, _: View) -> Table[Row]:
     """A row for each setting that differs, worst first, then for each target, parent, policy and problem that does.
 
-    Nothing if nothing differs. `wide` also has the names of the objects, and why something is as it is.
+    `wide` also has the names of the objects, and why something is as it is.
     """
-    header = _WIDE if wide else _NARROW
-    return rows(header, [_cells(row)[: len(header)] for row in all_rows(difference)])
+    return Table(_COLUMNS, tuple(all_rows(difference)))
 
 
-def diff_names(difference: StateDiff) -> Document:
-    """`kind.group/name` of the objects for which something differs, each once: of settings, then of relations."""
+def blast_radius_table(answer: BlastRadius, view: View) -> Table[Row]:
+    """`diff_table` of what deleting an object would change."""
+    return diff_table(answer.difference, view)
+
+
+def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
+    """The objects for which something differs, each once: of settings, then of relations."""
     refs = [
         *(changed.node.object for change in difference.effects for changed in change.objects),
         *(change.route for change in difference.parents),
         *(change.policy for change in difference.attachments),
         *(change.policy for change in difference.enforcement),
     ]
-    names = (f"{str(ref.group_kind).lower()}/{ref.name}" for ref in dict.fromkeys(refs))
-    return tuple(Line((Span(name),)) for name in names)
+    return dict.fromkeys(refs)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return (
-        row.change,
-        row.kind,
-        row.field,
-        row.before,
-        row.after,
-        row.source,
-        str(len(row.objects)) if row.objects else "",
-        row.paths,
-        ", ".join(map(node_words, row.objects)),
-        row.message,
-    )
+def blast_radius_names(answer: BlastRadius) -> Iterable[ObjectRef]:
+    """`diff_names` of what deleting an object would change."""
+    return diff_names(answer.difference)

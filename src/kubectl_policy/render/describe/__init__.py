@@ -1,1 +1,22 @@
 """`describe` for people and for programs."""
+
+from typing import Final
+
+from kubectl_policy.render.output.formats import Forms
+
+OBJECT: Final = Forms(
+    headline="words.headlines:headline",
+    tree="describe.objects:object_tree",
+    table="describe.table:settings",
+    document="describe.documents:object_document",
+    names="describe.table:policies_in_force",
+    beside="describe.table:beside",
+)
+POLICY: Final = Forms(
+    headline="words.headlines:headline",
+    tree="describe.policies:policy_tree",
+    table="describe.table:targets",
+    document="describe.documents:policy_document",
+    names="describe.table:affected_objects",
+    beside="describe.table:beside",
+)

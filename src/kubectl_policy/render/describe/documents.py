@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.describe.policies import PolicyDescription
 from kubectl_policy.render.output.parts import (
     API_VERSION,
     condition_data,
     event_data,
     kind_data,
     node_data,
+    numbers_data,
     object_data,
     objects_data,
     origin_data,
+    paths_data,
+    plain_json,
     problem_data,
     source_data,
     target_data,
@@ -25,26 +25,19 @@ from kubectl_policy.render.words.headlines import headline
 from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.model import Json
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
-    from kubectl_policy.questions.describe.policies import FieldOutcome
+    from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.resolution import Fate
-    from kubectl_policy.topology import Path
 
 
-def document(answer: ObjectDescription | PolicyDescription) -> dict[str, Json]:
+def object_document(answer: ObjectDescription) -> dict[str, Json]:
     """The answer as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them.
 
     Paths are numbered from 1; everything else refers to them by number. Nothing is cut and nothing is left out.
     """
-    return _policy(answer) if isinstance(answer, PolicyDescription) else _object(answer)
-
-
-def _object(answer: ObjectDescription) -> dict[str, Json]:
     which = WhichPaths(answer.paths)
     return {
         "apiVersion": API_VERSION,
@@ -68,7 +61,8 @@ def _object(answer: ObjectDescription) -> dict[str, Json]:
     }
 
 
-def _policy(answer: PolicyDescription) -> dict[str, Json]:
+def policy_document(answer: PolicyDescription) -> dict[str, Json]:
+    """The answer about a policy; see `object_document`."""
     return {
         "apiVersion": API_VERSION,
         "kind": "PolicyDescription",
@@ -111,15 +105,6 @@ def _condition(condition: PolicyCondition) -> dict[str, Json]:
     }
 
 
-def paths_data(paths: Iterable[Path]) -> list[Json]:
-    """Paths with their numbers, from 1."""
-    return [{"number": number, "nodes": [node_data(node) for node in path]} for number, path in enumerate(paths, 1)]
-
-
-def _numbers(positions: Iterable[int]) -> list[Json]:
-    return [position + 1 for position in positions]
-
-
 def _in_force(group: InForce, which: WhichPaths) -> dict[str, Json]:
     return {
         "policyKind": kind_data(group.kind),
@@ -127,7 +112,7 @@ def _in_force(group: InForce, which: WhichPaths) -> dict[str, Json]:
         "knownBy": group.profile.known_by,
         "strategies": [strategy.value for strategy in group.strategies],
         "policies": objects_data(group.policies),
-        "paths": _numbers(group.paths),
+        "paths": numbers_data(group.paths),
         "scope": which.words(group.paths),
         "at": [node_data(node) for node in group.at],
         "passesDown": group.passes_down,
@@ -163,10 +148,10 @@ def _field(field: FieldOutcome) -> dict[str, Json]:
         "field": field.field,
         "value": plain_json(field.value),
         "source": source_data(field.source),
-        "effectiveOn": _numbers(field.effective_on),
-        "superseded": [{"by": source_data(beater), "paths": _numbers(where)} for beater, where in field.superseded],
+        "effectiveOn": numbers_data(field.effective_on),
+        "superseded": [{"by": source_data(beater), "paths": numbers_data(where)} for beater, where in field.superseded],
         "rejected": field.rejected,
-        "unheededOn": _numbers(field.ignored_on),
+        "unheededOn": numbers_data(field.ignored_on),
     }
 
 
@@ -177,14 +162,3 @@ def _not_applying(found: NotApplying) -> dict[str, Json]:
         "message": found.message,
         "reason": found.reason,
     }
-
-
-def plain_json(value: Json) -> Json:
-    """A value from the input as JSON has it: JSON knows no infinity, which a number of 400 digits is read as."""
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {key: plain_json(child) for key, child in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain_json(child) for child in value]
-    return value

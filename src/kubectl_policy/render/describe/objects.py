@@ -8,12 +8,12 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import headline
 from kubectl_policy.render.words.names import node_words, section_words
+from kubectl_policy.render.words.next_commands import after_object, next_section
 from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
     expected_section,
-    next_section,
     problems_section,
     reported_section,
     section,
@@ -53,7 +53,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *events_section(answer.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, (found.message for found in answer.not_applying)),
-        *next_section(answer.policies, view),
+        *next_section(after_object(answer), view),
     )
 
 

@@ -17,13 +17,13 @@ from kubectl_policy.render.words.names import (
     source_spans,
     source_words,
 )
+from kubectl_policy.render.words.next_commands import after_policy, next_section
 from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import doubt_lines, merging_words, note_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
     expected_places_section,
-    next_section,
     problems_section,
     reported_section,
     section,
@@ -194,7 +194,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *events_section(answer.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, described),
-        *next_section(list(dict.fromkeys(node.object for node in answer.affected)), view),
+        *next_section(after_policy(answer), view),
     )
 
 

@@ -1,83 +1,102 @@
-"""Answers as rows in kubectl's column style: upper-case headers, columns three spaces apart."""
+"""Descriptions as rows (the settings of an object, the targets of a policy), and as names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.questions.describe.policies import PolicyDescription
-from kubectl_policy.render.output.columns import aligned
-from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.headlines import fully_enforced
+from kubectl_policy.render.output.columns import Column, Table
+from kubectl_policy.render.words.headlines import fully_enforced, headline
 from kubectl_policy.render.words.names import attachment_words, flow, node_words, source_words
 from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable
 
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
-    from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.questions.describe.policies import PolicyDescription
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.view import View
 
-_SETTING = ("KIND", "FIELD", "VALUE", "SOURCE", "TARGET", "PATHS")
-_TARGET = ("POLICY", "TARGET", "STATE", "ENFORCEMENT", "PATHS")
+
+@dataclass(frozen=True, slots=True)
+class _SettingRow:
+    setting: Setting
+    group: InForce
+    paths: str
 
 
-def table(answer: ObjectDescription | PolicyDescription, _: View) -> Document:
-    """A row for each effective setting of an object, or for each target of a policy; nothing if there is none."""
-    if isinstance(answer, PolicyDescription):
-        return rows(_TARGET, [row[: len(_TARGET)] for row in _targets(answer)])
-    return rows(_SETTING, [row[: len(_SETTING)] for row in _settings(answer)])
+@dataclass(frozen=True, slots=True)
+class _TargetRow:
+    attachment: Attachment
+    answer: PolicyDescription
+    paths: str
+    objects: int
 
 
-def wide(answer: ObjectDescription | PolicyDescription, _: View) -> Document:
-    """`table` with what each setting beat and how its kind merges, or with why a policy is not enforced."""
-    if isinstance(answer, PolicyDescription):
-        return rows((*_TARGET, "AFFECTS", "BEATEN BY", "REASON"), list(_targets(answer)))
-    return rows((*_SETTING, "BEATS", "STRATEGY"), list(_settings(answer)))
+_SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
+    Column("KIND", lambda row: str(row.group.kind)),
+    Column("FIELD", lambda row: row.setting.field),
+    Column("VALUE", lambda row: "<removed>" if row.setting.removed else flow(row.setting.value)),
+    Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
+    Column("TARGET", lambda row: node_words(row.setting.source.target)),
+    Column("PATHS", lambda row: row.paths),
+    Column(
+        "BEATS",
+        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.beaten),
+        narrow=False,
+    ),
+    Column("STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.strategies), narrow=False),
+)
+_TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
+    Column("POLICY", lambda row: row.answer.policy.qualified_name),
+    Column("TARGET", lambda row: attachment_words(row.attachment)),
+    Column("STATE", lambda row: row.attachment.state),
+    Column("ENFORCEMENT", lambda row: row.answer.enforcement.state),
+    Column("PATHS", lambda row: row.paths),
+    Column("AFFECTS", lambda row: str(row.objects), narrow=False),
+    Column("BEATEN BY", lambda row: ", ".join(map(str, row.answer.enforcement.by)), narrow=False),
+    Column("REASON", lambda row: row.attachment.message, narrow=False),
+)
 
 
-def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> Document:
-    """Aligned columns under their header; empty cells are `<none>`, as kubectl writes them."""
-    return tuple(Line((Span(line),)) for line in aligned([header, *body])) if body else ()
-
-
-def _settings(answer: ObjectDescription) -> Iterator[tuple[str, ...]]:
+def settings(answer: ObjectDescription, _: View) -> Table[_SettingRow]:
+    """A row for each effective setting of an object; `wide` also has what each beat and how its kind merges."""
     which = WhichPaths(answer.paths)
-    for group in answer.in_force:
-        where = _paths(group, which, len(answer.paths))
-        strategies = ", ".join(strategy.value for strategy in group.strategies)
-        for setting in group.settings:
-            yield (
-                str(group.kind),
-                setting.field,
-                "<removed>" if setting.removed else flow(setting.value),
-                setting.source.object.qualified_name,
-                node_words(setting.source.target),
-                where,
-                "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in setting.beaten),
-                strategies,
-            )
+    rows = [
+        _SettingRow(setting, group, paths)
+        for group in answer.in_force
+        for paths in [_paths(group, which, len(answer.paths))]
+        for setting in group.settings
+    ]
+    return Table(_SETTINGS, rows)
+
+
+def targets(answer: PolicyDescription, _: View) -> Table[_TargetRow]:
+    """A row for each target of a policy; `wide` also has what it affects, and why it is not enforced."""
+    objects = len({node.object for node in answer.affected})
+    paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
+    return Table(_TARGETS, [_TargetRow(attachment, answer, paths, objects) for attachment in answer.attachments])
+
+
+def policies_in_force(answer: ObjectDescription) -> Iterable[ObjectRef]:
+    """The policies that affect an object."""
+    return answer.policies
+
+
+def affected_objects(answer: PolicyDescription) -> Iterable[ObjectRef]:
+    """The objects that a policy affects, each once."""
+    return dict.fromkeys(node.object for node in answer.affected)
+
+
+def beside(answer: ObjectDescription | PolicyDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """The headline next to rows that are not all there is, or of which there is none."""
+    return [headline(answer)] if answer.unseen or empty else []
 
 
 def _paths(group: InForce, which: WhichPaths, number: int) -> str:
     if len(group.paths) == number:
         return f"all {number}" if number > 1 else "1"
     return which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
-
-
-def _targets(answer: PolicyDescription) -> Iterator[tuple[str, ...]]:
-    objects = {node.object for node in answer.affected}
-    paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
-    beaten_by = ", ".join(map(str, answer.enforcement.by))
-    for attachment in answer.attachments:
-        yield (
-            answer.policy.qualified_name,
-            attachment_words(attachment),
-            attachment.state,
-            answer.enforcement.state,
-            paths,
-            str(len(objects)),
-            beaten_by,
-            attachment.message,
-        )

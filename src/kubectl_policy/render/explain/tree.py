@@ -13,7 +13,8 @@ from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.levels import levels_words
 from kubectl_policy.render.words.names import count, listed
-from kubectl_policy.render.words.sections import commands_section, section, unseen_section
+from kubectl_policy.render.words.next_commands import after_explanation, next_section
+from kubectl_policy.render.words.sections import section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,7 +88,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
         *section("What is assumed", _rows(_assumed(answer))),
         *section(_NOTES[answer.profile.approximate], _notes(answer)),
         *unseen_section(answer.unseen),
-        *commands_section(_next(answer), view),
+        *next_section(after_explanation(answer), view),
     )
 
 
@@ -150,9 +151,3 @@ def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
         start = Span(pad(label, width) + "   ", "subject" if label else "")
         spans = (start, Span(text, prose=True), Span(mark, "aside", prose=True))
         yield Line(tuple(span for span in spans if span.text), 2, 2 + width + 3)
-
-
-def _next(answer: Explanation) -> list[tuple[str, ...]]:
-    name = str(answer.profile.group_kind).lower()
-    draft = [("explain", name, "--draft-profile")] if answer.profile.known_by != "profile" else []
-    return [*draft, *([("get", name, "-A")] if answer.policies else [])]

@@ -1,1 +1,13 @@
 """`get` for people and for programs."""
+
+from typing import Final
+
+from kubectl_policy.render.output.formats import Forms
+
+LISTING: Final = Forms(
+    headline="listing.words:list_headline",
+    table="listing.columns:list_table",
+    document="listing.documents:list_document",
+    names="listing.columns:listed_objects",
+    beside="listing.words:beside",
+)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.render.output.columns import Cell, Column, Number, number
+from kubectl_policy.render.output.columns import Cell, Column, Number, Table, number
 from kubectl_policy.render.words.names import attachment_words, filter_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.listing.lists import AnyRow, NamedRow
     from kubectl_policy.questions.listing.objects import (
         BackendRow,
         GatewayClassRow,
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     )
     from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
-    from kubectl_policy.questions.shared.selection import ListType, RowSort
+    from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
+    from kubectl_policy.render.output.view import View
 
 _Object = TypeVar("_Object", bound="ObjectRow")
 UNKNOWN: Final = Number(-1, "<unknown>")
@@ -183,3 +186,14 @@ def columns_of(type_: ListType) -> tuple[Column[Any], ...]:
         return columns
     namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: row.ref.namespace)
     return (namespace, *columns)
+
+
+def list_table(listing: Listing[AnyRow], view: View) -> Table[Any]:
+    """A row for each object; the first column is the namespace only if the view shows them."""
+    columns = columns_of(listing.type)
+    return Table(columns if view.namespaces or not listing.type.namespaced else columns[1:], listing.rows)
+
+
+def listed_objects(listing: Listing[AnyRow | NamedRow | KindRow]) -> Iterable[ObjectRef]:
+    """The object of each row; of a policy kind, its definition."""
+    return (row.ref for row in listing.rows)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count
+from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.questions.shared.selection import Listing
 
 
@@ -19,21 +18,15 @@ def list_headline(listing: Listing[object]) -> str:
     return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
 
 
+def beside(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """Next to a table: that there is nothing, and what it cannot know."""
+    return [*(nothing_found(listing) if empty else ()), *what_is_unknown(listing)]
+
+
 def nothing_found(listing: Listing[object]) -> tuple[str, ...]:
     """What kubectl says of an empty list, and, if there is something in other namespaces, how to see it."""
     said = f"No resources found in {listing.namespace} namespace." if listing.namespace else "No resources found"
     return said, *elsewhere_hint(listing.elsewhere, listing.type.noun)
-
-
-def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> tuple[str, ...]:
-    """Where there is something, if nothing was found here: `elsewhere` has a namespace for each such object."""
-    if not elsewhere:
-        return ()
-    namespaces = sorted(set(elsewhere))
-    one = len(namespaces) == 1
-    where = f"namespace {namespaces[0]}: add -n {namespaces[0]}" if one else f"{len(namespaces)} namespaces: add -A"
-    verb = "is" if len(elsewhere) == 1 else "are"
-    return (f"hint: there {verb} {count(len(elsewhere), noun)} in {where}",)
 
 
 def what_is_unknown(listing: Listing[object]) -> tuple[str, ...]:

@@ -39,6 +39,21 @@ class Column(Generic[_Row]):
     narrow: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Table(Generic[_Row]):
+    """Rows and the columns that show them, in `table`, in `wide` and as what one can sort by."""
+
+    columns: tuple[Column[_Row], ...]
+    rows: Sequence[_Row]
+
+    def text(self, *, wide: bool, headers: bool = True) -> str:
+        """A line for each row, under their headers; nothing if there is none. `wide` adds columns and cuts nothing."""
+        shown = [column for column in self.columns if wide or column.narrow]
+        rows = [[text_of(column.cell(row), whole=wide) for column in shown] for row in self.rows]
+        header = [[column.title for column in shown]] if headers else []
+        return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""
+
+
 def number(value: int, *, complete: bool = True) -> Number:
     """A count, marked where something that could not be read might have been counted."""
     return Number(value, f"{value}" if complete else f"{value}+")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.resolution import Source
+    from kubectl_policy.topology import Path
 
 # A group of our own, which no API server serves and no domain name claims.
 API_VERSION: Final = "policy.kubectl/v1alpha1"
@@ -40,6 +43,16 @@ def objects_data(refs: Iterable[ObjectRef]) -> list[Json]:
 def origin_data(origin: Origin | None) -> dict[str, Json] | None:
     """Where an object was read; None if it was not read."""
     return {"source": origin.source, "line": origin.line} if origin else None
+
+
+def paths_data(paths: Iterable[Path]) -> list[Json]:
+    """Paths with their numbers, from 1."""
+    return [{"number": number, "nodes": [node_data(node) for node in path]} for number, path in enumerate(paths, 1)]
+
+
+def numbers_data(positions: Iterable[int]) -> list[Json]:
+    """The numbers of paths at these positions."""
+    return [position + 1 for position in positions]
 
 
 def source_data(source: Source) -> dict[str, Json]:
@@ -106,3 +119,14 @@ def problem_data(diagnostic: Diagnostic) -> dict[str, Json]:
         "origin": origin_data(diagnostic.origin),
         "related": objects_data(diagnostic.related),
     }
+
+
+def plain_json(value: Json) -> Json:
+    """A value from the input as JSON has it: JSON knows no infinity, which a number of 400 digits is read as."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: plain_json(child) for key, child in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [plain_json(child) for child in value]
+    return value

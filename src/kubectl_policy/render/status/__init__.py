@@ -1,1 +1,14 @@
 """`status` for people and for programs."""
+
+from typing import Final
+
+from kubectl_policy.render.output.formats import Forms
+
+STATUS: Final = Forms(
+    headline="status.words:status_headline",
+    tree="status.tree:status_tree",
+    table="status.table:status_table",
+    document="status.documents:status_document",
+    names="status.table:disagreeing_objects",
+    hints="status.words:hints",
+)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.status.words import claim_words, how_to_read, long_reason, status_headline
 from kubectl_policy.render.words.names import count, node_words
-from kubectl_policy.render.words.sections import BLANK, commands_section, section, unseen_section
+from kubectl_policy.render.words.next_commands import after_status, next_section
+from kubectl_policy.render.words.sections import BLANK, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -27,9 +28,9 @@ _ASIDE: Final = (
 )
 
 
-def status_tree(report: StatusReport, view: View, *, everything: bool = False) -> Document:
-    """The report, disagreements first; with `everything`, also each comparison that agrees, and nothing is cut."""
-    whole = everything or not view.terminal
+def status_tree(report: StatusReport, view: View) -> Document:
+    """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
+    whole = view.everything or not view.terminal
     wrong = (_block(one, lambda found: found.disagrees) for one in report.objects)
     undecided = (_block(one, lambda found: found.verdict == "undecided") for one in report.objects)
     return (
@@ -37,12 +38,12 @@ def status_tree(report: StatusReport, view: View, *, everything: bool = False) -
         *section("Disagreements", _shown(filter(None, wrong), whole=whole)),
         *section("Cannot be decided", _shown(filter(None, undecided), whole=whole)),
         *section("Of an older generation, but as computed", _shown(_stale(report), whole=whole)),
-        *(section("As computed", _shown(_agreeing(report), whole=True)) if everything else ()),
+        *(section("As computed", _shown(_agreeing(report), whole=True)) if view.everything else ()),
         *section("No status in the input", _shown(_silent(report), whole=whole)),
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
-        *_next(report, view),
+        *next_section(after_status(report), view),
     )
 
 
@@ -149,13 +150,3 @@ def _asides(report: StatusReport, view: View) -> Iterator[Line]:
     if any(found.explanation == "none" for _, found in report.comparisons):
         yield BLANK
         yield Line((Span(_ASIDE, "aside", prose=True),), 0, 0)
-
-
-def _next(report: StatusReport, view: View) -> Iterable[Line]:
-    """How to see why something is computed as it is."""
-    wrong = [one.resource.ref for one in report.objects if one.disagrees][:2]
-    commands = [
-        ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
-        for ref in wrong
-    ]
-    return commands_section(commands, view)

@@ -8,6 +8,7 @@ from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.status.comparison import COUNTS
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, listed, node_words
+from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,6 +114,11 @@ def _nouns(objects: Iterable[ObjectStatus]) -> dict[str, int]:
         noun = "policy" if one.is_policy else one.resource.ref.kind
         found[noun] = found.get(noun, 0) + 1
     return found
+
+
+def hints(report: StatusReport) -> Sequence[str]:
+    """Where else there are policies, if there is nothing to compare here."""
+    return elsewhere_hint(report.elsewhere, "policy")
 
 
 def claim_words(claim: Claim | None) -> str:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.describe.documents import paths_data, plain_json
-from kubectl_policy.render.output.parts import API_VERSION, node_data, object_data, origin_data, unseen_data
+from kubectl_policy.render.output.parts import (
+    API_VERSION,
+    node_data,
+    numbers_data,
+    object_data,
+    origin_data,
+    paths_data,
+    plain_json,
+    unseen_data,
+)
 from kubectl_policy.render.why_not.tree import why_not_headline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.model import Json
     from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
     from kubectl_policy.questions.why_not.reasons import Reason
@@ -30,8 +36,8 @@ def why_not_document(answer: WhyNot) -> dict[str, Json]:
         "targetOrigin": origin_data(answer.target_origin),
         "hasEffect": bool(answer.in_force),
         "paths": paths_data(answer.paths),
-        "carryingTraffic": _numbers(answer.carrying),
-        "effectiveOn": _numbers(answer.in_force),
+        "carryingTraffic": numbers_data(answer.carrying),
+        "effectiveOn": numbers_data(answer.in_force),
         "reasons": [_reason(reason) for reason in answer.reasons],
         "edit": {**_edit(answer.edit), "origin": origin_data(answer.edit_origin)} if answer.edit else None,
         "tried": answer.tried,
@@ -39,10 +45,6 @@ def why_not_document(answer: WhyNot) -> dict[str, Json]:
         "obstacle": answer.obstacle,
         "unseen": [unseen_data(thing) for thing in answer.unseen],
     }
-
-
-def _numbers(positions: Iterable[int]) -> list[Json]:
-    return [position + 1 for position in positions]
 
 
 def _reason(reason: Reason) -> dict[str, Json]:
@@ -54,7 +56,7 @@ def _reason(reason: Reason) -> dict[str, Json]:
         "field": reason.field,
         "origin": origin_data(reason.origin),
         "related": [node_data(node) for node in reason.related],
-        "paths": _numbers(reason.paths),
+        "paths": numbers_data(reason.paths),
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.describe.documents import plain_json
 from kubectl_policy.render.output.encode import as_field, as_item, as_yaml
+from kubectl_policy.render.output.parts import plain_json
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, listed, node_words, of_all
+from kubectl_policy.render.words.next_commands import after_why_not, next_section
 from kubectl_policy.render.words.paths import path_lines
-from kubectl_policy.render.words.sections import BLANK, commands_section, section, unseen_section
+from kubectl_policy.render.words.sections import BLANK, section, unseen_section
 from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
         *(_elsewhere(answer, view) if answer.in_force else _further(answer, view)),
         *_edit(answer, view),
         *unseen_section(answer.unseen),
-        *commands_section(_commands(answer), view),
+        *next_section(after_why_not(answer), view),
     )
 
 
@@ -133,14 +134,3 @@ def _written(path: FieldPath, value: Json, view: View) -> list[str]:
         return [short]
     whole: Json = [value] if is_item else {str(last): value}
     return as_yaml(whole, unicode=view.unicode).split("\n")
-
-
-def _commands(answer: WhyNot) -> list[tuple[str, ...]]:
-    """What leads on: what became of the policy, and what is in force on the object."""
-    target = answer.target
-    section_option = ("--section", target.section) if target.section else ()
-    both = ((answer.policy, ()), (target.object, section_option))
-    return [
-        ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()), *more)
-        for ref, more in both
-    ]

@@ -1,23 +1,21 @@
-"""The parts that every text answer has: what was reported, what could not be seen, problems, what to ask next."""
+"""The parts that text answers share: what was reported, what is expected, what could not be seen, problems."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import node_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.output.text import Style
-    from kubectl_policy.render.output.view import View
 
 BLANK: Final = Line()
 _WORDS: Final[dict[str, tuple[str, Style]]] = {
@@ -133,22 +131,3 @@ def problem_line(diagnostic: Diagnostic) -> Line:
     where = f" {diagnostic.origin}" if diagnostic.origin else ""
     message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
     return Line((Span(word, style), Span(f"{where}:"), Span(message, prose=True)), 2)
-
-
-def next_section(objects: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
-    """At most two objects to describe next; see `commands_section`."""
-    return commands_section([_describe(ref) for ref in objects[:2]], view)
-
-
-def _describe(ref: ObjectRef) -> tuple[str, ...]:
-    return ("describe", f"{ref.kind.lower()}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
-
-
-def commands_section(commands: Sequence[Sequence[str]], view: View) -> tuple[Line, ...]:
-    """At most two commands that lead on, with the options of the present one, ready to paste; at a terminal only."""
-    if not view.terminal:
-        return ()
-    import shlex  # noqa: PLC0415 (only a terminal needs it)
-
-    texts = (shlex.join(visible(word) for word in (*command, *view.options)) for command in commands[:2])
-    return section("Next", (Line((Span(f"{view.program} {text}", "command"),), 2) for text in texts))

@@ -1,0 +1,138 @@
+"""The formats of answers: a row for each, for all commands; a slice says once which parts its answers have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from kubectl_policy.render.output.text import Line, Span, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.render.output.columns import Table
+    from kubectl_policy.render.output.text import Document
+    from kubectl_policy.render.output.view import View
+
+# Text that is ready, or lines that are yet to be laid out to a width.
+Shown: TypeAlias = "str | Document"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forms:
+    """What answers of one sort can be shown as: a function for each part, as `slice.module:function`.
+
+    A function is imported when it is needed: no answer needs them all, and `--help` needs none. An answer without a
+    part is not offered in the formats that are made of it.
+    """
+
+    headline: str  # (answer) -> str: the sentence that it opens with
+    document: str  # (answer) -> Mapping[str, Json]
+    tree: str = ""  # (answer, view) -> Document
+    table: str = ""  # (answer, view) -> Table
+    names: str = ""  # (answer) -> Iterable[ObjectRef]
+    markdown: str = ""  # (answer) -> str
+    summary: str = ""  # (answer) -> str: one line
+    beside: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
+    hints: str = ""  # (answer) -> Sequence[str]: next to any format
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """The names of the formats in which such an answer is offered."""
+        return tuple(name for name, row in FORMATS.items() if getattr(self, row.part))
+
+    def part(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 (each part is a value of another type)
+        """What the function of a part returns. Raises `KeyError` if answers of this sort have no such part."""
+        module, _, function = getattr(self, name).partition(":")
+        if not function:
+            raise KeyError(name)
+        return getattr(import_module(f"kubectl_policy.render.{module}"), function)(*arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A format: the part of an answer that it is made of, how it is made, and how much it says.
+
+    What tells `everything` needs nothing next to it; what tells `rows` cannot say how the answer is to be taken.
+    """
+
+    part: str
+    make: Callable[[Forms, object, View], Shown]
+    tells: Literal["everything", "headline", "rows"]
+
+
+def _tree(forms: Forms, answer: object, view: View) -> Document:
+    tree: Document = forms.part("tree", answer, view)
+    return tree
+
+
+def _table(forms: Forms, answer: object, view: View) -> str:
+    table: Table[Any] = forms.part("table", answer, view)
+    return table.text(headers=view.headers, wide=False)
+
+
+def _wide(forms: Forms, answer: object, view: View) -> str:
+    table: Table[Any] = forms.part("table", answer, view)
+    return table.text(headers=view.headers, wide=True)
+
+
+def _yaml(forms: Forms, answer: object, view: View) -> str:
+    from kubectl_policy.render.output.encode import as_yaml  # noqa: PLC0415 (the other formats do without)
+
+    return as_yaml(forms.part("document", answer), unicode=view.unicode) + "\n"
+
+
+def _json(forms: Forms, answer: object, _: View) -> str:
+    from kubectl_policy.render.output.encode import as_json  # noqa: PLC0415 (the other formats do without)
+
+    return as_json(forms.part("document", answer)) + "\n"
+
+
+def _markdown(forms: Forms, answer: object, _: View) -> str:
+    return f"{forms.part('markdown', answer)}\n"
+
+
+def _summary(forms: Forms, answer: object, _: View) -> Document:
+    # Not prose: it is one line however long it is.
+    return (Line((Span(forms.part("summary", answer)),)),)
+
+
+def _names(forms: Forms, answer: object, _: View) -> Document:
+    """`kind.group/name`, as other commands take it."""
+    refs: Iterable[ObjectRef] = forms.part("names", answer)
+    return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{ref.name}"),)) for ref in refs)
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "tree": Format(part="tree", make=_tree, tells="everything"),
+    "table": Format(part="table", make=_table, tells="rows"),
+    "wide": Format(part="table", make=_wide, tells="rows"),
+    "yaml": Format(part="document", make=_yaml, tells="everything"),
+    "json": Format(part="document", make=_json, tells="everything"),
+    "markdown": Format(part="markdown", make=_markdown, tells="headline"),
+    "summary": Format(part="summary", make=_summary, tells="headline"),
+    "name": Format(part="names", make=_names, tells="rows"),
+}
+
+
+def render(forms: Forms, answer: object, name: str, view: View) -> Shown:
+    """The answer in a format. Raises `KeyError` for one that it is not offered in."""
+    return FORMATS[name].make(forms, answer, view)
+
+
+def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
+    """`render` as plain text, laid out to the width of the view, every line ended."""
+    shown = render(forms, answer, name, view)
+    return shown if isinstance(shown, str) else to_text(shown, view.width)
+
+
+def said_beside(forms: Forms, answer: object, name: str, *, empty: bool) -> list[str]:
+    """Lines to be said next to the answer in a format; `empty` is whether that shows nothing at all."""
+    said: list[str] = []
+    if FORMATS[name].tells == "rows":
+        said += forms.part("beside", answer, empty) if forms.beside else [forms.part("headline", answer)]
+    if forms.hints:
+        said += forms.part("hints", answer)
+    return said

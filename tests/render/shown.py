@@ -1,0 +1,50 @@
+"""Answers as text in each of their formats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.questions.changes.blast_radius import BlastRadius
+from kubectl_policy.questions.changes.diff import StateDiff
+from kubectl_policy.questions.describe.objects import ObjectDescription
+from kubectl_policy.questions.describe.policies import PolicyDescription
+from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.shared.selection import Listing
+from kubectl_policy.questions.status.report import StatusReport
+from kubectl_policy.questions.why_not.why_not import WhyNot
+from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
+from kubectl_policy.render.describe import OBJECT, POLICY
+from kubectl_policy.render.explain import EXPLANATION
+from kubectl_policy.render.listing import LISTING
+from kubectl_policy.render.output.formats import as_text
+from kubectl_policy.render.output.view import View
+from kubectl_policy.render.status import STATUS
+from kubectl_policy.render.why_not import WHY_NOT
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+    from kubectl_policy.render.output.formats import Forms
+
+Answer: TypeAlias = ObjectDescription | PolicyDescription
+
+FORMS: Final[dict[type, Forms]] = {
+    ObjectDescription: OBJECT,
+    PolicyDescription: POLICY,
+    Explanation: EXPLANATION,
+    Listing: LISTING,
+    StatusReport: STATUS,
+    StateDiff: DIFF,
+    BlastRadius: BLAST_RADIUS,
+    WhyNot: WHY_NOT,
+}
+
+
+def shown(answer: object, name: str, view: View | None = None) -> str:
+    """The answer in a format, as plain text."""
+    return as_text(FORMS[type(answer)], answer, name, view or View())
+
+
+def document_of(answer: object) -> dict[str, Json]:
+    """The answer as the document that `-o json` prints."""
+    document: dict[str, Json] = FORMS[type(answer)].part("document", answer)
+    return document
