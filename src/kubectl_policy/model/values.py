@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
     described = {
         **vars(_Value),
         "_names": dict.fromkeys(each.name for each in own),
+        # One call, however many fields: values are compared and hashed far more often than made.
+        "_fields": attrgetter(*(each.name for each in own)) if own else type,
         "_defaults": {each.name: each.default for each in own if each.default is not MISSING},
         "_makers": {each.name: each.default_factory for each in own if each.default_factory is not MISSING},
     }
-    for name in (*_METHODS, "_names", "_defaults", "_makers"):
+    for name in (*_METHODS, "_names", "_fields", "_defaults", "_makers"):
         if name not in vars(cls):
             setattr(made, name, described[name])
     return cls
@@ -38,6 +41,7 @@ class _Value:
 
     __match_args__: ClassVar[tuple[str, ...]]
     _names: ClassVar[Mapping[str, None]]
+    _fields: ClassVar[Any]
     _defaults: ClassVar[Mapping[str, object]]
     _makers: ClassVar[Mapping[str, Callable[[], object]]]
 
@@ -55,13 +59,10 @@ class _Value:
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
 
     def __eq__(self, other: object) -> bool:
-        return self._fields() == other._fields() if type(other) is type(self) else NotImplemented
+        return self._fields(self) == self._fields(other) if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._fields())
-
-    def _fields(self) -> tuple[object, ...]:
-        return tuple(self.__dict__[name] for name in self._names)
+        return hash(self._fields(self))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._names)
@@ -74,4 +75,4 @@ class _Value:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-_METHODS = ("__init__", "__eq__", "__hash__", "_fields", "__repr__", "__setattr__", "__delattr__")
+_METHODS = ("__init__", "__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__")
