@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.cli.changes import deletions, retargeted
+from kubectl_policy.cli.changes import deletions, retargetings
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.profiles import PolicyKindProfile
 from tests.build import (
     backend,
@@ -63,7 +63,8 @@ def _policy(spec: Json) -> Resource:
 
 
 def _spec(word: str, *policies: Resource, profile: PolicyKindProfile | None = None) -> Json:
-    return retargeted(_world(*policies, profile=profile), word, "default").raw["spec"]
+    (changed,) = retargetings(_world(*policies, profile=profile), [word], "default")
+    return changed.raw["spec"]
 
 
 class TestDeletions:
@@ -119,10 +120,12 @@ class TestRetargeted:
             _spec(word, policy("p", target("g")))
 
     def test_what_is_no_policy(self) -> None:
-        """Or not known to be one."""
-        with pytest.raises(UsageError, match="Service default/s is not known to be a policy") as caught:
+        """Nor a Namespace that is known by what is in it alone, whatever is said of its kind."""
+        with pytest.raises(UsageError, match="Service default/s is no policy") as caught:
             _spec("svc/s=gateway/g")
         assert "--profiles" in caught.value.hint
+        with pytest.raises(UsageError, match="Namespace other is no policy"):
+            _spec("namespace/other=gatewayclass/public", profile=PolicyKindProfile(NAMESPACE, "direct", "profile"))
 
     def test_what_names_no_targets(self) -> None:
         """The hint says what could be done instead."""
@@ -174,7 +177,7 @@ class TestRetargeted:
         """As the kind calls them, also where the user goes by what answers show."""
         profile = PolicyKindProfile(COLOR, "inherited", "profile", unnamed_rules="rule-{n}")
         analysis = _world(policy("p", target("g")), profile=profile)
-        changed = retargeted(analysis, f"colorpolicy/p={word}", "default")
+        (changed,) = retargetings(analysis, [f"colorpolicy/p={word}"], "default")
         (attached,) = _world(changed, profile=profile).attachments[changed.ref]
         assert (attached.state, attached.declared.section) == ("attached", section)
 
@@ -184,7 +187,7 @@ class TestRetargeted:
         shared = before.raw["spec"]
         alias = resource("Service", "alias", shared, group="")
         kept = copy.deepcopy(before.raw)
-        after = retargeted(_world(before, alias), "colorpolicy/p=gateway/g#http", "default")
+        (after,) = retargetings(_world(before, alias), ["colorpolicy/p=gateway/g#http"], "default")
         assert before.raw == kept
         assert alias.raw["spec"] == kept["spec"]
         assert (after.ref, after.origin, after.created) == (before.ref, before.origin, before.created)
@@ -253,6 +256,6 @@ class TestRetargeted:
 def test_a_target_is_looked_for_where_the_policy_is() -> None:
     """In the namespace of `-n`."""
     world = _world(policy("p", target("x"), namespace="other"))
-    changed = retargeted(world, "colorpolicy/p=gateway/far", "other")
+    (changed,) = retargetings(world, ["colorpolicy/p=gateway/far"], "other")
     assert changed.ref == ref("ColorPolicy", "p", "other", "example.com")
     assert changed.raw["spec"] == {"targetRefs": [target("far")]}

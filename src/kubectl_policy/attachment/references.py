@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
+from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
@@ -45,6 +46,19 @@ def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[Tar
         for field, entry in _entries(path, value_at(policy.raw, path))
         for reference in _references(field, entry, profile.target_group)
     )
+
+
+def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindProfile) -> dict[str, str]:
+    """What references of a kind call each of the sections of an object; empty for a rule without a name.
+
+    Some kinds have names for such rules, by their position.
+    """
+    return {
+        section: profile.unnamed_rules.replace("{n}", str(position + 1))
+        if obj.group_kind in ROUTES and section == unnamed_rule(position)
+        else section
+        for position, section in enumerate(sections)
+    }
 
 
 def without_references(profile: PolicyKindProfile) -> str:

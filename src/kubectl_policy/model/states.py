@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from kubectl_policy.model import Json, ObjectRef, Snapshot
+    from kubectl_policy.model.index import Index
 
 # What `kubectl apply` leaves as it is in the cluster, because no manifest states it.
 _KEPT_METADATA = ("creationTimestamp", "uid")
@@ -51,6 +52,13 @@ def changed(
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
     later = _knowing_of(after, new, old)
     return _knowing_of(snapshot, old, new), replace(later, gone=later.gone | gone)
+
+
+def in_scope(resource: Resource, index: Index) -> Resource:
+    """An object that was read apart from the definition of its kind, without a namespace if its kind has none."""
+    if index.namespaced(resource.ref.group_kind) or not resource.ref.namespace:
+        return resource
+    return replace(resource, ref=resource.ref._replace(namespace=""))
 
 
 def same_object(one: Resource, other: Resource) -> bool:

@@ -1,0 +1,106 @@
+"""A policy as it would be if it had another target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from kubectl_policy.attachment.references import section_names, target_references
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+
+
+def retargeted(analysis: Analysis, ref: ObjectRef, target: ObjectRef, section: str = "") -> Resource:
+    """A policy as it would be if it had one target alone, in the field that it uses now; all else stays as it is.
+
+    The section may be given by its own name, or by the one that references of the kind use. Raises `UsageError` for
+    what is no policy or names no targets of its own, and for a section that the target has not.
+    """
+    profile = analysis.registry.profile_of(ref.group_kind)
+    policy = analysis.index.get(ref)
+    if profile is None or policy is None:
+        raise UsageError(f"{ref} is no policy", "a profile says which kinds are policies: --profiles PATH")
+    if not profile.target_fields:
+        how = "filters of routes name it" if profile.filter_routes else "it is not known how its kind attaches"
+        hint = "change the routes instead" if profile.filter_routes else "a profile can say it: --profiles PATH"
+        raise UsageError(f"{ref} names no targets of its own: {how}", hint)
+    field = _field(policy, profile)
+    named = _section_name(analysis, profile, target, section) if section else ""
+    reference = _reference(analysis, policy, profile, NodeRef(target, named))
+    now = value_at(policy.raw, field)
+    as_list = isinstance(now, list) if now is not None else field.endswith("s")
+    raw: Json = policy.raw
+    for other in profile.target_fields:
+        if other != field:
+            raw = FieldPath.parse(other).remove(raw)
+    raw = FieldPath.parse(field).put(raw, [reference] if as_list else reference)
+    return replace(policy, raw=cast("Mapping[str, Json]", raw))
+
+
+def _field(policy: Resource, profile: PolicyKindProfile) -> str:
+    """The field in which a policy names its targets; if it selects them by labels, the one in which it could name them.
+
+    Raises `UsageError` if it does neither, or could not.
+    """
+    declared = target_references(policy, profile)
+    if not declared:
+        hint = "give it the reference that it is to have, in a manifest"
+        raise UsageError(f"{policy.ref} has no target reference that could be replaced", hint)
+    used = declared[0].field.partition("[")[0]
+    by_name = [field for field in profile.target_fields if "Selector" not in field]
+    if used in by_name:
+        return used
+    if not by_name:
+        hint = "give the target such labels, in a manifest"
+        raise UsageError(f"{policy.ref} selects its targets by labels, and cannot name one", hint)
+    # Of the two fields that name targets, a list is the newer one, as are selectors.
+    return next((field for field in by_name if field.endswith("s")), by_name[0])
+
+
+def _section_name(analysis: Analysis, profile: PolicyKindProfile, target: ObjectRef, section: str) -> str:
+    """What references of a policy kind call a section, which may be given by that name or by its own."""
+    sections = analysis.topology.sections(target)
+    names = section_names(target, sections, profile)
+    if section in {*filter(None, names.values())}:
+        return section
+    if names.get(section):
+        return names[section]
+    if section in names:
+        message = f"{profile.group_kind.kind} cannot target a rule without a name, such as {section} of {target}"
+        raise UsageError(message, "give the rule a name first")
+    known = [name for name in names.values() if name]
+    hint = f"it has {', '.join(known)}" if known else "it has no sections"
+    raise UsageError(f"{target} has no section {section}", hint)
+
+
+def _reference(analysis: Analysis, policy: Resource, profile: PolicyKindProfile, target: NodeRef) -> dict[str, Json]:
+    """A reference to a target, with what the references of the policy say and what this one cannot do without."""
+    written: set[str] = set()
+    allowed: set[str] = set()
+    schema = mapping_at(analysis.index.defaults.schema_of(policy.ref.group_kind), "properties.spec.properties")
+    for path in profile.target_fields:
+        value = value_at(policy.raw, path)
+        entries = value if isinstance(value, list) else [value]
+        written.update(key for entry in entries if isinstance(entry, dict) for key in entry)
+        declared = mapping_at(schema, path.removeprefix("spec."))
+        allowed.update(mapping_at(declared, "properties"), mapping_at(declared, "items.properties"))
+    ref = target.object
+    reference: dict[str, Json] = {}
+    if "group" in written or ref.group_kind.group != profile.target_group:
+        reference["group"] = ref.group_kind.group
+    reference |= {"kind": ref.kind, "name": ref.name}
+    if ref.namespace and ("namespace" in written or ref.namespace != policy.ref.namespace):
+        reference["namespace"] = ref.namespace
+    if target.section and "sectionNames" in written | allowed:
+        reference["sectionNames"] = [target.section]
+    elif target.section:
+        reference["sectionName"] = target.section
+    return reference
