@@ -140,10 +140,10 @@ def test_no_built_in_profile_contradicts_itself() -> None:
     """They keep the rules that users' files are held to."""
     from importlib import resources  # noqa: PLC0415 (only here)
 
-    from kubectl_policy.profiles.document import read_document  # noqa: PLC0415 (only here)
+    from kubectl_policy.text.documents import read_configuration  # noqa: PLC0415 (only here)
 
     data = resources.files("kubectl_policy.profiles") / "data"
     for group in sorted(built_in_groups()):
-        document: Any = read_document((data / f"{group}.yaml").read_text("utf-8"), group, "").value
+        document: Any = read_configuration((data / f"{group}.yaml").read_text("utf-8"), group, "").value
         assert list(contradictions(document)) == []
         assert built_in_profiles(group)

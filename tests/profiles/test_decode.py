@@ -20,7 +20,7 @@ from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.profiles.document import Plain
+    from kubectl_policy.model import Json
 
 ORIGIN = Origin("f.yaml", 3)
 LEAST: Mapping[str, Any] = {"class": "inherited", "evidence": ["https://example.com/docs"]}
@@ -145,6 +145,6 @@ def test_everything_is_written_as_a_file_writes_it() -> None:
 def test_what_is_written_is_read_as_the_same(found: PolicyKindProfile) -> None:
     """Of every profile that there is."""
     document = encode_file(found)
-    assert list(flaws(cast("Plain", document), schema(), schema())) == []
+    assert list(flaws(cast("Json", document), schema(), schema())) == []
     (again,) = decode(document, ORIGIN)
     assert choices(again) == choices(found)

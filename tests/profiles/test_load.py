@@ -155,7 +155,7 @@ WRONG: Final = [
         f"{KIND}.variants[0].fold: there is no such field; known fields: chooser, strategy, targets, wholeFields",
         id="variant",
     ),
-    pytest.param(DIRECT + "    class: inherited\n", 6, "class is given twice", id="given twice"),
+    pytest.param(DIRECT + "    class: inherited\n", 6, "class is given twice: it is on line 5", id="given twice"),
     pytest.param(
         "group: a\nkinds:\n  R:\n    <<: {class: odd, evidence: [https://x.y]}\n    fold: top-down\n",
         3,
@@ -170,7 +170,7 @@ WRONG: Final = [
         "kinds: {P: {class: direct, evidence: [https://x.y]}}", 1, "the field group is missing", id="no group"
     ),
     pytest.param("group: v1\n" + DIRECT.partition("\n")[2], 1, "group: 'v1' has a version", id="a version as group"),
-    pytest.param(DIRECT + "---\n" + DIRECT, 6, "a second document: one file holds one", id="two documents"),
+    pytest.param(DIRECT + "---\n" + DIRECT, 7, "a second document: one file holds one", id="two documents"),
     pytest.param("group: example.com\nkinds: [\n", 2, "not valid YAML: ", id="not YAML"),
     pytest.param("group: a\nkinds:\n\tP: {}\n", 3, "indented with spaces", id="tabs"),
 ]

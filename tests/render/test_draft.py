@@ -15,11 +15,11 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.decode import decode
-from kubectl_policy.profiles.document import read_document
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles, schema
 from kubectl_policy.profiles.validate import flaws
 from kubectl_policy.questions.explain.kinds import Explanation, explain
 from kubectl_policy.render.explain.draft import draft
+from kubectl_policy.text.documents import read_configuration
 from tests import build
 from tests.profiles.everything import GATEWAY, KIND, ROUTE
 from tests.profiles.everything import profile as everything
@@ -43,7 +43,7 @@ def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
 
 def read(text: str) -> PolicyKindProfile:
     """The one profile in a draft, which is held to the schema."""
-    value: Any = read_document(text, "draft.yaml", "").value
+    value: Any = read_configuration(text, "draft.yaml", "").value
     assert list(flaws(value, schema(), schema())) == []
     (found,) = decode(value, ORIGIN)
     return found

@@ -14,7 +14,7 @@ import pytest
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import files
 from kubectl_policy.sources.files import STDIN, Found, find_files, read_stdin, read_text
-from kubectl_policy.text.document import DocumentError
+from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +161,7 @@ def test_what_is_no_text(tmp_path: Path, data: bytes, line: int) -> None:
     (tmp_path / "a.yaml").write_bytes(data)
     with pytest.raises(DocumentError) as caught:
         read_text(str(tmp_path / "a.yaml"))
-    assert (caught.value.problem.rule, caught.value.problem.line) == ("not-text", line)
+    assert (caught.value.problem.reason, caught.value.problem.line) == ("not-text", line)
 
 
 def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "a.yaml").write_text("a: 1")
     with pytest.raises(DocumentError) as caught:
         read_text(str(tmp_path / "a.yaml"))
-    assert caught.value.problem.rule == "too-large"
+    assert caught.value.problem.reason == "too-large"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -12,7 +12,7 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Origin
 from kubectl_policy.sources import files, load_manifests, load_state, locate, revisions
 from kubectl_policy.sources.revisions import open_revision, read_revision, revision_and_path
-from kubectl_policy.text.document import DocumentError
+from kubectl_policy.text import DocumentError
 from tests.repository import CM, Repository
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from typing import Final
 
 import pytest
 
+from kubectl_policy.model import Problem
 from kubectl_policy.text import documents
-from kubectl_policy.text.document import Problem
 from kubectl_policy.text.documents import DocumentReader
 
 
 def _read(text: str) -> list[tuple[object, int]]:
     """Each document's value, or the rule that it breaks, and its line."""
     found = DocumentReader().read(text)
-    return [(item.rule, item.line) if isinstance(item, Problem) else (item.value, item.line) for item in found]
+    return [(item.reason, item.line) if isinstance(item, Problem) else (item.value, item.line) for item in found]
 
 
 @pytest.mark.parametrize("marker", ["---", "--- # comment", "---\t", "---\r"])

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.text.document import MAX_DEPTH, DocumentError
-from kubectl_policy.text.json_reader import read_json
+from kubectl_policy.text import MAX_DEPTH, DocumentError
+from kubectl_policy.text.json_reader import JsonReader
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 
 def _read(text: str) -> list[Json]:
-    return [document.value for document in read_json(text, 0, 1)]
+    return [document.value for document in JsonReader().read(text, 0, 1)]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,13 @@ def _read(text: str) -> list[Json]:
         "[Infinity]",
         "[1e999]",
         "{} x",
-        '{"items": [1], "items": [1, 2]}',
+        '{"a": 1,}',
+        '{"a" 1}',
+        "{1: 1}",
+        '{"a": 1',
+        '{"items": [{}, ]}',
+        '{"items": [{} {}]}',
+        '{"items": [',
         "[" + "9" * 5_000 + "]",
     ],
 )
@@ -41,7 +47,13 @@ def test_what_is_not_json(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 100_000, '{"a":' * 100_000, "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)],
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
+        '{"items": [' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "]}",
+        '{"other": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}",
+    ],
 )
 def test_too_deep(text: str) -> None:
     """However deep, the process survives."""
@@ -53,12 +65,14 @@ def test_the_line_of_what_is_too_deep() -> None:
     """The document's."""
     with pytest.raises(DocumentError) as caught:
         _read("{}\n\n" + '{"a":' * 300 + "1" + "}" * 300)
-    assert (caught.value.problem.rule, caught.value.problem.line) == ("too-deep", 3)
+    assert (caught.value.problem.reason, caught.value.problem.line) == ("too-deep", 3)
 
 
 def test_as_deep_as_allowed() -> None:
     """As in YAML."""
     assert len(_read("[" * MAX_DEPTH + "]" * MAX_DEPTH)) == 1
+    assert len(_read('{"items": [' + "[" * (MAX_DEPTH - 2) + "]" * (MAX_DEPTH - 2) + "]}")) == 1
+    assert len(_read("[" + "[]," * MAX_DEPTH + "[]]")) == 1
 
 
 @pytest.mark.parametrize(
@@ -80,30 +94,54 @@ def test_what_a_value_means(text: str, value: Json) -> None:
 
 def test_values_that_follow_each_other() -> None:
     """With the line of each."""
-    documents = list(read_json('---\n\n{"a":\n1}\n{"b": 2} []\n', 4, 2))
+    documents = list(JsonReader().read('---\n\n{"a":\n1}\n{"b": 2} []\n', 4, 2))
     assert [(document.value, document.line) for document in documents] == [({"a": 1}, 3), ({"b": 2}, 5), ([], 5)]
 
 
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ('{"items": [\n{"a": 1},\n\n  {"b": [1]}]}', [3, 5]),
-        ('{\n"kind": "List", "x": {"items": [{}]},\n"items":\n[ {}\n, {} ], "y": 1}', [5, 6]),
-        ('{"items": []}', []),
-        ('{"items": 1, "items":\n[1]}', [3]),
-        ('{"items": {"a": 1}}', None),
-        ('{"a": [1]}', None),
+        ('{"items": [\n{"a": 1},\n\n  {"b": [1]}]}', {(0,): 3, (1,): 5}),
+        ('{\n"kind": "List", "x": {"items": [{}]},\n"items":\n[ {}\n, {} ], "y": 1}', {(0,): 5, (1,): 6}),
+        ('{"items": []}', {}),
+        ('{"items": 1, "items":\n[1]}', {(0,): 3}),
+        ('{"items": {"a": 1}}', {}),
+        ('{"a": [1]}', {}),
+        ("{}", {}),
     ],
 )
-def test_the_lines_of_items(text: str, lines: list[int] | None) -> None:
+def test_the_lines_of_items(text: str, lines: dict[tuple[int, ...], int]) -> None:
     """Counted from the line on which the text starts."""
-    (document,) = read_json(text, 0, 2)
-    assert isinstance(document.value, dict)
-    items = document.value.get("items")
-    if lines is None or not isinstance(items, list):
-        assert document.item_lines == {}
-    else:
-        assert [document.item_lines[id(item)] for item in items] == lines
+    (document,) = JsonReader().read(text, 0, 2)
+    assert document.item_lines == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"a": 1,\n"b": {"c": 1,\n"c": 2}}', [("b.c", 3, "c is given twice: it is on line 2 as well")]),
+        ('{"a": 1, "a": 2}\n{"b": 1}', [("a", 1, "a is given twice: it is on line 1 as well")]),
+        ('{"items": [\n{"a": 1, "a": 1}]}', [("items[0].a", 2, "a is given twice: it is on line 2 as well")]),
+        ('{"a": 1, "a": 2, "b": "\x7f"}', [("", 1, "a key is given twice in one mapping")]),
+    ],
+)
+def test_keys_that_are_given_twice(text: str, where: list[tuple[str, int, str]]) -> None:
+    """With both lines; without them where the parser of YAML, which finds them, does not take the text."""
+    problems = [problem for document in JsonReader().read(text, 0, 1) for problem in document.problems]
+    assert [(str(problem.field), problem.line, problem.message) for problem in problems] == where
+    assert all(problem.reason == "repeated-key" for problem in problems)
+
+
+def test_the_last_of_two_keys_counts() -> None:
+    """As in YAML."""
+    assert _read('{"items": [1], "a": {"b": 1, "b": 2}, "items": [1, 2]}') == [{"items": [1, 2], "a": {"b": 2}}]
+
+
+def test_equal_keys_are_one_object() -> None:
+    """In all that one reader reads, so that a hundred thousand items do not keep each name as often."""
+    reader = JsonReader()
+    first, second = (next(iter(cast("dict[str, Json]", next(reader.read('{"key": 1}', 0, 1)).value))) for _ in range(2))
+    assert first is second
 
 
 @given(

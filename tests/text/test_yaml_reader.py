@@ -9,13 +9,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.text import yaml_reader
-from kubectl_policy.text.document import MAX_DEPTH, DocumentError, Problem
-from kubectl_policy.text.yaml_dialect import key_of, plain_scalar
-from kubectl_policy.text.yaml_reader import MAX_REPEATED, YamlReader
+from kubectl_policy.text import MAX_DEPTH, DocumentError, places, yaml_reader
+from kubectl_policy.text.yaml_reader import MAX_REPEATED, MAX_REPEATED_CHARACTERS, YamlReader, key_of, plain_scalar
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Problem
 
 _SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -30,7 +28,8 @@ _VALUES = st.recursive(
 @pytest.fixture(params=["CBaseLoader", "BaseLoader"])
 def either_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether PyYAML was built with its C parser makes no difference."""
-    monkeypatch.setattr(yaml_reader, "EVENT_PARSER", getattr(yaml, request.param))
+    for module in (yaml_reader, places):
+        monkeypatch.setattr(module, "EVENT_PARSER", getattr(yaml, request.param))
 
 
 def _read(text: str) -> list[Json]:
@@ -71,8 +70,8 @@ def _problem(text: str) -> Problem:
 def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
     """Refused with the line, whatever the parser; never an exception of its own."""
     problem = _problem(text)
-    assert problem.rule == "syntax-error"
-    assert problem.message.startswith(("not valid YAML: ", "a ", "an "))
+    assert problem.reason == "syntax-error"
+    assert problem.message.startswith(("not valid YAML: ", "a ", "an ", "the tag "))
     assert problem.line in {line, line + 1}
 
 
@@ -89,12 +88,12 @@ def test_what_is_not_yaml_or_no_json(text: str, line: int) -> None:
 )
 def test_too_deep(text: str) -> None:
     """Flow, block and indentation: refused before anything that recurses could see it."""
-    assert _problem(text).rule == "too-deep"
+    assert _problem(text).reason == "too-deep"
 
 
 def test_a_hundred_thousand_brackets() -> None:
     """PyYAML's own composer overflows the stack of the process here."""
-    assert _problem("[" * 100_000).rule == "too-deep"
+    assert _problem("[" * 100_000).reason == "too-deep"
 
 
 @pytest.mark.usefixtures("either_parser")
@@ -111,7 +110,7 @@ def test_as_deep_as_allowed() -> None:
 @pytest.mark.parametrize("text", ["&a [*a]", "&a {b: *a}", "&a {b: [{<<: *a}]}"])
 def test_an_alias_in_itself(text: str) -> None:
     """A value that contains itself has no end."""
-    assert _problem(text).rule == "alias-bomb"
+    assert _problem(text).reason == "alias-bomb"
 
 
 @pytest.mark.parametrize("item", ["[{}]", "{{x: {}}}"])
@@ -122,7 +121,7 @@ def test_an_alias_bomb(item: str) -> None:
         inner = ", ".join([f"*l{level - 1}"] * 10)
         lines.append(f"l{level}: &l{level} [{inner}]")
     problem = _problem("\n".join([*lines, f"last: {item.format('*l9')}"]))
-    assert problem.rule == "alias-bomb"
+    assert problem.reason == "alias-bomb"
     assert problem.line <= 7
 
 
@@ -131,13 +130,27 @@ def test_a_bomb_of_merge_keys() -> None:
     lines = ["l0: &l0 {a: 1, b: 2, c: 3}"]
     lines += [f"l{level}: &l{level} {{<<: [*l{level - 1}, *l{level - 1}], k{level}: 1}}" for level in range(1, 30)]
     lines.append("last: [" + ", ".join(["*l29"] * 5_000) + "]")
-    assert _problem("\n".join(lines)).rule == "alias-bomb"
+    assert _problem("\n".join(lines)).reason == "alias-bomb"
 
 
 def test_many_aliases_of_a_large_value() -> None:
     """Counting stops where it is decided."""
     items = ", ".join(["1"] * (MAX_REPEATED + 10))
-    assert _problem(f"a: &a [{items}]\nb: *a").rule == "alias-bomb"
+    assert _problem(f"a: &a [{items}]\nb: *a").reason == "alias-bomb"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a: &a {'x' * 1_000}\nb: [{'*a, ' * (MAX_REPEATED_CHARACTERS // 1_000 + 1)}]",
+        f"a: &a {{{'x' * 1_000}: 1}}\nb: [{'*a, ' * (MAX_REPEATED_CHARACTERS // 1_000 + 1)}]",
+    ],
+)
+def test_many_aliases_of_a_long_text(text: str) -> None:
+    """Whatever prints them prints every character."""
+    problem = _problem(text)
+    assert problem.reason == "alias-bomb"
+    assert problem.message.endswith("characters")
 
 
 @pytest.mark.usefixtures("either_parser")
@@ -193,14 +206,48 @@ def test_documents_before_the_broken_one_are_read() -> None:
         next(reader)
 
 
-def test_the_lines_of_items() -> None:
-    """A List's objects are told apart by their lines."""
-    (document,) = YamlReader().read("kind: List\nitems:\n- a: 1\n-\n  b: 2\n- text\nother:\n- c: 1\n", 5)
-    assert isinstance(document.value, dict)
-    items = document.value["items"]
-    assert isinstance(items, list)
-    assert [document.item_lines.get(id(item)) for item in items] == [7, 9, None]
-    assert len(document.item_lines) == 2
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("kind: List\nitems:\n- a: 1\n-\n  b: 2\n- text\nother:\n- c: 1\n", {(0,): 7, (1,): 9}),
+        (
+            "items:\n- 1\n- items:\n  - a: 1\n  - {items: [\n    {b: 1}]}\n",
+            {(1,): 7, (1, 0): 8, (1, 1): 9, (1, 1, 0): 10},
+        ),
+        ("spec:\n  items:\n  - a: 1\n", {}),
+        ("- items:\n  - a: 1\n", {}),
+    ],
+)
+def test_the_lines_of_items(text: str, lines: dict[tuple[int, ...], int]) -> None:
+    """A List's objects are told apart by their lines, also those of a List in a List."""
+    (document,) = YamlReader().read(text, 5)
+    assert document.item_lines == lines
+
+
+@pytest.mark.usefixtures("either_parser")
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("a: 1\nb: 2\na: 3\n", [("a", 12, "a is given twice: it is on line 10 as well")]),
+        ("a:\n- b:\n    c: 1\n    'c': 2\n", [("a[0].b.c", 13, "c is given twice: it is on line 12 as well")]),
+        ("{a: 1, a: 2, a: 3}", [("a", 10, "a is given twice: it is on line 10 as well")] * 2),
+        ("a: {b: 1}\na: {b: 2}\n", [("a", 11, "a is given twice: it is on line 10 as well")]),
+        ("a: &x {b: 1}\nb: {<<: *x, b: 2}\n", []),
+        ("<<: {a: 1}\n<<: {a: 2}\n", []),
+        ("y: 1\ntrue: 2\n", []),
+        ("a: &x k\nb: &y l\n*x : 1\n*y : 2\n", []),
+    ],
+)
+def test_keys_that_are_given_twice(text: str, where: list[tuple[str, int, str]]) -> None:
+    """With both lines; what a merge key brings, or what only JSON makes the same, was not given twice."""
+    (document,) = YamlReader().read(text, 10)
+    assert [(str(problem.field), problem.line, problem.message) for problem in document.problems] == where
+
+
+def test_a_key_that_is_given_twice_in_one_of_several_documents() -> None:
+    """Belongs to it."""
+    texts = [document.problems for document in YamlReader().read("a: 1\n---\nb: 1\nb: 2\n...\n---\nc: 1\nc: 1\nc: 1")]
+    assert [len(problems) for problems in texts] == [0, 1, 2]
 
 
 def _reference(node: yaml.Node) -> Json:
@@ -235,7 +282,7 @@ def test_the_reader_equals_a_straightforward_one(value: Json) -> None:
         try:
             found = _read(text)
         except DocumentError as error:
-            found = error.problem.rule
+            found = error.problem.reason
         assert found == expected
 
 

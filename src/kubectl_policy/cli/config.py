@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Implementation
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.document import Document
+    from kubectl_policy.text.documents import Configuration
 
 _SCHEMA: Final = {
     "type": "object",
@@ -91,7 +91,7 @@ def config_file() -> str:
     return named or f"{home}/kubectl-policy/config.yaml"
 
 
-def _config() -> Document | None:
+def _config() -> Configuration | None:
     """The config file; None if there is none, or nothing is in it."""
     try:
         os.stat(config_file())  # noqa: PTH116 (pathlib is slow to load)
@@ -111,7 +111,7 @@ def _config() -> Document | None:
     return document
 
 
-def _named_in(document: Document, folder: Path) -> Iterator[PolicyKindProfile]:
+def _named_in(document: Configuration, folder: Path) -> Iterator[PolicyKindProfile]:
     from kubectl_policy import load_profiles  # noqa: PLC0415 (see known)
     from kubectl_policy.errors import ProfileError  # noqa: PLC0415 (see known)
 

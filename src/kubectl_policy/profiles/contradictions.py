@@ -10,7 +10,7 @@ from kubectl_policy.profiles.validate import Flaw, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from kubectl_policy.profiles.document import Plain
+    from kubectl_policy.model import Json
 
     Fields = Mapping[str, Any]
 
@@ -123,7 +123,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
 )
 
 
-def _versions(value: Plain, path: tuple[str | int, ...]) -> Iterator[Flaw]:
+def _versions(value: Json, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     """Groups that are written as an apiVersion, wherever they stand."""
     if isinstance(value, list):
         for position, item in enumerate(value):

@@ -13,16 +13,16 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.decode import decode
-from kubectl_policy.profiles.document import read_document
 from kubectl_policy.profiles.validate import flaws
+from kubectl_policy.text.documents import read_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.profiles.document import Document
     from kubectl_policy.profiles.implementation import DelegationProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
     from kubectl_policy.profiles.validate import Flaw, Schema
+    from kubectl_policy.text.documents import Configuration
 
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
 MAX_SIZE: Final = 4 * 2**20
@@ -43,7 +43,7 @@ def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
     if group not in built_in_groups():
         return {}
     text = (_data() / f"{group}{_SUFFIX}").read_text("utf-8")
-    found = _profiles(read_document(text, f"built-in profile {group}", ""))
+    found = _profiles(read_configuration(text, f"built-in profile {group}", ""))
     return {profile.group_kind: profile for profile in found}
 
 
@@ -95,7 +95,7 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
     return tuple(profile for file in _files(path) for profile in _profiles(_valid(file)))
 
 
-def read_file(path: Path, hint: str) -> Document:
+def read_file(path: Path, hint: str) -> Configuration:
     """What a user's YAML file says. Raises `ProfileError` with the line of what cannot be read."""
     try:
         with path.open("rb") as file:
@@ -105,13 +105,13 @@ def read_file(path: Path, hint: str) -> Document:
     if len(content) > MAX_SIZE:
         raise ProfileError(f"{path}: larger than {MAX_SIZE >> 20} MiB: this is another kind of file", hint)
     try:
-        return read_document(content.decode("utf-8-sig"), str(path), hint)
+        return read_configuration(content.decode("utf-8-sig"), str(path), hint)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ProfileError(f"{path}:{line}: not UTF-8 text", hint) from error
 
 
-def check(document: Document, wanted: Schema, hint: str) -> None:
+def check(document: Configuration, wanted: Schema, hint: str) -> None:
     """Raise `ProfileError` with the line and the field of the first thing that a schema does not allow."""
     _refuse_first(flaws(document.value, wanted, wanted), document, hint)
 
@@ -135,7 +135,7 @@ def _files(path: Path) -> list[Path]:
     return sorted(found)
 
 
-def _valid(path: Path) -> Document:
+def _valid(path: Path) -> Configuration:
     document = read_file(path, _HINT)
     check(document, schema(), _HINT)
     _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
@@ -146,12 +146,12 @@ def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:
     return ProfileError(f"{path}: cannot be read: {error.strerror}", hint)
 
 
-def _refuse_first(found: Iterable[Flaw], document: Document, hint: str) -> None:
+def _refuse_first(found: Iterable[Flaw], document: Configuration, hint: str) -> None:
     for flaw in found:
         document.refuse(flaw.path, flaw.message, hint)
 
 
-def _profiles(document: Document) -> Iterator[PolicyKindProfile]:
+def _profiles(document: Configuration) -> Iterator[PolicyKindProfile]:
     for profile in decode(cast("dict[str, Any]", document.value), Origin(document.source)):
         line = document.line_of(("kinds", profile.group_kind.kind))
         yield replace(profile, origin=Origin(document.source, line))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.profiles.document import Plain
+    from kubectl_policy.model import Json
 
 Schema: TypeAlias = "Mapping[str, Any]"
 
@@ -31,7 +31,7 @@ class Flaw(NamedTuple):
     message: str
 
 
-def flaws(value: Plain, schema: Schema, root: Schema, path: tuple[str | int, ...] = ()) -> Iterator[Flaw]:
+def flaws(value: Json, schema: Schema, root: Schema, path: tuple[str | int, ...] = ()) -> Iterator[Flaw]:
     """What is wrong with a value, in the order of the file; `root` is the schema that references are looked up in."""
     if "$ref" in schema:
         schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
@@ -49,7 +49,7 @@ def flaws(value: Plain, schema: Schema, root: Schema, path: tuple[str | int, ...
         yield from _of_mapping(value, schema, root, path)
 
 
-def shown(value: Plain) -> str:
+def shown(value: Json) -> str:
     """A value as a message quotes it: in one line that is not too long."""
     if value is None:
         return "empty"
@@ -67,16 +67,14 @@ def _of_text(value: str, schema: Schema, path: tuple[str | int, ...]) -> Iterato
         yield Flaw(path, f"{shown(value)} does not fit. {schema['description']}")
 
 
-def _of_list(value: Sequence[Plain], schema: Schema, root: Schema, path: tuple[str | int, ...]) -> Iterator[Flaw]:
+def _of_list(value: Sequence[Json], schema: Schema, root: Schema, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     if len(value) < schema.get("minItems", 0):
         yield Flaw(path, "must not be empty")
     for position, item in enumerate(value):
         yield from flaws(item, schema["items"], root, (*path, position))
 
 
-def _of_mapping(
-    value: Mapping[str, Plain], schema: Schema, root: Schema, path: tuple[str | int, ...]
-) -> Iterator[Flaw]:
+def _of_mapping(value: Mapping[str, Json], schema: Schema, root: Schema, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     if len(value) < schema.get("minProperties", 0):
         yield Flaw(path, "must not be empty")
     known, rest = schema.get("properties", {}), schema["additionalProperties"]

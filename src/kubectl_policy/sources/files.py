@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.text.document import DocumentError
+from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model import Diagnostic, Gap, ObjectRef, Origin, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, Gap, ObjectRef, Origin, Problem, Resource, Snapshot
 from kubectl_policy.model.kinds import CRD, known_kinds
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
 from kubectl_policy.sources.objects import Named, Unnamed, contents_of, created_at
-from kubectl_policy.text.document import DocumentError, Problem
+from kubectl_policy.text import DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
@@ -70,14 +70,14 @@ class _Reading:
     def read_file(self, file: Found, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted."""
         if file.problem:
-            self._note(Problem("unreadable", 0, file.problem), file.path)
+            self._note(Problem(message=file.problem, reason="unreadable"), file.path)
             return
         try:
             text = text_of(file.path)
         except DocumentError as error:
             self._note(error.problem, file.path)
         except (OSError, ValueError) as error:
-            self._note(Problem("unreadable", 0, reason_of(error)), file.path)
+            self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)
         else:
             self._read_text(text, file.path)
 
@@ -86,6 +86,7 @@ class _Reading:
             if isinstance(document, Problem):
                 self._note(document, source)
                 continue
+            self.diagnostics.extend(_repeated_key(problem, source) for problem in document.problems)
             for content in contents_of(document, source):
                 if content is None:
                     self.ignored += 1
@@ -96,8 +97,8 @@ class _Reading:
 
     def _note(self, problem: Problem, source: str) -> None:
         origin = Origin(source, problem.line)
-        severity = _SEVERITIES.get(problem.rule, "error")
-        self.diagnostics.append(Diagnostic(problem.rule, severity, problem.message, origin=origin))
+        severity = _SEVERITIES.get(problem.reason, "error")
+        self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
         self.gaps.append(Gap("", "", problem.message, origin))
 
     def _note_unnamed(self, unnamed: Unnamed) -> None:
@@ -124,6 +125,11 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
             reading.diagnostics.append(_duplicate(resources[ref], resource))
         resources[ref] = resource
     return tuple(resources.values())
+
+
+def _repeated_key(problem: Problem, source: str) -> Diagnostic:
+    message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
+    return Diagnostic(problem.reason, "error", message, field=str(problem.field), origin=Origin(source, problem.line))
 
 
 def _duplicate(first: Resource, second: Resource) -> Diagnostic:

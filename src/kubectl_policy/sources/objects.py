@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import Diagnostic, GroupKind, Origin
 from kubectl_policy.model.fields import mapping_at, time_at
-from kubectl_policy.text.document import UNRENDERED
+from kubectl_policy.text import UNRENDERED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from kubectl_policy.model import Json
-    from kubectl_policy.text.document import Document
+    from kubectl_policy.text import Document
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -60,14 +60,15 @@ Content: TypeAlias = Named | Unnamed | None
 
 def contents_of(document: Document, source: str) -> Iterator[Content]:
     """The objects in a document: itself, or the items of a List however deep it is in other Lists."""
-    rest: list[tuple[Json, int]] = [(document.value, document.line)]
+    rest: list[tuple[Json, tuple[int, ...], int]] = [(document.value, (), document.line)]
     while rest:
-        value, line = rest.pop()
+        value, position, line = rest.pop()
         items = _items_of(value)
         if items is None:
             yield _content(value, Origin(source, line))
         else:
-            rest.extend((item, document.item_lines.get(id(own), line)) for own, item in reversed(items))
+            places = [(item, (*position, number)) for number, item in enumerate(items)]
+            rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
 
 
 def created_at(raw: Mapping[str, Json]) -> datetime | None:
@@ -75,8 +76,8 @@ def created_at(raw: Mapping[str, Json]) -> datetime | None:
     return time_at(raw, "metadata.creationTimestamp")
 
 
-def _items_of(value: Json) -> list[tuple[Json, Json]] | None:
-    """The items of a List, as they are and as objects; None of anything else.
+def _items_of(value: Json) -> list[Json] | None:
+    """The items of a List as objects; None of anything else.
 
     In a List of one kind, as the API itself gives it, the items do not repeat the kind (`HTTPRouteList`).
     """
@@ -87,7 +88,7 @@ def _items_of(value: Json) -> list[tuple[Json, Json]] | None:
         return None
     item_kind = kind.removesuffix("List")
     known: dict[str, Json] = {"apiVersion": value["apiVersion"], "kind": item_kind} if item_kind else {}
-    return [(item, {**known, **item} if known and isinstance(item, dict) else item) for item in items or ()]
+    return [{**known, **item} if known and isinstance(item, dict) else item for item in items or ()]
 
 
 def _content(value: Json, origin: Origin) -> Content:

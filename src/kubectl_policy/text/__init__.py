@@ -1,1 +1,43 @@
-"""One reader of text: YAML and JSON as kubectl has them, with the places of values; no files and no kinds."""
+"""One reader of text: YAML and JSON as kubectl has them, with the lines of values; it knows no files and no kinds."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Problem
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json
+
+# Kubernetes itself stops at 10,000 levels of JSON; no manifest comes near 100, and whatever walks a value may recurse.
+MAX_DEPTH: Final = 200
+
+UNRENDERED: Final = "a template ({{ ... }}), not a manifest: render it (helm template) first"
+
+
+@value(kw_only=True)
+class Document:
+    """One YAML or JSON document and the line (from 1) on which its content starts.
+
+    `item_lines` has the line on which a mapping in the list `items` starts, by its position there; of a List in a List,
+    by both positions. `problems` are what kubectl would not take, with their lines: keys that a mapping has twice, of
+    which the last one is in `value`.
+    """
+
+    value: Json
+    line: int
+    item_lines: Mapping[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
+    problems: tuple[Problem, ...] = ()
+
+
+class DocumentError(Exception):
+    """What is being read is no document, or no safe one; the reason of its problem is the rule of a diagnostic."""
+
+    def __init__(self, reason: str, line: int, message: str) -> None:
+        """`line` counts from 1 in the text that is being read."""
+        super().__init__(message)
+        self.problem = Problem(message=message, reason=reason, line=line)

@@ -1,23 +1,31 @@
-"""A text to its documents: each is read on its own, so that a broken one never costs the others."""
+"""A text to its documents: each is read on its own, so that a broken one never costs the others; or to its only one."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from kubectl_policy.text.document import UNRENDERED, Document, DocumentError, Problem
-from kubectl_policy.text.json_reader import read_json
+from yaml import AliasEvent
+
+from kubectl_policy.errors import ProfileError
+from kubectl_policy.model import FieldPath, Problem
+from kubectl_policy.model.values import value
+from kubectl_policy.text import UNRENDERED, Document, DocumentError
+from kubectl_policy.text.json_reader import JsonReader
+from kubectl_policy.text.places import parts_of, places, repeated_key
 from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.text.places import Place, Steps
 
 # At some 8 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
 MAX_YAML_SIZE: Final = 32 * 2**20
 
-_MARKER: Final = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _JSON_START: Final = re.compile(r"(?:---)?\s*(?=[\[{])")
-_COMMENT: Final = re.compile(r"[ \t\r]*(?:#|$)")
 
 
 class DocumentReader:
@@ -26,6 +34,7 @@ class DocumentReader:
     def __init__(self) -> None:
         """Start without having read anything."""
         self._yaml = YamlReader()
+        self._json = JsonReader()
 
     def read(self, text: str) -> Iterator[Document | Problem]:
         """The documents of a text in their order, and where there is none that can be read, why not."""
@@ -36,18 +45,19 @@ class DocumentReader:
         try:
             yield from self._read_either(text, line)
         except DocumentError as error:
-            template = text.find("{{") if error.problem.rule == "syntax-error" else -1
+            template = text.find("{{") if error.problem.reason == "syntax-error" else -1
             if template < 0:
                 yield error.problem
             else:
-                yield Problem("unrendered-template", line + text.count("\n", 0, template), UNRENDERED)
+                at = line + text.count("\n", 0, template)
+                yield Problem(message=UNRENDERED, reason="unrendered-template", line=at)
 
     def _read_either(self, text: str, line: int) -> Iterator[Document]:
         start = _JSON_START.match(text)
         if start:
             try:
                 # All or nothing: what is not JSON from beginning to end is YAML.
-                documents = list(read_json(text, start.end(), line + text.count("\n", 0, start.end())))
+                documents = list(self._json.read(text, start.end(), line + text.count("\n", 0, start.end())))
             except ValueError:
                 pass
             else:
@@ -62,34 +72,53 @@ class DocumentReader:
         yield from self._yaml.read(text, line)
 
 
-def parts_of(text: str) -> Iterator[tuple[str, int]]:
-    """A text cut above each document marker (`---`), or above the directives that precede it, and each part's line."""
-    line, end = 1, 0
-    for begin in _starts(text):
-        part = text[end:begin]
-        yield part, line
-        line += part.count("\n")
-        end = begin
+@value(kw_only=True)
+class Configuration:
+    """What a file of ours says that a person wrote, and the line of everything in it; `source` is its name."""
+
+    source: str
+    value: Json
+    lines: Mapping[Steps, int]
+    repeated: Mapping[Steps, Steps]
+
+    def refuse(self, steps: Iterable[str | int], message: str, hint: str) -> NoReturn:
+        """Raise `ProfileError` with the line of the value at a path, the path and what is wrong there."""
+        path = tuple(steps)
+        where = str(FieldPath(path)) or "the file"
+        raise ProfileError(f"{self.source}:{self.line_of(path)}: {where}: {message}", hint)
+
+    def line_of(self, steps: Steps) -> int:
+        """The line (from 1) of the value at a path; of what is not written out, of the nearest thing above it."""
+        for end in range(len(steps), -1, -1):
+            alias = self.repeated.get(steps[:end])
+            if alias is not None and end < len(steps):
+                return self.line_of((*alias, *steps[end:]))
+            if steps[:end] in self.lines:
+                return self.lines[steps[:end]]
+        return 1
 
 
-def _starts(text: str) -> Iterator[int]:
-    """The offsets at which documents end and the next ones start: at their directives, else at their markers."""
-    end = 0
-    for marker in _MARKER.finditer(text):
-        end = _directives_before(text, end, marker.start())
-        yield end
-    yield len(text)
+def read_configuration(text: str, source: str, hint: str) -> Configuration:
+    """The one document of a text. Raises `ProfileError` with its line for anything but plain YAML or JSON."""
+    try:
+        documents = list(islice(YamlReader(strict=True).read(text), 2))
+        _check_only(documents, written := list(places(text)))
+    except DocumentError as error:
+        # The end of a text is on the line after the last one.
+        line = min(error.problem.line, text.rstrip("\n").count("\n") + 1)
+        raise ProfileError(f"{source}:{line}: {error}", hint) from None
+    anchors = {place.event.anchor: place.steps for place in written if not isinstance(place.event, AliasEvent)}
+    return Configuration(
+        source=source,
+        value=documents[0].value if documents else None,
+        lines={place.steps: place.line for place in written},
+        repeated={place.steps: anchors[place.event.anchor] for place in written if isinstance(place.event, AliasEvent)},
+    )
 
 
-def _directives_before(text: str, end: int, marker: int) -> int:
-    """Where the directives (`%YAML 1.1`) above a marker start; at the marker where there are none."""
-    found = at = marker
-    while at > end:
-        line = text.rfind("\n", end, at - 1) + 1 or end
-        if text[line] == "%":
-            found = line
-        elif not _COMMENT.match(text, line, at - 1):
-            # Directives can only stand at the very beginning or after the end (`...`) of the document before.
-            return found if text.startswith("...", line) else marker
-        at = line
-    return found
+def _check_only(documents: Sequence[Document], written: Iterable[Place]) -> None:
+    if len(documents) > 1:
+        raise DocumentError("syntax-error", documents[1].line, "a second document: one file holds one")
+    for place in written:
+        if problem := repeated_key(place):
+            raise DocumentError(problem.reason, problem.line, problem.message)

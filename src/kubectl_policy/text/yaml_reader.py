@@ -1,46 +1,126 @@
-"""The events of a YAML text, from whichever of PyYAML's two parsers is there."""
+"""YAML text to values, built from the parser's events, so that nothing recurses and no tag is ever acted on."""
 
 from __future__ import annotations
 
+import math
+import re
+import struct
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import yaml
 
-from kubectl_policy.text.document import MAX_DEPTH, Document, DocumentError
-from kubectl_policy.text.yaml_dialect import MERGE_KEY, PlainKeys, PlainScalars, key_of, plain_scalar
+from kubectl_policy.text import MAX_DEPTH, Document, DocumentError
+from kubectl_policy.text.places import EVENT_PARSER, MERGE_KEY, line_of, repeated_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_policy.model import Json
-    from kubectl_policy.text.yaml_dialect import Scalar
+    from kubectl_policy.model import Json, Problem
 
 
-class EventParser(Protocol):
-    """What is used of a loader: its events, one after the other, up to a StreamEndEvent."""
+Scalar: TypeAlias = bool | int | float | str | None
 
-    def get_event(self) -> yaml.Event:
-        """The next event; raises yaml.YAMLError, and ValueError or OverflowError for characters that do not exist."""
-        ...
-
-    def peek_event(self) -> yaml.Event:
-        """The event that comes next."""
-        ...
-
-
-# The C parser takes a tenth of the time; where PyYAML is built without it, the other one reports the same events.
-# Neither recurses, nor does anything that reads their events, so that no nesting can exhaust the stack.
-EVENT_PARSER: Final = cast("Callable[[str], EventParser]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-
-
-def line_of(event: yaml.Event) -> int:
-    """The line, from 0, on which what an event tells of starts."""
-    return event.start_mark.line if event.start_mark else 0
+# resolveTable and resolveMap in sigs.k8s.io/yaml, goyaml.v2/resolve.go. JSON has no .inf and .nan: they stay text.
+_WORDS: Final[dict[str, Scalar]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+}
+_NUMBER_STARTS: Final = frozenset("+-.0123456789")
+# strconv.ParseInt with base 0; a longer decimal is out of its range, and left to the next pattern.
+_INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]{0,18}|0))")
+_BASES: Final = {2: 16, 3: 2, 4: 8, 5: 10}
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INT64: Final = range(-(2**63), 2**63)
+_FLOAT_BITS: Final = 1023
 
 
-# A document with aliases is expanded by whatever walks it; generated manifests repeat some hundreds of values.
+class PlainScalars(dict[str, Scalar]):
+    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once."""
+
+    def __missing__(self, text: str) -> Scalar:
+        """Work out a scalar that was not met before."""
+        value = self[text] = plain_scalar(text)
+        return value
+
+
+class PlainKeys(dict[str, str | None]):
+    """What each unquoted mapping key is in JSON, worked out when first met; None if it is refused, or a merge key."""
+
+    def __init__(self, *, only_text: bool = False) -> None:
+        """Take numbers and booleans as the text that JSON makes of them, or refuse them as null is refused."""
+        super().__init__()
+        self._only_text = only_text
+        self.refusal = (
+            "the name of a field must be text: put it in quotes" if only_text else "a mapping key that is null"
+        )
+
+    def __missing__(self, text: str) -> str | None:
+        """Work out a key that was not met before."""
+        key = _resolved(text)
+        refused = text == MERGE_KEY or (self._only_text and not isinstance(key, str))
+        value = self[text] = None if refused else key_of(key)
+        return value
+
+
+def plain_scalar(text: str) -> Scalar:
+    """The value of an unquoted scalar: null, a boolean, a number, or else the text itself.
+
+    There are no dates and no numbers to base 60. A number means what it means after a trip through JSON (`1.0` is 1).
+    """
+    value = _resolved(text)
+    return json_number(value) if isinstance(value, float) else value
+
+
+def json_number(value: float) -> int | float:
+    """A number as an API server gives it back: JSON writes an integral one without a point, and reads an integer."""
+    return int(value) if value.is_integer() and int(value) in _INT64 else value
+
+
+def key_of(value: Scalar) -> str | None:
+    """A mapping key as JSON has it (convertToJSONableObject in sigs.k8s.io/yaml); None for null, which it refuses."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _float_key(value)
+    return None if value is None else str(value)
+
+
+def _resolved(text: str) -> Scalar:
+    if text in _WORDS:
+        return _WORDS[text]
+    return _number(text) if text[0] in _NUMBER_STARTS else text
+
+
+def _number(text: str) -> int | float | str:
+    digits = text if text[0] == "." else text.replace("_", "")
+    integer = _INTEGER.fullmatch(digits)
+    whole = int(integer[1] + integer[integer.lastindex or 0], _BASES[integer.lastindex or 0]) if integer else 0
+    if integer and whole in _INT64:
+        return whole
+    if _FLOAT.fullmatch(digits):
+        value = float(digits)
+        return value if math.isfinite(value) else text
+    return float(whole) if integer and whole.bit_length() <= _FLOAT_BITS else text
+
+
+def _float_key(value: float) -> str:
+    """`strconv.FormatFloat(value, 'g', -1, 32)`: as few digits as a 32-bit float needs."""
+    try:
+        single = struct.pack("<f", value)
+    except OverflowError:
+        return ".inf" if value > 0 else "-.inf"
+    precision = next(digits for digits in range(9) if struct.pack("<f", float(f"{value:.{digits}e}")) == single)
+    exponent = int(f"{value:.{precision}e}".partition("e")[2])
+    if -4 <= exponent < 6:  # noqa: PLR2004 - the bounds of Go's 'g' for the shortest form
+        return f"{value:.{max(precision - exponent, 0)}f}"
+    return f"{value:.{precision}e}"
+
+
+# A document with aliases is expanded by what walks or prints it; generated manifests repeat some hundreds of values.
 MAX_REPEATED: Final = 100_000
+MAX_REPEATED_CHARACTERS: Final = 100 * MAX_REPEATED
 
 
 class _Merge(Enum):
@@ -64,17 +144,22 @@ _SCALAR_TAGS: Final[dict[str | None, tuple[type[object], ...]]] = {
 class YamlReader:
     """Reads YAML as kubectl does; one reader keeps equal keys and scalars of all that it reads once."""
 
-    def __init__(self) -> None:
-        """Start without having met any scalar."""
+    def __init__(self, *, strict: bool = False) -> None:
+        """Start without having met any scalar.
+
+        A strict one is for files of our own: it refuses keys that are not text, where kubectl takes what JSON makes of
+        them, and what a merge key brings never replaces what is written next to it.
+        """
         self._scalars = PlainScalars()
-        self._keys = PlainKeys()
+        self._keys = PlainKeys(only_text=strict)
+        self._strict = strict
 
     def read(self, text: str, first_line: int = 1) -> Iterator[Document]:
         """The documents of a text of which the first line has the given number.
 
         Raises DocumentError (syntax-error, too-deep, alias-bomb) where the text goes wrong, after what went before it.
         """
-        builder = _Builder(self._scalars, self._keys, first_line)
+        builder = _Builder(self._scalars, self._keys, first_line, strict=self._strict)
         handlers = builder.handlers
         try:
             parser = EVENT_PARSER(text)
@@ -85,10 +170,12 @@ class YamlReader:
                 elif kind is yaml.DocumentStartEvent:
                     builder.start_document(line_of(parser.peek_event()))
                 elif kind is yaml.DocumentEndEvent:
-                    yield builder.document
+                    yield builder.document(text, line_of(event))
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line if error.problem_mark else 0
-            raise DocumentError("syntax-error", first_line + line, f"not valid YAML: {error.problem}") from None
+            written = next(iter(text.split("\n", line + 1)[line:]), "").partition("#")[0]
+            hint = " (YAML is indented with spaces, not with tabs)" if "\t" in written else ""
+            raise DocumentError("syntax-error", first_line + line, f"not valid YAML: {error.problem}{hint}") from None
         except (yaml.YAMLError, ValueError, OverflowError):
             raise DocumentError("syntax-error", first_line, "a character that YAML does not allow") from None
 
@@ -96,8 +183,8 @@ class YamlReader:
 class _Builder:
     """The document that is being read: the innermost open container, its key without a value, and the outer ones."""
 
-    def __init__(self, scalars: PlainScalars, keys: PlainKeys, first_line: int) -> None:
-        self._scalars, self._keys, self._first_line = scalars, keys, first_line
+    def __init__(self, scalars: PlainScalars, keys: PlainKeys, first_line: int, *, strict: bool) -> None:
+        self._scalars, self._keys, self._first_line, self._strict = scalars, keys, first_line, strict
         self.handlers: dict[type[yaml.Event], Callable[..., None]] = {
             yaml.ScalarEvent: self._scalar,
             yaml.MappingStartEvent: self._start_mapping,
@@ -117,12 +204,18 @@ class _Builder:
         self._stack: list[tuple[_Container, _Key]] = []
         self._anchors: dict[str, Json] = {}
         self._repeated = 0
-        self._item_lines: dict[int, int] = {}
+        self._repeated_characters = 0
+        self._item_lines: dict[tuple[int, ...], int] = {}
+        self._has_repeated_keys = False
 
-    @property
-    def document(self) -> Document:
-        """The document, once it is complete."""
-        return Document(self._root[0], self._line, self._item_lines)
+    def document(self, text: str, end: int) -> Document:
+        """The document, once it is complete, in the text that it is read from; it ends on a line counted from 0."""
+        problems: tuple[Problem, ...] = ()
+        if self._has_repeated_keys:
+            # A key below a merge key looks repeated here, and the line of the first one was not kept.
+            lines = range(self._line, self._first_line + end + 1)
+            problems = tuple(found for found in repeated_keys(text, self._first_line) if found.line in lines)
+        return Document(value=self._root[0], line=self._line, item_lines=self._item_lines, problems=problems)
 
     def _error(self, event: yaml.Event, message: str, rule: str = "syntax-error") -> DocumentError:
         return DocumentError(rule, self._first_line + line_of(event), message)
@@ -141,6 +234,8 @@ class _Builder:
         elif self._key is _Merge.KEY:
             self._merge(event, container, text)
         else:
+            if self._key in container:
+                self._has_repeated_keys = True
             container[self._key] = self._scalars[text] if plain else _printable(text)
             self._key = None
 
@@ -154,16 +249,21 @@ class _Builder:
         elif event.tag in {None, "!"}:
             value = plain_scalar(event.value) if event.implicit[0] else value
         elif event.tag not in _TEXT_TAGS:
-            raise self._error(event, "a tag (!) that no Kubernetes object has")
+            raise self._error(event, f"the tag {event.tag} means nothing here")
         if event.anchor:
             self._anchors[event.anchor] = value
         return value
 
     def _start_mapping(self, event: yaml.MappingStartEvent) -> None:
-        mapping: dict[str, Json] = {}
         if self._stack and self._stack[-1][1] == "items" and isinstance(self._container, list):
-            self._item_lines[id(mapping)] = self._first_line + line_of(event)
-        self._start(event, mapping)
+            self._keep_line(self._first_line + line_of(event))
+        self._start(event, {})
+
+    def _keep_line(self, line: int) -> None:
+        """Keep the line of an item of a list `items`, if nothing but such lists is around it."""
+        if all(key == "items" for _, key in self._stack[1::2]):
+            lists = [container for container, _ in (*self._stack[2::2], (self._container, None))]
+            self._item_lines[tuple(map(len, lists))] = line
 
     def _start_sequence(self, event: yaml.SequenceStartEvent) -> None:
         self._start(event, [])
@@ -172,7 +272,7 @@ class _Builder:
         if self._key is None and isinstance(self._container, dict):
             raise self._error(event, "a mapping key that is itself a mapping or a list")
         if event.tag and event.tag not in _COLLECTION_TAGS:
-            raise self._error(event, "a tag (!) that no Kubernetes object has")
+            raise self._error(event, f"the tag {event.tag} means nothing here")
         if len(self._stack) >= MAX_DEPTH:
             raise self._error(event, f"nested more than {MAX_DEPTH} levels deep", "too-deep")
         if event.anchor:
@@ -191,10 +291,25 @@ class _Builder:
         value = self._anchors[event.anchor]
         if value is self._container or any(value is container for container, _ in self._stack):
             raise self._error(event, "an alias (*) inside of what it repeats", "alias-bomb")
-        self._repeated += _size(value, MAX_REPEATED)
-        if self._repeated > MAX_REPEATED:
-            raise self._error(event, f"aliases (*) that repeat more than {MAX_REPEATED:,} values", "alias-bomb")
+        self._count_repeated(value)
+        if self._repeated > MAX_REPEATED or self._repeated_characters > MAX_REPEATED_CHARACTERS:
+            limit = f"{MAX_REPEATED:,} values, or {MAX_REPEATED_CHARACTERS:,} characters"
+            raise self._error(event, f"aliases (*) that repeat more than {limit}", "alias-bomb")
         self._put(event, value)
+
+    def _count_repeated(self, value: Json) -> None:
+        """Count the values in a value and their characters, no further than what may be repeated."""
+        rest = [value]
+        while rest and self._repeated <= MAX_REPEATED:
+            item = rest.pop()
+            self._repeated += 1
+            if isinstance(item, str):
+                self._repeated_characters += len(item)
+            elif isinstance(item, list):
+                rest.extend(item)
+            elif isinstance(item, dict):
+                self._repeated_characters += sum(map(len, item))
+                rest.extend(item.values())
 
     def _put(self, event: yaml.NodeEvent, value: Json) -> None:
         """Take a value that may stand where a key is expected."""
@@ -207,15 +322,16 @@ class _Builder:
             self._key = self._unusual_key(event, "") if key is None else key
 
     def _unusual_key(self, event: yaml.Event, text: str) -> _Merge:
-        if text != MERGE_KEY:
-            raise self._error(event, "a mapping key that is null")
-        return _Merge.KEY
+        if text == MERGE_KEY:
+            return _Merge.KEY
+        raise self._error(event, self._keys.refusal)
 
     def _add(self, event: yaml.Event, value: Json) -> None:
         container = self._container
         if isinstance(container, list):
             container.append(value)
         elif isinstance(self._key, str):
+            self._has_repeated_keys |= self._key in container
             container[self._key] = value
             self._key = None
         else:
@@ -224,29 +340,21 @@ class _Builder:
     def _merge(self, event: yaml.Event, into: dict[str, Json], value: Json) -> None:
         """Merge where the key stands, the first of several mappings last, as `merge` in goyaml.v2/decode.go does it.
 
-        So a key above the merge key is overwritten, unlike what YAML's own definition of the merge key says.
+        So a key above the merge key is overwritten, unlike what YAML's own definition of the merge key says, which a
+        strict reader follows.
         """
         values = value if isinstance(value, list) else [value]
+        merged: dict[str, Json] = {}
         for mapping in reversed(values):
             if not isinstance(mapping, dict):
                 raise self._error(event, "a merge key (<<) with something else than a mapping or a list of mappings")
-            into.update(mapping)
+            merged.update(mapping)
+        if self._strict:
+            merged.update(into)
+        into.update(merged)
         self._key = None
 
 
 def _printable(text: str) -> str:
     """A text; ValueError for half a surrogate pair, which the C parser refuses anyway and the other one lets in."""
     return text if text.isascii() else text.encode().decode()
-
-
-def _size(value: Json, limit: int) -> int:
-    """How many values there are in a value, counted until there are more than the limit."""
-    count, rest = 0, [value]
-    while rest and count <= limit:
-        item = rest.pop()
-        count += 1
-        if isinstance(item, list):
-            rest.extend(item)
-        elif isinstance(item, dict):
-            rest.extend(item.values())
-    return count

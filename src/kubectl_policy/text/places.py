@@ -1,0 +1,191 @@
+"""Where documents and values are in a text; a text is read again for the line of a field when a message needs it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import yaml
+
+from kubectl_policy.model import FieldPath, Problem
+from kubectl_policy.model.values import value
+from kubectl_policy.text import MAX_DEPTH, DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    class EventParser(Protocol):
+        """What is used of a loader: its events, one after the other, up to a StreamEndEvent."""
+
+        def get_event(self) -> yaml.Event:
+            """The next event; raises yaml.YAMLError, ValueError or OverflowError for characters that do not exist."""
+            ...
+
+        def peek_event(self) -> yaml.Event:
+            """The event that comes next."""
+            ...
+
+
+# The C parser takes a tenth of the time; where PyYAML is built without it, the other one reports the same events.
+# Neither recurses, nor does anything that reads their events, so that no nesting can exhaust the stack.
+EVENT_PARSER: Final = cast("Callable[[str], EventParser]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+
+MERGE_KEY: Final = "<<"
+
+Steps: TypeAlias = "tuple[str | int, ...]"
+
+_MARKER: Final = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_COMMENT: Final = re.compile(r"[ \t\r]*(?:#|$)")
+# A line on which an item of a list starts, or an object in braces: what is above it need not be read.
+_ITEM: Final = re.compile(r"[ \t]*(-[ \t\r\n]|\{)")
+
+
+def parts_of(text: str) -> Iterator[tuple[str, int]]:
+    """A text cut above each document marker (`---`), or above the directives that precede it, and each part's line."""
+    line, end = 1, 0
+    for begin in _starts(text):
+        part = text[end:begin]
+        yield part, line
+        line += part.count("\n")
+        end = begin
+
+
+def _starts(text: str) -> Iterator[int]:
+    """The offsets at which documents end and the next ones start: at their directives, else at their markers."""
+    end = 0
+    for marker in _MARKER.finditer(text):
+        end = _directives_before(text, end, marker.start())
+        yield end
+    yield len(text)
+
+
+def _directives_before(text: str, end: int, marker: int) -> int:
+    """Where the directives (`%YAML 1.1`) above a marker start; at the marker where there are none."""
+    found = at = marker
+    while at > end:
+        line = text.rfind("\n", end, at - 1) + 1 or end
+        if text[line] == "%":
+            found = line
+        elif not _COMMENT.match(text, line, at - 1):
+            # Directives can only stand at the very beginning or after the end (`...`) of the document before.
+            return found if text.startswith("...", line) else marker
+        at = line
+    return found
+
+
+def line_of(event: yaml.Event) -> int:
+    """The line, from 0, on which what an event tells of starts."""
+    return event.start_mark.line if event.start_mark else 0
+
+
+@value(kw_only=True)
+class Place:
+    """A value and the steps that lead to it; its line is that of its key or, in a list, its own.
+
+    `first_line` is the line on which its mapping has the same key before, 0 if it has not.
+    """
+
+    steps: Steps
+    line: int
+    event: yaml.NodeEvent
+    first_line: int = 0
+
+
+class _Open:
+    """A mapping or a list that is being read: its key that has no value yet, or how many items it has so far."""
+
+    def __init__(self, steps: Steps, *, is_mapping: bool) -> None:
+        self.steps, self.is_mapping = steps, is_mapping
+        self.key: str | None = None
+        self.key_line = 0
+        self.first_lines: dict[str, int] = {}
+        self.length = 0
+
+    def take(self, event: yaml.NodeEvent, line: int) -> Place | None:
+        """The place of the value that an event starts; None where it is a key."""
+        if not self.is_mapping:
+            self.length += 1
+            return Place(steps=(*self.steps, self.length - 1), line=line, event=event)
+        if self.key is None:
+            if isinstance(event, yaml.CollectionStartEvent):
+                raise DocumentError("syntax-error", line, "a mapping key that is itself a mapping or a list")
+            self.key = event.value if isinstance(event, yaml.ScalarEvent) else f"*{event.anchor}"
+            self.key_line = line
+            return None
+        key, self.key = self.key, None
+        first_line = self.first_lines.get(key, 0) if key != MERGE_KEY else 0
+        self.first_lines[key] = self.key_line
+        return Place(steps=(*self.steps, key), line=self.key_line, event=event, first_line=first_line)
+
+
+def places(text: str, first_line: int = 1) -> Iterator[Place]:
+    """The places of all values in a text, in their order; the first line has the given number.
+
+    Raises DocumentError, yaml.YAMLError, ValueError and OverflowError where the text goes wrong.
+    """
+    parser = EVENT_PARSER(text)
+    around: list[_Open] = []
+    while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
+        if isinstance(event, yaml.CollectionEndEvent):
+            around.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            line = first_line + line_of(event)
+            place = around[-1].take(event, line) if around else Place(steps=(), line=line, event=event)
+            if place is None:
+                continue
+            yield place
+            if isinstance(event, yaml.CollectionStartEvent):
+                if len(around) == MAX_DEPTH:
+                    raise DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep")
+                around.append(_Open(place.steps, is_mapping=isinstance(event, yaml.MappingStartEvent)))
+
+
+def repeated_keys(text: str, first_line: int = 1) -> tuple[Problem, ...]:
+    """The keys that a mapping in a text has more than once, each with its line and that of the one before it.
+
+    Where the text turns out not to be YAML, although it is JSON, it is said without a place.
+    """
+    try:
+        return tuple(filter(None, map(repeated_key, places(text, first_line))))
+    except (DocumentError, yaml.YAMLError, ValueError, OverflowError):
+        return (Problem(message="a key is given twice in one mapping", reason="repeated-key", line=first_line),)
+
+
+def repeated_key(place: Place) -> Problem | None:
+    """What is wrong with the key of a value that its mapping has twice."""
+    if not place.first_line:
+        return None
+    message = f"{place.steps[-1]} is given twice: it is on line {place.first_line} as well"
+    return Problem(message=message, reason="repeated-key", field=FieldPath(place.steps), line=place.line)
+
+
+def line_in(text: str, object_line: int, field_path: FieldPath) -> int | None:
+    """The line of a field of the object that starts on a line, or of whichever of several has it.
+
+    None where there is no such object, or no such field in it. Raises as `places`.
+    """
+    part, first_line = _from(text, object_line)
+    wanted = field_path.steps
+    objects: set[Steps] = set()
+    for place in places(part, first_line):
+        here = place.steps
+        is_value = bool(here) and isinstance(here[-1], str)
+        if isinstance(place.event, yaml.MappingStartEvent) and place.line == object_line and not is_value:
+            objects.add(here)
+        start = len(here) - len(wanted)
+        if start >= 0 and here[start:] == wanted and here[:start] in objects:
+            return place.line
+        if place.line > object_line and not any(here[:end] in objects for end in range(len(here) + 1)):
+            return None
+    return None
+
+
+def _from(text: str, line: int) -> tuple[str, int]:
+    """The document around a line, or as much of it as starts there, and the line on which that starts."""
+    part, first_line = text, 1
+    for part, first_line in parts_of(text):
+        if line < first_line + part.count("\n"):
+            break
+    below = part.split("\n", line - first_line)[-1]
+    return (below, line) if _ITEM.match(below) else (part, first_line)

@@ -1,0 +1,97 @@
+"""Files of ours that a person wrote: what is refused and on which line, and where values are."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from kubectl_policy.errors import ProfileError
+from kubectl_policy.text.documents import read_configuration
+
+
+def value(text: str) -> Any:  # noqa: ANN401 (anything that a file can hold)
+    """The value of a text."""
+    return read_configuration(text, "f.yaml", "").value
+
+
+# Nine levels of nine aliases each: a few hundred bytes, three hundred million values.
+BOMB = "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]\n" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("a: [\n", 1, "not valid YAML: "),
+        ("a: b: c\n", 1, "not valid YAML: mapping values are not allowed"),
+        ("a:\n\t- b\n", 2, "(YAML is indented with spaces, not with tabs)"),
+        ("a: 1\n---\nb: 2\n", 3, "a second document: one file holds one"),
+        ("a: 1\nb:\n  c: 1\n  d:\n  c: 2\n", 5, "c is given twice: it is on line 3 as well"),
+        ('{"a": 1,\n"a": 2}', 2, "a is given twice: it is on line 1 as well"),
+        ("a: 1\n1: 2\n", 2, "the name of a field must be text: put it in quotes"),
+        ("true: 2\n", 1, "the name of a field must be text: put it in quotes"),
+        ("~: 2\n", 1, "the name of a field must be text: put it in quotes"),
+        ("? [a]\n: b\n", 1, "a mapping key that is itself a mapping or a list"),
+        ("a: *b\n", 1, "an alias (*) of something that has no anchor (&) above it"),
+        ("a: &a [*a]\n", 1, "an alias (*) inside of what it repeats"),
+        (BOMB, 6, "aliases (*) that repeat more than 100,000 values"),
+        ("a: 1\nb: " + "[" * 50_000 + "]" * 50_000, 2, "nested more than 200 levels deep"),
+        ("a: !!python/object/apply:os.abort []\n", 1, "the tag tag:yaml.org,2002:python/object/apply:os.abort means"),
+        ("a: !mine b\n", 1, "the tag !mine means nothing here"),
+        ("a: !!set {b}\n", 1, "the tag tag:yaml.org,2002:set means nothing here"),
+        ("<<: 1\n", 1, "a merge key (<<) with something else than a mapping or a list of mappings"),
+        ("a: \x07\n", 1, "a character that YAML does not allow"),
+    ],
+    ids=lambda given: given[:20] if isinstance(given, str) else None,
+)
+def test_what_is_no_plain_document(text: str, line: int, words: str) -> None:
+    """Is refused with its line."""
+    with pytest.raises(ProfileError) as refused:
+        read_configuration(text, "f.yaml", "a hint")
+    assert refused.value.message.startswith(f"f.yaml:{line}: ")
+    assert words in refused.value.message
+    assert refused.value.hint == "a hint"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", None),
+        ("# nothing\n", None),
+        ("{a: 1, b: -2.5, c: 1e3, d: 0x1F, e: 1:30}", {"a": 1, "b": -2.5, "c": 1000, "d": 31, "e": "1:30"}),
+        ("\ufeffa: None", {"a": "None"}),
+        ('{\n\t"a": ["b"]\n}' if hasattr(yaml, "CSafeLoader") else "a: [b]", {"a": ["b"]}),
+        ("%YAML 1.2\n---\na: 1\n...\n", {"a": 1}),
+        ("x: &x {a: 1, b: 1}\nz: {<<: *x, b: 2}\n", {"x": {"a": 1, "b": 1}, "z": {"a": 1, "b": 2}}),
+        ("z: {b: 2, <<: {a: 1, b: 1}}\n", {"z": {"a": 1, "b": 2}}),
+        ("<<: {a: 1}\n<<: {b: 2}\n", {"a": 1, "b": 2}),
+    ],
+)
+def test_plain_values(text: str, expected: Any) -> None:  # noqa: ANN401
+    """They are read as manifests are."""
+    assert value(text) == expected
+
+
+def test_the_lines_of_values() -> None:
+    """Of a field, the line of its name; of what comes from elsewhere or is not there, that of the nearest above it."""
+    text = "# first\na:\n  - b: 1\n  - <<: {c: {d: 1}}\n    e: 2\n"
+    document = read_configuration(text, "f.yaml", "")
+    places: list[tuple[str | int, ...]] = [(), ("a",), ("a", 0, "b"), ("a", 1, "e"), ("a", 1, "c", "d"), ("x", "y")]
+    assert [document.line_of(place) for place in places] == [2, 2, 3, 5, 4, 2]
+    assert document.line_of(("a", 0, "b", "c")) == 3
+    assert read_configuration("", "f.yaml", "").line_of(("a",)) == 1
+
+
+def test_the_lines_of_what_an_alias_repeats() -> None:
+    """Those of what it stands for, where it was written; the alias itself has the line of its key."""
+    document = read_configuration("a: &a\n  b:\n  - c: 1\nd:\n  e: *a\n", "f.yaml", "")
+    assert [document.line_of(steps) for steps in (("d", "e"), ("d", "e", "b"), ("d", "e", "b", 0, "c"))] == [5, 2, 3]
+
+
+@pytest.mark.parametrize(("steps", "words"), [((), "the file"), (("a",), "a"), (("a", 1, "b.c"), 'a[1]["b.c"]')])
+def test_what_is_refused_is_named(steps: tuple[str | int, ...], words: str) -> None:
+    """As messages write paths."""
+    with pytest.raises(ProfileError, match=f"^f.yaml:1: {re.escape(words)}: is wrong$"):
+        read_configuration("a: 1", "f.yaml", "").refuse(steps, "is wrong", "")
