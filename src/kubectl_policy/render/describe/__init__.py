@@ -8,7 +8,7 @@ OBJECT: Final = Forms(
     headline="words.headlines:headline",
     tree="describe.objects:object_tree",
     table="describe.table:settings",
-    document="describe.documents:object_document",
+    document="describe.documents:OBJECT_DESCRIPTION",
     names="describe.table:policies_in_force",
     beside="describe.table:beside",
 )
@@ -16,7 +16,7 @@ POLICY: Final = Forms(
     headline="words.headlines:headline",
     tree="describe.policies:policy_tree",
     table="describe.table:targets",
-    document="describe.documents:policy_document",
+    document="describe.documents:POLICY_DESCRIPTION",
     names="describe.table:affected_objects",
     beside="describe.table:beside",
 )

@@ -1,164 +1,200 @@
-"""Answers as versioned documents: what the text says, under the same names, as values."""
+"""Descriptions as versioned documents: what the text says, under the same names, as values.
+
+Paths are numbered from 1; everything else refers to them by number. Nothing is cut and nothing is left out.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal
 
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
+from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
+from kubectl_policy.questions.predicted.policies import AncestorStatus
+from kubectl_policy.questions.shared.in_force import Setting
+from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
-    API_VERSION,
-    condition_data,
-    event_data,
-    kind_data,
-    node_data,
-    numbers_data,
-    object_data,
-    objects_data,
-    origin_data,
-    paths_data,
-    plain_json,
-    problem_data,
-    source_data,
-    target_data,
-    unseen_data,
+    COMPLETE,
+    EVENTS,
+    PROBLEMS,
+    REPORTED,
+    UNSEEN,
+    assumed_field,
+    class_field,
+    doubts_field,
+    headline_field,
+    known_by_field,
+    numbers_field,
+    paths_field,
+    strategies_field,
 )
 from kubectl_policy.render.words.headlines import headline
 from kubectl_policy.render.words.which_paths import WhichPaths
+from kubectl_policy.resolution import Fate
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
-    from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
-    from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
-    from kubectl_policy.questions.shared.in_force import InForce, Setting
-    from kubectl_policy.resolution import Fate
+    from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.resolution import Source
+
+_FIELD: Final = Field(
+    "field", doc="As its policy writes it, below spec or a stanza of it: timeout.request, compressor[Gzip].gzip."
+)
+_VALUE: Final = Field("value", doc="Any JSON value.")
+
+shape(
+    Fate,
+    "fate",
+    _FIELD,
+    _VALUE,
+    Field("source"),
+    Field(
+        "state",
+        doc="superseded by another value, rejected with its whole policy for a conflict, or unheeded: ignored by "
+        "controllers, for nobody's sake.",
+        type=Literal["superseded", "rejected", "unheeded"],
+    ),
+    Field("supersededBy"),
+)
+shape(
+    Setting,
+    "setting",
+    _FIELD,
+    Field("value", doc="Any JSON value; null if removed."),
+    Field("removed"),
+    Field("source"),
+    Field("insteadOf", "beaten", doc="The declared values that it beat."),
+)
+shape(
+    NotApplying,
+    "notApplying",
+    Field("policy"),
+    Field("target"),
+    Field("message"),
+    Field("reason", doc="The API's own word for it, if it has one."),
+    doc="Something that one might expect to apply, and why it does not.",
+)
+shape(
+    AncestorStatus,
+    "expected",
+    Field("place", "ancestor", doc="The entry in status.ancestors; null for status.conditions of the policy."),
+    Field("conditions"),
+)
 
 
-def object_document(answer: ObjectDescription) -> dict[str, Json]:
-    """The answer as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them.
+@value()
+class _Superseded:
+    """Who beats a field, and the positions of the paths on which it does."""
 
-    Paths are numbered from 1; everything else refers to them by number. Nothing is cut and nothing is left out.
-    """
+    by: Source
+    paths: tuple[int, ...]
+
+
+def _superseded(field: FieldOutcome) -> tuple[_Superseded, ...]:
+    return tuple(_Superseded(by, paths) for by, paths in field.superseded)
+
+
+shape(_Superseded, "superseded", Field("by"), numbers_field("paths", lambda found: found.paths))
+shape(
+    FieldOutcome,
+    "fieldOutcome",
+    _FIELD,
+    _VALUE,
+    Field("source"),
+    numbers_field("effectiveOn", lambda field: field.effective_on),
+    Field("superseded", _superseded),
+    Field("rejected", doc="True if it is refused for a conflict somewhere."),
+    numbers_field("unheededOn", lambda field: field.ignored_on, doc="Where controllers ignore it."),
+)
+
+
+@value()
+class _OnPaths:
+    """What is in force of a kind, and its paths in words."""
+
+    group: InForce
+    scope: str
+
+
+def _in_force(answer: ObjectDescription) -> tuple[_OnPaths, ...]:
     which = WhichPaths(answer.paths)
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "ObjectDescription",
-        "headline": headline(answer),
-        "complete": not answer.unseen,
-        "subject": node_data(answer.subject),
-        "origin": origin_data(answer.origin),
-        "policies": objects_data(answer.policies),
-        "attached": objects_data(answer.attached),
-        "targetedBy": [kind_data(kind) for kind in answer.targeted_by],
-        "paths": paths_data(answer.paths),
-        "carriesTraffic": answer.carries_traffic,
-        "inForce": [_in_force(group, which) for group in answer.in_force],
-        "notApplying": [_not_applying(found) for found in answer.not_applying],
-        "expected": [_condition(condition) for condition in answer.expected],
-        "reported": [condition_data(condition) for condition in answer.reported],
-        "events": [event_data(event) for event in answer.events],
-        "unseen": [unseen_data(thing) for thing in answer.unseen],
-        "problems": [problem_data(diagnostic) for diagnostic in answer.diagnostics],
-    }
+    return tuple(_OnPaths(group, which.words(group.paths)) for group in answer.in_force)
 
 
-def policy_document(answer: PolicyDescription) -> dict[str, Json]:
-    """The answer about a policy; see `object_document`."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "PolicyDescription",
-        "headline": headline(answer),
-        "complete": not answer.unseen,
-        "policy": object_data(answer.policy),
-        "origin": origin_data(answer.origin),
-        "class": answer.profile.policy_class,
-        "knownBy": answer.profile.known_by,
-        "strategies": [strategy.value for strategy in answer.strategies],
-        "targets": [target_data(attachment) for attachment in answer.attachments],
-        "enforcement": {"state": answer.enforcement.state, "by": objects_data(answer.enforcement.by)},
-        "paths": paths_data(answer.paths),
-        "affected": [node_data(node) for node in answer.affected],
-        "fields": [_field(field) for field in answer.fields],
-        "assumed": list(answer.profile.assumed),
-        "doubts": list(answer.doubts),
-        "expected": [_expected(place) for place in answer.expected],
-        "reported": [condition_data(condition) for condition in answer.reported],
-        "events": [event_data(event) for event in answer.events],
-        "unseen": [unseen_data(thing) for thing in answer.unseen],
-        "problems": [problem_data(diagnostic) for diagnostic in answer.diagnostics],
-    }
+shape(
+    _OnPaths,
+    "inForce",
+    Field("policyKind", "group.kind"),
+    class_field("group.profile"),
+    known_by_field("group.profile"),
+    strategies_field("group.strategies"),
+    Field("policies", "group.policies"),
+    numbers_field("paths", lambda found: found.group.paths),
+    Field("scope", doc="These paths in words; empty if there is one path only."),
+    Field("at", "group.at", doc="Where it takes effect."),
+    Field("passesDown", "group.passes_down", doc="True if it takes effect only below these paths."),
+    Field("settings", "group.settings"),
+    Field("withoutEffect", "group.beaten", doc="Declared fields for which nothing else stands."),
+    assumed_field("group.assumed"),
+    doubts_field("group.doubts"),
+    doc="What one policy kind amounts to, the same on all of the paths.",
+)
 
+OBJECT_DESCRIPTION: Final = document(
+    ObjectDescription,
+    "ObjectDescription",
+    headline_field(headline),
+    COMPLETE,
+    Field("subject"),
+    Field("origin"),
+    Field("policies", doc="The policies with at least one effective field on some path."),
+    Field("attached", doc="The policies attached to the subject itself or to one of its sections."),
+    Field("targetedBy", doc="The policy kinds that target the subject's kind."),
+    paths_field(),
+    Field(
+        "carriesTraffic",
+        doc="False for a route that is attached to nothing: what is in force then has nothing to act on.",
+    ),
+    Field("inForce", _in_force),
+    Field("notApplying"),
+    Field(
+        "expected",
+        doc="What the controllers of policy kinds should report on the subject; most report nothing there.",
+    ),
+    REPORTED,
+    EVENTS,
+    UNSEEN,
+    PROBLEMS,
+    doc="The answer about an object that is no policy.",
+)
 
-def _expected(place: AncestorStatus) -> dict[str, Json]:
-    return {
-        "place": node_data(place.ancestor) if place.ancestor else None,
-        "conditions": [_condition(condition) for condition in place.conditions],
-    }
-
-
-def _condition(condition: PolicyCondition) -> dict[str, Json]:
-    return {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "related": [node_data(node) for node in condition.related],
-    }
-
-
-def _in_force(group: InForce, which: WhichPaths) -> dict[str, Json]:
-    return {
-        "policyKind": kind_data(group.kind),
-        "class": group.profile.policy_class,
-        "knownBy": group.profile.known_by,
-        "strategies": [strategy.value for strategy in group.strategies],
-        "policies": objects_data(group.policies),
-        "paths": numbers_data(group.paths),
-        "scope": which.words(group.paths),
-        "at": [node_data(node) for node in group.at],
-        "passesDown": group.passes_down,
-        "settings": [_setting(setting) for setting in group.settings],
-        "withoutEffect": [_fate(fate) for fate in group.beaten],
-        "assumed": list(group.assumed),
-        "doubts": list(group.doubts),
-    }
-
-
-def _setting(setting: Setting) -> dict[str, Json]:
-    return {
-        "field": setting.field,
-        "value": plain_json(setting.value),
-        "removed": setting.removed,
-        "source": source_data(setting.source),
-        "insteadOf": [_fate(fate) for fate in setting.beaten],
-    }
-
-
-def _fate(fate: Fate) -> dict[str, Json]:
-    return {
-        "field": fate.field,
-        "value": plain_json(fate.value),
-        "source": source_data(fate.source),
-        "state": fate.state,
-        "supersededBy": [source_data(source) for source in fate.superseded_by],
-    }
-
-
-def _field(field: FieldOutcome) -> dict[str, Json]:
-    return {
-        "field": field.field,
-        "value": plain_json(field.value),
-        "source": source_data(field.source),
-        "effectiveOn": numbers_data(field.effective_on),
-        "superseded": [{"by": source_data(beater), "paths": numbers_data(where)} for beater, where in field.superseded],
-        "rejected": field.rejected,
-        "unheededOn": numbers_data(field.ignored_on),
-    }
-
-
-def _not_applying(found: NotApplying) -> dict[str, Json]:
-    return {
-        "policy": object_data(found.policy) if found.policy else None,
-        "target": node_data(found.target) if found.target else None,
-        "message": found.message,
-        "reason": found.reason,
-    }
+POLICY_DESCRIPTION: Final = document(
+    PolicyDescription,
+    "PolicyDescription",
+    headline_field(headline),
+    COMPLETE,
+    Field("policy"),
+    Field("origin"),
+    class_field(),
+    known_by_field(),
+    strategies_field(),
+    Field("targets", "attachments"),
+    Field("enforcement"),
+    paths_field(),
+    Field(
+        "affected",
+        doc="Where it has an effective field: at the levels at which its kind takes effect or, where nobody has said "
+        "which these are, on its target and on every object below that.",
+    ),
+    Field("fields"),
+    assumed_field("profile.assumed"),
+    doubts_field(),
+    Field(
+        "expected",
+        doc="What the controllers of the policy's kind should report; empty if they would report nothing.",
+    ),
+    REPORTED,
+    EVENTS,
+    UNSEEN,
+    PROBLEMS,
+    doc="The answer about a policy.",
+)

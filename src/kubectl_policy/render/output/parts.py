@@ -1,132 +1,245 @@
-"""The parts that documents share: names of things, references, and what was reported or could not be seen."""
+"""The shapes that documents share: names of things, references, and what was reported or could not be seen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from kubectl_policy.attachment import Attachment
+from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.predicted.policies import PolicyCondition
+from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
+from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.render.output.documents import API_VERSION, Field, encode, shape
+from kubectl_policy.resolution import Enforcement, Source
+from kubectl_policy.resolution.effective import Doubt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
-    from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
-    from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.resolution import Source
+    from kubectl_policy.model import Json
     from kubectl_policy.topology import Path
 
-# A group of our own, which no API server serves and no domain name claims.
-API_VERSION: Final = "policy.kubectl/v1alpha1"
+KIND: Final = shape(GroupKind, "kind", Field("group", doc="Empty for the core group."), Field("kind"))
+OBJECT: Final = shape(
+    ObjectRef,
+    "object",
+    Field("group", "group_kind.group"),
+    Field("kind"),
+    Field("namespace", doc="Empty for a cluster-scoped object."),
+    Field("name"),
+)
+NODE: Final = shape(
+    NodeRef,
+    "node",
+    Field("group", "object.group_kind.group"),
+    Field("kind"),
+    Field("namespace", "object.namespace"),
+    Field("name", "object.name"),
+    Field("section", doc="Empty for the object as a whole."),
+    doc="An object, or one named section of it: a listener, a rule (rule[0] if unnamed) or a port.",
+)
+ORIGIN: Final = shape(
+    Origin,
+    "origin",
+    Field("source"),
+    Field("line", doc="From 1; 0 if unknown.", limits={"minimum": 0}),
+    doc="Where the object was read; null if it was not read.",
+)
+SOURCE: Final = shape(
+    Source,
+    "source",
+    Field("object"),
+    Field("target"),
+    Field("overrides", doc="Whether it was declared as an override."),
+    Field(
+        "filter",
+        doc="If a filter of the target, a rule, names the policy: its place there, from 1; else 0.",
+        limits={"minimum": 0},
+    ),
+    doc="Who set a value: a policy by way of one of its targets, or the target object itself.",
+)
+TARGET: Final = shape(
+    Attachment,
+    "target",
+    Field("target"),
+    Field(
+        "declaredIn",
+        "declared.field",
+        doc="The field, for example spec.targetRefs[0]: of the policy, or of the route in namedBy.",
+    ),
+    Field(
+        "namedBy",
+        "declared.named_by",
+        doc="The route that names the policy in a filter; null if the policy names its target.",
+    ),
+    Field("state"),
+    Field("message"),
+    Field("virtual", doc="True if no API serves the target's kind."),
+)
+ENFORCEMENT: Final = shape(
+    Enforcement,
+    "enforcement",
+    Field("state"),
+    Field("by", doc="The policies, or objects with fields of their own, that beat it somewhere."),
+)
+CONDITION: Final = shape(
+    ReportedCondition,
+    "reportedCondition",
+    Field("about", doc="The parent, ancestor or listener that it is about."),
+    Field("controller"),
+    Field("type"),
+    Field("status"),
+    Field("reason"),
+    Field("message"),
+    Field("stale", doc="True if it is not about the object's present generation."),
+)
+EXPECTED: Final = shape(
+    PolicyCondition,
+    "expectedCondition",
+    Field("type"),
+    Field("status", type=Literal["True", "False", "Unknown"]),
+    Field("reason"),
+    Field("message", doc="Why, in our words."),
+    Field("related", doc="The targets, policies or routes that it is about."),
+)
+EVENT: Final = shape(
+    ReportedEvent,
+    "event",
+    Field("type", doc="Normal or Warning."),
+    Field("reason"),
+    Field("from", "source", doc="The component that reported it."),
+    Field("message"),
+    Field("count", doc="How often it occurred."),
+    Field("last", doc="When it last occurred; empty if that is not known."),
+)
+NOT_SEEN: Final = shape(Unseen, "unseenThing", Field("what"), Field("reason"), Field("remedy"), Field("origin"))
+PROBLEM: Final = shape(
+    Diagnostic,
+    "problem",
+    Field("rule"),
+    Field("severity"),
+    Field("message"),
+    Field("reason"),
+    Field("subject"),
+    Field("field", doc="The dotted path in the subject."),
+    Field("origin"),
+    Field("related"),
+)
 
 
-def kind_data(kind: GroupKind) -> dict[str, Json]:
-    """A kind, without its version."""
-    return {"group": kind.group, "kind": kind.kind}
+@value()
+class NumberedPath:
+    """A path with its number, from 1, by which all else refers to it."""
+
+    number: int
+    nodes: Path
 
 
-def object_data(ref: ObjectRef) -> dict[str, Json]:
-    """The name of an object."""
-    return {**kind_data(ref.group_kind), "namespace": ref.namespace, "name": ref.name}
+shape(
+    NumberedPath,
+    "path",
+    Field("number", limits={"minimum": 1}),
+    Field("nodes", doc="Least specific first, Namespaces included."),
+)
+
+# Fields that many documents have.
+REPORTED: Final = Field("reported", doc="The conditions in the status, as controllers reported them.")
+EVENTS: Final = Field("events", doc="The Events about it, newest last.")
+UNSEEN: Final = Field("unseen")
+PROBLEMS: Final = Field("problems", "diagnostics")
+COMPLETE: Final = Field(
+    "complete",
+    lambda answer: not answer.unseen,
+    type=bool,
+    doc="False if something that could matter could not be seen.",
+)
 
 
-def node_data(node: NodeRef) -> dict[str, Json]:
-    """The name of an object or of a section of it."""
-    return {**object_data(node.object), "section": node.section}
+def headline_field(sentence: Callable[[Any], str], doc: str = "The answer in one sentence, for people.") -> Field:
+    """The field with the sentence that an answer opens with."""
+    return Field("headline", sentence, type=str, doc=doc)
 
 
-def objects_data(refs: Iterable[ObjectRef]) -> list[Json]:
+def class_field(profile: str = "profile") -> Field:
+    """The field with the class of a policy kind."""
+    return Field("class", f"{profile}.policy_class")
+
+
+def known_by_field(profile: str = "profile") -> Field:
+    """The field that says how a policy kind is known."""
+    return Field("knownBy", f"{profile}.known_by", doc="What makes it a policy kind.")
+
+
+def strategies_field(get: str = "strategies") -> Field:
+    """The field with merge strategies."""
+    return Field("strategies", get, doc="The merge strategies, least specific first.")
+
+
+def doubts_field(get: str = "doubts") -> Field:
+    """The field that says what could not be decided."""
+    return Field("doubts", get, type=tuple[Doubt, ...], doc="What could not be decided.")
+
+
+def assumed_field(get: str = "assumed") -> Field:
+    """The field that names what is assumed of a policy kind."""
+    return Field(
+        "assumed",
+        get,
+        type=tuple[Literal["being a policy", "class", "merge strategy"], ...],
+        doc="What rests on a default or a guess, for want of a profile.",
+    )
+
+
+def paths_field(doc: str = "") -> Field:
+    """The field with the paths of an answer, which are numbered in it."""
+    return Field("paths", lambda answer: numbered(answer.paths), type=tuple[NumberedPath, ...], doc=doc)
+
+
+def numbers_field(name: str, get: Callable[[Any], Iterable[int]], doc: str = "") -> Field:
+    """A field with the numbers of the paths at some positions."""
+    return Field(name, lambda found: numbers(get(found)), type=tuple[int, ...], limits={"minimum": 1}, doc=doc)
+
+
+def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:
+    """Paths with their numbers."""
+    return tuple(NumberedPath(number, path) for number, path in enumerate(paths, 1))
+
+
+def numbers(positions: Iterable[int]) -> tuple[int, ...]:
+    """The numbers of the paths at some positions."""
+    return tuple(position + 1 for position in positions)
+
+
+__all__ = ["API_VERSION"]
+
+# What the documents that have no shapes yet are made of.
+kind_data = KIND
+object_data = OBJECT
+node_data = NODE
+source_data = SOURCE
+target_data = TARGET
+condition_data = CONDITION
+unseen_data = NOT_SEEN
+problem_data = PROBLEM
+plain_json = encode
+
+
+def objects_data(refs: Iterable[ObjectRef]) -> Json:
     """The names of objects."""
-    return [object_data(ref) for ref in refs]
+    return encode(tuple(refs))
 
 
-def origin_data(origin: Origin | None) -> dict[str, Json] | None:
+def origin_data(origin: Origin | None) -> Json:
     """Where an object was read; None if it was not read."""
-    return {"source": origin.source, "line": origin.line} if origin else None
+    return encode(origin)
 
 
-def paths_data(paths: Iterable[Path]) -> list[Json]:
+def paths_data(paths: Iterable[Path]) -> Json:
     """Paths with their numbers, from 1."""
-    return [{"number": number, "nodes": [node_data(node) for node in path]} for number, path in enumerate(paths, 1)]
+    return encode(numbered(paths))
 
 
-def numbers_data(positions: Iterable[int]) -> list[Json]:
+def numbers_data(positions: Iterable[int]) -> Json:
     """The numbers of paths at these positions."""
-    return [position + 1 for position in positions]
-
-
-def source_data(source: Source) -> dict[str, Json]:
-    """Who set a value."""
-    return {
-        "object": object_data(source.object),
-        "target": node_data(source.target),
-        "overrides": source.overrides,
-        "filter": source.filter,
-    }
-
-
-def target_data(attachment: Attachment) -> dict[str, Json]:
-    """A target reference and what it comes to."""
-    return {
-        "target": node_data(attachment.target) if attachment.target else None,
-        "declaredIn": attachment.declared.field,
-        "namedBy": object_data(attachment.declared.named_by) if attachment.declared.named_by else None,
-        "state": attachment.state,
-        "message": attachment.message,
-        "virtual": attachment.virtual,
-    }
-
-
-def condition_data(condition: ReportedCondition) -> dict[str, Json]:
-    """A condition in a status."""
-    return {
-        "about": condition.about,
-        "controller": condition.controller,
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-        "stale": condition.stale,
-    }
-
-
-def unseen_data(thing: Unseen) -> dict[str, Json]:
-    """Something that could not be seen."""
-    return {"what": thing.what, "reason": thing.reason, "remedy": thing.remedy, "origin": origin_data(thing.origin)}
-
-
-def event_data(event: ReportedEvent) -> dict[str, Json]:
-    """An Event about an object."""
-    return {
-        "type": event.type,
-        "reason": event.reason,
-        "from": event.source,
-        "message": event.message,
-        "count": event.count,
-        "last": event.last,
-    }
-
-
-def problem_data(diagnostic: Diagnostic) -> dict[str, Json]:
-    """What is wrong or uncertain, and where."""
-    return {
-        "rule": diagnostic.rule,
-        "severity": diagnostic.severity,
-        "message": diagnostic.message,
-        "reason": diagnostic.reason,
-        "subject": object_data(diagnostic.subject) if diagnostic.subject else None,
-        "field": diagnostic.field,
-        "origin": origin_data(diagnostic.origin),
-        "related": objects_data(diagnostic.related),
-    }
-
-
-def plain_json(value: Json) -> Json:
-    """A value from the input as JSON has it: JSON knows no infinity, which a number of 400 digits is read as."""
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {key: plain_json(child) for key, child in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain_json(child) for child in value]
-    return value
+    return encode(numbers(positions))

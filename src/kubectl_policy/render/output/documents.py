@@ -1,0 +1,128 @@
+"""Documents, as `-o json` and `-o yaml` print them: declared once for each type, with the schema that is published.
+
+A `Shape` says which fields a value has in a document, what each is called there, and what is to be known of it. What
+type a field is of, the value's own annotations say. `encode` makes plain mappings, lists and scalars of values,
+`kubectl_policy.render.schemas` makes JSON Schema of the same shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from enum import Enum
+from math import isfinite
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_policy.model import Json
+
+# A group of our own, which no API server serves and no domain name claims.
+API_VERSION: Final = "policy.kubectl/v1alpha1"
+
+Getter: TypeAlias = "str | Callable[[Any], object]"
+
+
+@value()
+class Field:
+    """A field of a document.
+
+    `get` is the attribute that it has the value of (`declared.field`; None: as the field is called, in snake case), or
+    a function of what the document is about. `type` is an annotation, needed where `get` has none or one that is too
+    wide. `shape` is that of the value, or of each in a list, where it is another than values of the type have
+    elsewhere. `limits` are further keywords of JSON Schema for the value, or for each in a list.
+    """
+
+    name: str
+    get: Getter | None = None
+    doc: str = field(default="", kw_only=True)
+    type: Any = field(default=None, kw_only=True)
+    shape: Shape | None = field(default=None, kw_only=True)
+    limits: Mapping[str, Json] = field(default_factory=dict[str, "Json"], kw_only=True)
+
+    @property
+    def attribute(self) -> str:
+        """The dotted attribute that the field has the value of; empty if a function gets it."""
+        if self.get is None:
+            return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in self.name)
+        return self.get if isinstance(self.get, str) else ""
+
+    @property
+    def getter(self) -> Callable[[Any], object]:
+        """The function that gets the value."""
+        return self.get if callable(self.get) else attrgetter(self.attribute)
+
+
+class Shape:
+    """The fields that values of a type have in a document, in their order; called with one, it makes that document.
+
+    `name` is what the schema calls it.
+    """
+
+    def __init__(self, of: type, name: str, *fields: Field, doc: str = "") -> None:
+        """See the class."""
+        self.of, self.name, self.fields, self.doc = of, name, fields, doc
+        self._getters = tuple((one.name, one.getter, one.shape) for one in fields)
+
+    def __call__(self, about: object) -> dict[str, Json]:
+        """The document about a value."""
+        return {name: encode(get(about), shape) for name, get, shape in self._getters}
+
+
+_SHAPES: Final[dict[type, Shape]] = {}
+
+
+def shape(of: type, name: str, *fields: Field, doc: str = "") -> Shape:
+    """The shape of all values of a type, wherever they occur."""
+    _SHAPES[of] = Shape(of, name, *fields, doc=doc)
+    return _SHAPES[of]
+
+
+def shape_of(kind: type) -> Shape | None:
+    """The shape of a type's values; None if it has none of its own."""
+    return _SHAPES.get(kind)
+
+
+def document(of: type, kind: str, *fields: Field, doc: str) -> Shape:
+    """The shape of an answer: a document with a version and a kind."""
+    head = (
+        Field("apiVersion", lambda _: API_VERSION, type=Any, limits={"const": API_VERSION}),
+        Field("kind", lambda _: kind, type=Any, limits={"const": kind}),
+    )
+    return Shape(of, kind, *head, *fields, doc=doc)
+
+
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
+
+
+def encode(found: object, as_shape: Shape | None = None) -> Json:
+    """A value as JSON has it: by its shape, or by that of what it holds; a value from the input as it is.
+
+    JSON knows no infinity, which a number of 400 digits is read as: it becomes text. Raises `TypeError` for a value
+    that has no shape.
+    """
+    kind = type(found)
+    if kind in _PLAIN:
+        return found  # type: ignore[return-value]  # it is one of these
+    own = as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
+    if own:
+        return own(found)
+    if isinstance(found, Mapping):
+        return {key: encode(child) for key, child in found.items()}
+    if isinstance(found, Iterable) and not isinstance(found, str):
+        return [encode(child, as_shape) for child in found]
+    return _scalar(found)
+
+
+def _scalar(found: object) -> Json:
+    if isinstance(found, Enum):
+        return encode(found.value)
+    if isinstance(found, float):
+        return found if isfinite(found) else str(found)
+    if isinstance(found, str | int):
+        return found
+    raise TypeError(f"{type(found).__name__} has no shape in documents")

@@ -1,0 +1,134 @@
+"""The published JSON Schema of documents, made of the same shapes as these."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from functools import cached_property
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from kubectl_policy import model
+from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from kubectl_policy.model import Json
+
+_SCALARS: Final[Mapping[Any, str]] = {str: "string", int: "integer", bool: "boolean", float: "number", NoneType: "null"}
+
+
+def schema_of(documents: Iterable[Shape], title: str, description: str) -> dict[str, Json]:
+    """The JSON Schema of documents of any of some shapes."""
+    definitions = _Definitions()
+    any_of: list[Json] = [definitions.reference(shape) for shape in documents]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{title}, {API_VERSION}",
+        "description": description,
+        "oneOf": any_of,
+        "$defs": definitions.made,
+    }
+
+
+class _Definitions:
+    """The definitions that a schema needs, each made when it is first referred to."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Json] = {}
+        self._shapes: dict[str, Shape] = {}
+
+    def reference(self, shape: Shape) -> dict[str, Json]:
+        if self._shapes.setdefault(shape.name, shape) is not shape:
+            raise ValueError(f"two shapes are called {shape.name}")
+        if shape.name not in self.made:
+            self.made[shape.name] = None  # What refers to itself finds it.
+            self.made[shape.name] = self._object(shape)
+        return {"$ref": f"#/$defs/{shape.name}"}
+
+    def _object(self, shape: Shape) -> dict[str, Json]:
+        properties: dict[str, Json] = {field.name: self._property(field, shape.of) for field in shape.fields}
+        return {
+            **({"description": shape.doc} if shape.doc else {}),
+            "type": "object",
+            "additionalProperties": False,
+            "required": list(properties),
+            "properties": properties,
+        }
+
+    def _property(self, field: Field, owner: type) -> dict[str, Json]:
+        annotation = field.type
+        if annotation is None:
+            annotation = _attribute(owner, field.attribute) if field.attribute else _returned(field.getter)
+        return {**({"description": field.doc} if field.doc else {}), **self._type(annotation, field)}
+
+    def _type(self, annotation: Any, field: Field) -> dict[str, Json]:  # noqa: ANN401 (annotations have many types)
+        """The schema of values of a type; the limits of the field are those of what is innermost in it."""
+        if annotation is Any:
+            return dict(field.limits)
+        if annotation in _SCALARS:
+            return {"type": _SCALARS[annotation], **field.limits}
+        origin = get_origin(annotation)
+        if origin is Literal:
+            return {"enum": list(get_args(annotation))}
+        if origin in {Union, UnionType}:
+            return self._either(get_args(annotation), field)
+        return self._class(origin or annotation, get_args(annotation), field)
+
+    def _class(self, kind: type, arguments: tuple[Any, ...], field: Field) -> dict[str, Json]:
+        own = field.shape if field.shape and issubclass(kind, field.shape.of) else shape_of(kind)
+        if own:
+            return self.reference(own)
+        if issubclass(kind, Enum):
+            return {"enum": [member.value for member in kind]}
+        if issubclass(kind, Mapping):
+            return {"type": "object"}
+        if issubclass(kind, Iterable):
+            return {"type": "array", "items": self._type(arguments[0], field)}
+        raise TypeError(f"{field.name}: nothing is known of values of {kind.__name__}")
+
+    def _either(self, options: tuple[Any, ...], field: Field) -> dict[str, Json]:
+        if all(option in _SCALARS for option in options):
+            return {"type": [_SCALARS[option] for option in options], **field.limits}
+        named = [option for option in options if get_origin(option) is Literal or option is NoneType]
+        if len(named) == len(options):
+            return {"enum": [value for option in options for value in get_args(option) or (None,)]}
+        choices: list[Json] = [self._type(option, field) for option in options]
+        return {"anyOf": choices}
+
+
+def _attribute(owner: Any, path: str) -> Any:  # noqa: ANN401 (annotations have many types)
+    """The annotation of an attribute, also of a property, or of an attribute of what that is."""
+    for name in path.split("."):
+        if get_origin(owner) in {Union, UnionType}:
+            (owner,) = (option for option in get_args(owner) if option is not NoneType)
+        static = inspect.getattr_static(owner, name, None)
+        if isinstance(static, property):
+            owner = _returned(static.fget)
+        elif isinstance(static, cached_property):
+            owner = _returned(static.func)
+        else:
+            home = next(base for base in owner.__mro__ if name in vars(base).get("__annotations__", {}))
+            owner = _hints(home)[name]
+    return owner
+
+
+def _returned(function: Any) -> Any:  # noqa: ANN401 (annotations have many types)
+    return _hints(function)["return"]
+
+
+def _hints(annotated: Any) -> dict[str, Any]:  # noqa: ANN401 (a class or a function)
+    return get_type_hints(annotated, _names_in(sys.modules[annotated.__module__]))
+
+
+def _names_in(module: ModuleType) -> dict[str, Any]:
+    """The names of a module, with those that it imports for type checkers alone, and those that aliases consist of."""
+    names = {**vars(model), **vars(module)}
+    for statement in ast.parse(inspect.getsource(module)).body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            exec(compile(ast.Module(statement.body, []), module.__name__, "exec"), names)  # noqa: S102 (our own imports)
+    return names | {"Json": Any}
