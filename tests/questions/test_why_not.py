@@ -13,9 +13,8 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.questions.shared.effects import affecting, paths_through
-from kubectl_policy.questions.why_not.effect_on import effect_on
+from kubectl_policy.questions.why_not.case import RULES, Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
-from kubectl_policy.questions.why_not.reasons import RULES
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
@@ -205,8 +204,8 @@ def test_without_any_outcome_there_is_a_reason_all_the_same() -> None:
     analysis = usual(defaults("p", ON_ROUTE, a=1))
     policy = analysis.index.get(POLICY)
     assert policy
-    effect = effect_on(analysis, POLICY, ROUTE)._replace(in_force=())
-    assert [reason.rule for reason in reasons_of(analysis, policy, ROUTE, effect)] == ["not-counted"]
+    effect = replace(effect_on(analysis, POLICY, ROUTE), in_force=())
+    assert [reason.rule for reason in reasons_of(Case(analysis, policy, ROUTE, effect))] == ["not-counted"]
 
 
 def test_reasons_name_the_object_and_its_origin() -> None:

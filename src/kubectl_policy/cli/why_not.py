@@ -71,7 +71,7 @@ def _with_lines(answer: "WhyNot") -> "WhyNot":
     from dataclasses import replace  # noqa: PLC0415 (see Call.read)
 
     reasons = tuple(
-        reason._replace(origin=_at_field(reason.origin, reason.field)) if place < _MOST_LOCATED else reason
+        replace(reason, origin=_at_field(reason.origin, reason.field)) if place < _MOST_LOCATED else reason
         for place, reason in enumerate(answer.reasons)
     )
     edited = _at_field(answer.edit_origin, answer.edit.field) if answer.edit else None

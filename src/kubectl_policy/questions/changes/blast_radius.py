@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_policy.comparison import what_if
@@ -11,6 +10,7 @@ from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.refs import ObjectRef
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
 from kubectl_policy.resolution import fates_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", "GroupKind", str)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ObjectCounts:
     """Numbers of objects, the greatest first, then by name.
 
@@ -68,7 +68,7 @@ def owner(index: Index, ref: ObjectRef, key: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class SupersededOn:
     """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
 
@@ -76,7 +76,7 @@ class SupersededOn:
     by: tuple[ObjectRef, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class DetachedRoute:
     """A route below the policy's targets on which it has no effect whatever it says, and why: no request gets there."""
 
@@ -85,7 +85,7 @@ class DetachedRoute:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PolicyReach:
     """What a policy reaches below its targets.
 
@@ -100,7 +100,7 @@ class PolicyReach:
     detached: tuple[DetachedRoute, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class BlastRadius:
     """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import CRD
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.effects import EffectChange, effect_changes
 from kubectl_policy.questions.changes.relations import (
     AttachmentChange,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ProblemChanges:
     """Problems that only the later state has, that only the earlier one has, and that both have.
 
@@ -49,7 +49,7 @@ class ProblemChanges:
     unchanged: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class StateDiff:
     """What differs between two states: the objects, and what follows from that.
 

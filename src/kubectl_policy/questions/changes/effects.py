@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model.fields import same_json
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.effects import affected_on, from_the_root, paths_through
 from kubectl_policy.topology import on_path
@@ -33,7 +34,7 @@ _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
 SCOPED: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class EffectiveValue:
     """An effective value and who set it; `removed` if that removes the field."""
 
@@ -48,7 +49,7 @@ class EffectiveValue:
         return same and same_json(self.value, other.value)
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class FieldChange:
     """A field of which the value, or who sets it, differs; None where nothing sets it.
 
@@ -78,7 +79,7 @@ class FieldChange:
         return self.security and self.sort in {"lost", "changed"}
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class ChangedObject:
     """An object for which something differs, with the positions of the paths of the change that it does so on.
 
@@ -92,7 +93,7 @@ class ChangedObject:
     affected_paths: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@value(kw_only=True)
 class EffectChange:
     """What differs of one kind, in the same way on all of `paths`.
 
@@ -147,7 +148,7 @@ def _worst_first(change: EffectChange) -> tuple[object, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class _Difference:
     """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way.
 
@@ -160,7 +161,7 @@ class _Difference:
     to_nothing: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class _Group:
     """The pairs of outcomes that differ in the same way, each with the nodes on its path that this concerns."""
 
@@ -294,7 +295,7 @@ def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class _Named:
     name: str
     security: bool

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding, BindingState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class AttachmentChange:
     """What a policy's reference to a target comes to in each state; None where there is no such reference.
 
@@ -34,7 +34,7 @@ class AttachmentChange:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ParentChange:
     """What becomes of a route at a parent or listener in each state; None where it does not name it there."""
 
@@ -45,7 +45,7 @@ class ParentChange:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class EnforcementChange:
     """What has become of a policy in each state; None where there is no such policy. `by` beat it in the later one."""
 

@@ -1,37 +1,26 @@
-"""An edit of one object, and what it changes; the original is never touched."""
+"""An edit of one object, and what it changes; the original stays as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
-from kubectl_policy.model.snapshot import Resource
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.why_not.effect_on import EffectOn
-    from kubectl_policy.questions.why_not.reasons import Reason
-    from kubectl_policy.topology import Path
+    from kubectl_policy.model import Json, ObjectRef, Resource
+
+Action: TypeAlias = Literal["change", "create", "delete"]
 
 
-class Gone(Enum):
-    """What a field is to be if it is to be left out."""
-
-    GONE = "gone"
-
-
-GONE: Final = Gone.GONE
-
-
-class FieldEdit(NamedTuple):
-    """One place at which two objects differ, and what stands there: nothing, or one value.
+@value()
+class FieldEdit:
+    """One place at which an object is edited, and what stood and stands there: nothing, or one value.
 
     An item that is taken out of a list has the place that it had, an item that is put in the place that it gets.
     """
@@ -41,67 +30,8 @@ class FieldEdit(NamedTuple):
     added: tuple[Json, ...]
 
 
-def altered(resource: Resource, *alterations: tuple[FieldPath, Json | Gone]) -> Resource | None:
-    """A copy of an object with other values at some fields; None if what is on the way there has another shape."""
-    raw: Json = resource.raw
-    try:
-        for path, value in alterations:
-            raw = path.remove(raw) if isinstance(value, Gone) else path.put(raw, value)
-    except LookupError:
-        return None
-    return Resource(resource.ref, resource.origin, cast("Mapping[str, Json]", raw), resource.created)
-
-
-def changes(before: Json, after: Json, path: FieldPath = WHOLE) -> Iterator[FieldEdit]:
-    """Where an object and its edited copy differ, in the order of the fields; what both share is not looked at."""
-    if before is after:
-        return
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for key in dict.fromkeys((*before, *after)):
-            here = path / key
-            if key in before and key in after:
-                yield from changes(before[key], after[key], here)
-            else:
-                yield FieldEdit(here, _one(before, key), _one(after, key))
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _item_changes(before, after, path)
-    elif before != after or type(before) is not type(after):
-        yield FieldEdit(path, (before,), (after,))
-
-
-def _one(holder: Mapping[str, Json], key: str) -> tuple[Json, ...]:
-    return (holder[key],) if key in holder else ()
-
-
-def _item_changes(before: list[Json], after: list[Json], path: FieldPath) -> Iterator[FieldEdit]:
-    shorter = min(len(before), len(after))
-    if len(before) == len(after):
-        for place in range(shorter):
-            yield from changes(before[place], after[place], path / place)
-        return
-    first = next((place for place in range(shorter) if before[place] is not after[place]), shorter)
-    last = next(
-        (place for place in range(shorter - first) if before[-1 - place] is not after[-1 - place]), shorter - first
-    )
-    for place in range(first, len(before) - last):
-        yield FieldEdit(path / place, (before[place],), ())
-    for place in range(first, len(after) - last):
-        yield FieldEdit(path / place, (), (after[place],))
-
-
-def lines(value: Json) -> int:
-    """How many lines a value takes when it is written out, one for each field and each plain item."""
-    if not value or not isinstance(value, list | Mapping):
-        return 1
-    if isinstance(value, Mapping):
-        return sum(lines(child) + bool(child and isinstance(child, list | Mapping)) for child in value.values())
-    return sum(map(lines, value))
-
-
-Action: TypeAlias = Literal["change", "create", "delete"]
-
-
-class Edit(NamedTuple):
+@value()
+class Edit:
     """An edit of one object: `before` is None if it is created, `after` if it is deleted."""
 
     before: Resource | None
@@ -121,10 +51,10 @@ class Edit(NamedTuple):
             return "create"
         return "change" if self.after else "delete"
 
-    @property
+    @cached_property
     def changes(self) -> tuple[FieldEdit, ...]:
         """What differs, of an object that is changed."""
-        return tuple(changes(self.before.raw, self.after.raw)) if self.before and self.after else ()
+        return tuple(_field_edits(self.before.raw, self.after.raw, WHOLE)) if self.before and self.after else ()
 
     @property
     def field(self) -> str:
@@ -137,49 +67,63 @@ class Edit(NamedTuple):
         """How many lines it takes to write the edit down; a line that is replaced counts once."""
         if self.after is None:
             return 1
-        return (
-            sum(max(len(one.removed), len(one.added)) for one in self.changes) if self.before else lines(self.after.raw)
-        )
+        if self.before is None:
+            return _lines(self.after.raw)
+        return sum(max(len(change.removed), len(change.added)) for change in self.changes)
 
 
-class Case:
-    """What edits are looked for: a policy that has no effect on a node, and why."""
-
-    def __init__(
-        self, analysis: Analysis, policy: Resource, target: NodeRef, effect: EffectOn, reasons: tuple[Reason, ...]
-    ) -> None:
-        """Remember what is known."""
-        self.analysis = analysis
-        self.policy = policy
-        self.target = target
-        self.effect = effect
-        self.reasons = reasons
-
-    @cached_property
-    def profile(self) -> PolicyKindProfile:
-        """What is known of the policy's kind."""
-        return self.analysis.registry.known(self.policy.ref.group_kind)
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The paths through the node."""
-        return self.effect.paths
-
-    def read(self, ref: ObjectRef) -> Iterator[Resource]:
-        """An object, if it was read."""
-        found = self.analysis.index.get(ref)
-        yield from [found] if found else []
-
-    def schema_at(self, kind: GroupKind, path: FieldPath) -> Json:
-        """What the definition of a kind says of a field; nothing if the definition was not read."""
-        below = (step for key in path.steps for step in ("properties", key))
-        return FieldPath(tuple(below)).get(self.analysis.index.defaults.schema_of(kind))
-
-    def change(self, after: Resource | None) -> Iterator[Edit]:
-        """The edit that makes an object what it is to be, if it exists and that differs from what it is."""
-        before = self.analysis.index.get(after.ref) if after else None
-        if after and before and next(changes(before.raw, after.raw), None):
-            yield Edit(before, after)
+def edited(resource: Resource, *values: tuple[FieldPath, Json], without: Iterable[FieldPath] = ()) -> Iterator[Edit]:
+    """The edit that takes fields from an object, then gives others values; none if it could not, or changes nothing."""
+    raw: Json = resource.raw
+    try:
+        for path in without:
+            raw = path.remove(raw)
+        for path, value in values:
+            raw = path.put(raw, value)
+    except LookupError:
+        return
+    edit = Edit(resource, replace(resource, raw=cast("Mapping[str, Json]", raw)))
+    if edit.changes:
+        yield edit
 
 
-Generator: TypeAlias = "Callable[[Case, Reason], Iterator[Edit]]"
+def _field_edits(before: Json, after: Json, path: FieldPath) -> Iterator[FieldEdit]:
+    """Where an object and its edited copy differ, in the order of the fields; what both share is not looked at."""
+    if before is after:
+        return
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in dict.fromkeys((*before, *after)):
+            if key in before and key in after:
+                yield from _field_edits(before[key], after[key], path / key)
+            else:
+                removed = (before[key],) if key in before else ()
+                added = (after[key],) if key in after else ()
+                yield FieldEdit(path / key, removed, added)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _item_edits(before, after, path)
+    elif before != after or type(before) is not type(after):
+        yield FieldEdit(path, (before,), (after,))
+
+
+def _item_edits(before: list[Json], after: list[Json], path: FieldPath) -> Iterator[FieldEdit]:
+    if len(before) == len(after):
+        for place, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _field_edits(old, new, path / place)
+        return
+    shorter = min(len(before), len(after))
+    first = next((place for place in range(shorter) if before[place] is not after[place]), shorter)
+    most = shorter - first
+    last = next((place for place in range(most) if before[-1 - place] is not after[-1 - place]), most)
+    for place in range(first, len(before) - last):
+        yield FieldEdit(path / place, (before[place],), ())
+    for place in range(first, len(after) - last):
+        yield FieldEdit(path / place, (), (after[place],))
+
+
+def _lines(value: Json) -> int:
+    """How many lines a value takes when it is written out, one for each field and each plain item."""
+    if not value or not isinstance(value, list | Mapping):
+        return 1
+    if isinstance(value, Mapping):
+        return sum(_lines(child) + bool(child and isinstance(child, list | Mapping)) for child in value.values())
+    return sum(map(_lines, value))

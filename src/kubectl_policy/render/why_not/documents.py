@@ -18,8 +18,8 @@ from kubectl_policy.render.why_not.tree import why_not_headline
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
+    from kubectl_policy.questions.why_not.case import Reason
     from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
-    from kubectl_policy.questions.why_not.reasons import Reason
     from kubectl_policy.questions.why_not.why_not import WhyNot
 
 

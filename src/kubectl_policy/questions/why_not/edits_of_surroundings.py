@@ -1,0 +1,268 @@
+"""Edits of what lets a policy have an effect: labels, ReferenceGrants, filters and parents of routes, listeners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+from kubectl_policy.model.fields import (
+    FieldPath,
+    every_mapping,
+    labels_of,
+    mapping_at,
+    mappings_at,
+    strings_at,
+    text_at,
+)
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.snapshot import Resource
+from kubectl_policy.questions.why_not.edit import Edit, edited
+from kubectl_policy.topology.gateway.namespaces import NAME_LABEL
+from kubectl_policy.topology.grants import REFERENCE_GRANT
+from kubectl_policy.topology.hierarchy import WITH_LISTENERS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.why_not.case import Case, Reason
+
+_LONGEST_NAME: Final = 253
+_MOST_LISTENERS: Final = 4
+_MOST_GATEWAYS: Final = 4
+_LABELS: Final = FieldPath(("metadata", "labels"))
+_PARENTS: Final = FieldPath(("spec", "parentRefs"))
+_HOSTNAMES: Final = FieldPath(("spec", "hostnames"))
+
+
+def label_it(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The node's object gets the labels that a selector of the policy asks for."""
+    declared = (attachment.declared for attachment in case.attachments)
+    selector = next((each.selector for each in declared if each.field == reason.field), None)
+    for resource in case.read(case.target.object):
+        yield from _relabelled(resource, selector or {})
+
+
+def _relabelled(resource: Resource, selector: Mapping[str, Json]) -> Iterator[Edit]:
+    """An object with the labels that a selector asks for, and without those that it does not want."""
+    labels = labels_of(resource.raw)
+    wanted: dict[str, str] = {
+        key: value for key, value in mapping_at(selector, "matchLabels").items() if isinstance(value, str)
+    }
+    unwanted: list[str] = []
+    for requirement in mappings_at(selector, "matchExpressions"):
+        key, values = text_at(requirement, "key"), strings_at(requirement, "values")
+        match text_at(requirement, "operator"):
+            case "In" if values and labels.get(key) not in values:
+                wanted[key] = values[0]
+            case "Exists" if key not in labels:
+                wanted[key] = "true"
+            case "NotIn" | "DoesNotExist" if key in labels:
+                unwanted.append(key)
+            case _:
+                pass
+    put = [(_LABELS / key, value) for key, value in wanted.items() if labels.get(key) != value]
+    without = [_LABELS / key for key in unwanted]
+    for edit in edited(resource, *put, without=without):
+        if edit.after and selects(selector, labels_of(edit.after.raw)):
+            yield edit
+
+
+def grant_target(case: Case, reason: Reason) -> Iterator[Edit]:
+    """A ReferenceGrant lets the policy name its target in another namespace."""
+    yield from (_granted(case, case.policy.ref, node.object) for node in reason.related)
+
+
+def grant_need(case: Case, _: Reason) -> Iterator[Edit]:
+    """A ReferenceGrant lets the policy name what it needs in another namespace."""
+    for need in case.profile.needs:
+        for holder in every_mapping(case.policy.raw, need.field):
+            kind = GroupKind(need.group, text_at(holder, "kind") or need.kinds[0])
+            namespace = text_at(holder, "namespace")
+            if namespace not in {"", case.policy.ref.namespace}:
+                yield _granted(case, case.policy.ref, ObjectRef(kind, namespace, text_at(holder, "name")))
+
+
+def grant_backend(case: Case, reason: Reason) -> Iterator[Edit]:
+    """A ReferenceGrant lets the route name the backend in another namespace."""
+    yield _granted(case, reason.related[0].object, reason.related[1].object)
+
+
+def _granted(case: Case, source: ObjectRef, target: ObjectRef) -> Edit:
+    """A new ReferenceGrant that lets objects of a kind and namespace refer to one object."""
+    index = case.analysis.index
+    grants = index.of_kind(REFERENCE_GRANT)
+    version = text_at(grants[0].raw, "apiVersion") if grants else f"{REFERENCE_GRANT.group}/v1beta1"
+    stem = f"{target.name}-for-{source.namespace}"[: _LONGEST_NAME - 4]
+    names = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(grants) + 2))
+    refs = (ObjectRef(REFERENCE_GRANT, target.namespace, name) for name in names)
+    ref = next(ref for ref in refs if index.get(ref) is None)
+    raw: dict[str, Json] = {
+        "apiVersion": version,
+        "kind": REFERENCE_GRANT.kind,
+        "metadata": {"name": ref.name, "namespace": ref.namespace},
+        "spec": {
+            "from": [{**_kind(source.group_kind), "namespace": source.namespace}],
+            "to": [{**_kind(target.group_kind), "name": target.name}],
+        },
+    }
+    return Edit(None, Resource(ref, Origin(""), raw))
+
+
+def _kind(kind: GroupKind) -> dict[str, Json]:
+    return {"group": kind.group, "kind": kind.kind}
+
+
+def name_in_filter(case: Case, _: Reason) -> Iterator[Edit]:
+    """A rule on the paths through the node names the policy in a filter."""
+    ref = case.policy.ref
+    reference: Json = {"type": "ExtensionRef", "extensionRef": {**_kind(ref.group_kind), "name": ref.name}}
+    for node in dict.fromkeys(node for path in case.effect.paths for node in path if node.section):
+        if node.object.group_kind in case.profile.filter_routes and node.object.namespace == ref.namespace:
+            rule = case.analysis.topology.sections(node.object).index(node.section)
+            for route in case.read(node.object):
+                yield from _appended(route, FieldPath(("spec", "rules", rule, "filters")), reference)
+
+
+def _appended(resource: Resource, path: FieldPath, item: Json) -> Iterator[Edit]:
+    """An object with one more item in a list."""
+    items = path.get(resource.raw)
+    return edited(resource, (path / (len(items) if isinstance(items, list) else 0), item))
+
+
+def name_parent(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The route names a parent: what the policy is attached to, or a Gateway."""
+    wanted = [
+        node
+        for node in reason.related[1:]
+        if node.object.group_kind in WITH_LISTENERS and case.analysis.index.get(node.object)
+    ]
+    for route in case.read(reason.related[0].object):
+        for node in wanted or _gateways(case):
+            yield from _appended(route, _PARENTS, _parent_ref(node, route.ref.namespace))
+
+
+def fix_parent(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The reference to the parent names another Gateway."""
+    path = FieldPath.parse(reason.field).parent
+    for owner in case.read(reason.object):
+        for node in _gateways(case):
+            name, namespace = (path / "name", node.object.name), (path / "namespace", node.object.namespace)
+            if node.object.namespace == owner.ref.namespace:
+                yield from edited(owner, name, without=[path / "namespace"])
+            else:
+                yield from edited(owner, name, namespace)
+
+
+def _gateways(case: Case) -> list[NodeRef]:
+    return [NodeRef(gateway.ref) for gateway in case.analysis.index.of_kind(GATEWAY)[:_MOST_GATEWAYS]]
+
+
+def _parent_ref(node: NodeRef, home: str) -> Json:
+    """A parentRef without what its type says by default."""
+    obj = node.object
+    kind = {} if obj.group_kind == GATEWAY else _kind(obj.group_kind)
+    namespace = {} if obj.namespace == home else {"namespace": obj.namespace}
+    section = {"sectionName": node.section} if node.section else {}
+    return {**kind, "name": obj.name, **namespace, **section}
+
+
+def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The parentRef names another listener, or port, or none."""
+    steps = FieldPath.parse(reason.field).steps
+    parent = FieldPath(steps[:3])
+    listeners = case.analysis.topology.relations.listeners(reason.related[-1].object)[:_MOST_LISTENERS]
+    for route in case.read(reason.related[0].object):
+        has = {field: (parent / field).get(route.raw) is not None for field in ("sectionName", "port")}
+        if has["sectionName"]:
+            for listener in listeners:
+                yield from edited(route, (parent / "sectionName", listener.node.section))
+        if has["port"]:
+            for listener in listeners:
+                yield from edited(route, (parent / "port", listener.port))
+        for field in (field for field in has if has[field]):
+            yield from edited(route, without=[parent / field])
+
+
+def admit_listener_set(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The Gateway lets in ListenerSets of that namespace, or of all."""
+    path = FieldPath(("spec", "allowedListeners", "namespaces"))
+    for gateway in case.read(reason.object):
+        yield from _opened(gateway, path, reason.related[-1].object.namespace)
+
+
+def open_namespaces(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The listener takes routes of that namespace, or of all; or the Namespace gets the labels that it selects."""
+    guest, path = reason.related[0].object.namespace, FieldPath.parse(reason.field)
+    for owner in case.read(reason.object):
+        namespaces = path.get(owner.raw)
+        if text_at(namespaces, "from") == "Selector":
+            for namespace in case.read(ObjectRef(NAMESPACE, "", guest)):
+                yield from _relabelled(namespace, mapping_at(namespaces, "selector"))
+        yield from _opened(owner, path, guest)
+
+
+def _opened(owner: Resource, path: FieldPath, guest: str) -> Iterator[Edit]:
+    """An object that lets in what is in one namespace, or in all of them."""
+    by_name: Json = {"from": "Selector", "selector": {"matchLabels": {NAME_LABEL: guest}}}
+    same: Json = {"from": "Same"} if guest == owner.ref.namespace else by_name
+    for value in (same, {"from": "All"}):
+        yield from edited(owner, (path, value))
+
+
+def allow_kind(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The listener takes routes of the kind."""
+    for owner in case.read(reason.object):
+        yield from _appended(owner, FieldPath.parse(reason.field), _kind(reason.related[0].object.group_kind))
+
+
+def add_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The route has a hostname that the listener has, under its own first name where that is a wildcard."""
+    yield from _with_hostname_of(case, reason.related[-1], reason.related[0].object)
+
+
+def narrow_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The route has a hostname inside that of a listener on its paths."""
+    nodes = (node for path in case.effect.paths for node in path if node.object.group_kind in WITH_LISTENERS)
+    for node in dict.fromkeys(nodes):
+        yield from _with_hostname_of(case, node, reason.object)
+
+
+def _with_hostname_of(case: Case, node: NodeRef, ref: ObjectRef) -> Iterator[Edit]:
+    listeners = case.analysis.topology.relations.listeners(node.object)
+    hostnames = [listener.hostname for listener in listeners if listener.node == node]
+    for route in case.read(ref):
+        own = strings_at(route.raw, "spec.hostnames")
+        for hostname in filter(None, hostnames):
+            if hostname.startswith("*.") and own:
+                yield from _appended(route, _HOSTNAMES, f"{own[0].split('.')[0]}{hostname[1:]}")
+            yield from _appended(route, _HOSTNAMES, hostname)
+
+
+def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The Gateway is of a class that one of the kind's controllers has."""
+    index = case.analysis.index
+    named = [reason.object, *(node.object for node in reason.related)]
+    parents = [parent.object for obj in named for parent in parent_refs(index, obj, index.raw(obj))]
+    gateways = dict.fromkeys(obj for obj in (*named, *parents) if obj.group_kind == GATEWAY)
+    classes = [
+        found.ref.name
+        for found in index.of_kind(GATEWAY_CLASS)
+        if text_at(found.raw, "spec.controllerName") in case.profile.controllers
+    ]
+    for gateway in case.read(*gateways):
+        for name in classes[:_MOST_GATEWAYS]:
+            yield from edited(gateway, (FieldPath(("spec", "gatewayClassName")), name))
+
+
+def enable_kind(case: Case, _: Reason) -> Iterator[Edit]:
+    """The parameters of Gateways have the field that lets the kind be used, where it is one that is true or false."""
+    enabling = case.profile.enabled_by
+    if enabling:
+        path = FieldPath.parse(f"spec.{enabling.field}")
+        is_boolean = text_at(case.schema_at(enabling.group_kind, path), "type") == "boolean"
+        for found in case.analysis.index.of_kind(enabling.group_kind):
+            if is_boolean or path.get(found.raw) is False:
+                yield from edited(found, (path, True))
