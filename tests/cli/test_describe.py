@@ -109,10 +109,22 @@ def test_a_policy_can_be_described(command: Command, manifests: Path) -> None:
 
 
 def test_manifests_can_come_from_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For pipes; the namespace of manifests without one is that of `-n`."""
-    text = MANIFESTS.replace(", namespace: app", "")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    """For pipes."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MANIFESTS.encode())))
     assert command("describe", "httproute/r", "-n", "app", "--offline", "-").out.startswith(HEADLINE)
+
+
+def test_where_manifests_are_that_name_no_namespace(command: Command, manifests: Path) -> None:
+    """In `default` or where `--default-namespace` says; not in the namespace that is looked in."""
+    (manifests / "all.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), "utf-8")
+    words = ("describe", "httproute/r", "--offline", manifests)
+    assert command(*words).out.startswith(HEADLINE.replace("app/", "default/"))
+    assert command(*words, "-n", "app", "--default-namespace", "app").out.startswith(HEADLINE)
+    assert command(*words, "-n", "app") == (
+        3,
+        "",
+        'error: httproute "r" not found in namespace app\nhint: it exists in namespace default: add -n default\n',
+    )
 
 
 def test_every_format_can_be_asked_for() -> None:

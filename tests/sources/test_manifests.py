@@ -12,6 +12,7 @@ import pytest
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
+from kubectl_policy.model.fields import labels_of
 from kubectl_policy.sources import load_manifests, manifests
 from kubectl_policy.sources.files import Found
 
@@ -33,6 +34,26 @@ def _names(snapshot: Snapshot) -> list[str]:
 
 def _rules(snapshot: Snapshot) -> list[tuple[str, str, int]]:
     return [(found.rule, found.severity, found.origin.line if found.origin else 0) for found in snapshot.diagnostics]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_key_that_is_given_twice(*, listed: bool, as_json: bool) -> None:
+    """Is said with both lines, as kubectl refuses it; the last one counts."""
+    text = '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",\n"labels": {"x": "1",\n\n"x": "2"}}}'
+    if listed:
+        text = f'{{"apiVersion": "v1", "kind": "List", "items": [{text}]}}'
+    snapshot = _load(text if as_json else f"# YAML\n{text}")
+    (found,) = snapshot.diagnostics
+    line = 4 if as_json else 5
+    assert (found.rule, found.severity, found.origin) == ("repeated-key", "error", Origin("<stdin>", line))
+    field = "items[0].metadata.labels.x" if listed else "metadata.labels.x"
+    assert found.message == (
+        f"{field} is given twice: it is on line {line - 2} as well, and kubectl refuses that: remove one of the two; "
+        "here, the last one counts"
+    )
+    assert labels_of(snapshot.resources[0].raw) == {"x": "2"}
+    assert snapshot.gaps == ()
 
 
 @pytest.mark.parametrize("text", ["", "a: 1", "- 1", "text", "---\n---", "{}", "[]"])

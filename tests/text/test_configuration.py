@@ -28,7 +28,7 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 
         ("a: b: c\n", 1, "not valid YAML: mapping values are not allowed"),
         ("a:\n\t- b\n", 2, "(YAML is indented with spaces, not with tabs)"),
         ("a: 1\n---\nb: 2\n", 3, "a second document: one file holds one"),
-        ("a: 1\nb:\n  c: 1\n  d:\n  c: 2\n", 5, "c is given twice: it is on line 3 as well"),
+        ("a: 1\nb:\n  c: 1\n  d:\n  c: 2\n", 5, ": b.c is given twice: it is on line 3 as well"),
         ('{"a": 1,\n"a": 2}', 2, "a is given twice: it is on line 1 as well"),
         ("a: 1\n1: 2\n", 2, "the name of a field must be text: put it in quotes"),
         ("true: 2\n", 1, "the name of a field must be text: put it in quotes"),

@@ -124,7 +124,7 @@ def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
     from kubectl_policy.sources import load_state  # noqa: PLC0415 (see Call.read)
 
     told = known(call.profiles, call.setting)
-    before, after = (load_state(state, namespace=call.namespace, complete=call.complete) for state in states)
+    before, after = (load_state(state, namespace=call.default_namespace, complete=call.complete) for state in states)
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
 
 
@@ -141,7 +141,7 @@ def _what_if(
     from kubectl_policy.model.states import in_scope  # noqa: PLC0415 (see Call.read)
     from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see Call.read)
 
-    read_in = load_manifests(filename, namespace=call.namespace) if filename else None
+    read_in = load_manifests(filename, namespace=call.default_namespace) if filename else None
     policies = retargetings(analysis, retarget or (), call.namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
     deleted = deletions(analysis.index, delete or (), call.namespace)

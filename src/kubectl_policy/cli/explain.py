@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
 
-@command(EXPLANATION, without={"namespace", "complete"})
+@command(EXPLANATION, without={"namespace", "default_namespace", "complete"})
 def explain(
     call: Call,
     kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,

@@ -40,12 +40,12 @@ class Call:
             metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
         ),
     ] = None
-    namespace: Annotated[
-        str,
-        typer.Option(
-            "--namespace", "-n", metavar="NAME", help="Namespace to look in, and of manifests that name none."
-        ),
-    ] = "default"
+    namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Namespace to look in.")] = (
+        "default"
+    )
+    default_namespace: Annotated[str, typer.Option(metavar="NAME", help="Namespace of manifests that name none.")] = (
+        "default"
+    )
     output: Annotated[str, typer.Option("--output", "-o", help="Output format.")] = "tree"
     profiles: Annotated[
         list[str] | None,
@@ -76,7 +76,7 @@ class Call:
         from kubectl_policy.cli.config import known  # noqa: PLC0415
 
         told = known(self.profiles, self.setting)
-        read = self.offline and load_manifests(self.offline, namespace=self.namespace, complete=self.complete)
+        read = self.offline and load_manifests(self.offline, namespace=self.default_namespace, complete=self.complete)
         return analyze(read or Snapshot(), profiles=told.profiles, implementation=told.implementation)
 
     def show(  # noqa: PLR0913 (what it says comes from many places)
@@ -114,11 +114,13 @@ class Call:
         """The options that a command that is suggested next needs to see the same."""
         options = {"--offline": self.offline, "--profiles": self.profiles, "--setting": self.setting}
         given = [word for name, values in options.items() for value in values or () for word in (name, value)]
+        if self.default_namespace != Call.default_namespace:
+            given += ["--default-namespace", self.default_namespace]
         return [*given, *(["--complete"] if self.complete else [])]
 
 
 # These come before the options that a command has of its own, the others after them.
-_FIRST: Final = ("offline", "namespace")
+_FIRST: Final = ("offline", "namespace", "default_namespace")
 _LAST: Final = ("output", "profiles", "setting", "complete", "color")
 
 

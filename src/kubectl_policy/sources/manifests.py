@@ -129,7 +129,7 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
 
 def _repeated_key(problem: Problem, source: str) -> Diagnostic:
     message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
-    return Diagnostic(problem.reason, "error", message, field=str(problem.field), origin=Origin(source, problem.line))
+    return Diagnostic(problem.reason, "error", message, origin=Origin(source, problem.line))
 
 
 def _duplicate(first: Resource, second: Resource) -> Diagnostic:

@@ -156,8 +156,8 @@ def repeated_key(place: Place) -> Problem | None:
     """What is wrong with the key of a value that its mapping has twice."""
     if not place.first_line:
         return None
-    message = f"{place.steps[-1]} is given twice: it is on line {place.first_line} as well"
-    return Problem(message=message, reason="repeated-key", field=FieldPath(place.steps), line=place.line)
+    message = f"{FieldPath(place.steps)} is given twice: it is on line {place.first_line} as well"
+    return Problem(message=message, reason="repeated-key", line=place.line)
 
 
 def line_in(text: str, object_line: int, field_path: FieldPath) -> int | None:
