@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy
+    from kubectl_policy.resolution.nodes import RankedPolicy
     from kubectl_policy.topology import Implementation, Path
 
 
@@ -238,9 +239,11 @@ def _without_backend(path: Path) -> Iterator[Path]:
         yield path[:-rule]
 
 
-def _ranked_alike(one: Sequence[tuple[Resource, int, object]], other: Sequence[tuple[Resource, int, object]]) -> bool:
+def _ranked_alike(one: Sequence[RankedPolicy], other: Sequence[RankedPolicy]) -> bool:
     return len(one) == len(other) and all(
-        mine[0].ref == theirs[0].ref and same_object(mine[0], theirs[0]) and mine[1:] == theirs[1:]
+        mine.policy.ref == theirs.policy.ref
+        and same_object(mine.policy, theirs.policy)
+        and (mine.filter_place, mine.refusal) == (theirs.filter_place, theirs.refusal)
         for mine, theirs in zip(one, other, strict=True)
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy import EffectivePolicy, GroupKind, Leaf, NodeRef, Source, analyze
+from kubectl_policy.resolution import Resolution
 from kubectl_policy.resolution.traced import KeyedList
 from tests.build import node, ref
 from tests.cases import kgateway, kgateway_routes
@@ -245,7 +246,9 @@ def test_a_field_has_every_policy_that_it_comes_from() -> None:
         "acl": {"rules": KeyedList({"a/x[0]": Leaf(1, one), "a/y[0]": {"action": Leaf(1, two)}})},
         "default": {"x": Leaf(1, two), "y": Leaf(None, one, removed=True), "z": Leaf(1, Source(target.object, target))},
     }
-    policy = EffectivePolicy((target,), kind, spec, (), frozenset(), frozenset())
+    nobody: frozenset[Source] = frozenset()
+    resolution = Resolution(kind=kind, spec=spec, contributions=(), members=nobody, rejected=nobody)
+    policy = EffectivePolicy((target,), resolution)
     assert fields_in_force(policy) == {
         "perPort[80].x": ["default/a"],
         "perPort[80].y": ["default/b"],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import GroupKind
-from kubectl_policy.resolution import EffectivePolicy, Leaf
+from kubectl_policy.resolution import EffectivePolicy, Leaf, Resolution
 from kubectl_policy.resolution.traced import KeyedList, Source
 from tests.build import node, ref
 from tests.cases import nginx_gateway_fabric as adapter
@@ -246,7 +246,9 @@ def test_gateways_are_compared(tmp_path: Path) -> None:
 def effective(spec: Traced) -> EffectivePolicy:
     """An effective policy as the engine would give it."""
     path = (node("HTTPRoute", "tea", namespace="app"),)
-    return EffectivePolicy(path, GroupKind("gateway.nginx.org", "RateLimitPolicy"), spec, (), frozenset(), frozenset())
+    kind = GroupKind("gateway.nginx.org", "RateLimitPolicy")
+    nobody: frozenset[Source] = frozenset()
+    return EffectivePolicy(path, Resolution(kind=kind, spec=spec, contributions=(), members=nobody, rejected=nobody))
 
 
 def source(name: str) -> Source:

@@ -15,6 +15,7 @@ from kubectl_policy.questions.changes.diff import diff
 from tests.oracle_differences import Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
 from tests.property.strategies import worlds
+from tests.property.test_oracle import who
 from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _leaf(valued: EffectiveValue | None) -> Leaf | None:
     if valued is None:
         return None
     assert valued.removed == (valued.value is None)
-    return valued.value, valued.source
+    return valued.value, who(valued.source)
 
 
 def _in_words(place: Place, *leaves: Leaf | None) -> str:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze, leaves
 from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.nodes import Refusal
-from kubectl_policy.resolution.path_context import PathContext
-from kubectl_policy.resolution.resolve import resolve
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.precedence import Refusal
 from tests.property.choices import PLACES, contributions, merging_profiles
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
@@ -42,7 +42,7 @@ def test_whatever_a_kind_chooses(data: st.DataObject, profile: PolicyKindProfile
         for one in sources
         if one_applies and one.object != sources[0].object
     }
-    effective = resolve(PATH, profile, parts, PathContext(out))
+    effective = resolve(PATH, profile, parts, PathContext(refused=out))
     _check(effective)
     for fate in effective.fates():
         if fate.source in out:

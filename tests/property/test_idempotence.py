@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
-from kubectl_policy.resolution.resolve import resolve
-from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
-from kubectl_policy.resolution.strategies import merge
+from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.choices import PLACES, merging_profiles
 from tests.property.rfc7386 import PATCHES
@@ -57,7 +58,7 @@ def test_a_policy_on_two_targets_of_a_path_is_in_force_as_it_is_written(
     """It neither beats itself nor adds to itself, whatever the kind chooses."""
     parts = [
         contribution_of(
-            source("p", overrides=strategy.overrides)._replace(target=place), Stanza("spec", strategy, spec), profile
+            replace(source("p", overrides=strategy.overrides), target=place), Stanza("spec", strategy, spec), profile
         )
         for place in PLACES
     ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.resolution.strategies import fold
+from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.strategic import KEYS, documents, named_lists, strategic_merge
 from tests.resolution.specs import declares, source

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
-from kubectl_policy.resolution.resolve import resolve
-from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
-from kubectl_policy.resolution.strategies import fold, fold_by_challenger, merge
+from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.choices import merging_profiles
 from tests.property.rfc7386 import PATCHES, SPECS

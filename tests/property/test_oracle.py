@@ -14,9 +14,9 @@ from tests.property.strategies import worlds
 from tests.property.world import POLICIES, profiles_of, snapshot_of
 
 if TYPE_CHECKING:
-    from kubectl_policy import Analysis, EffectivePolicy
+    from kubectl_policy import Analysis, EffectivePolicy, Source
     from tests.oracle import Path
-    from tests.oracle_specs import Flat
+    from tests.oracle_specs import Flat, Who
     from tests.property.world import World
 
 
@@ -47,21 +47,27 @@ def _compare_on_path(analysis: Analysis, world: World, path: Path) -> None:
             assert (expected is None) == (effective is None)
             continue
         assert flat(effective) == {oracle_verdicts.named(field): leaf for field, leaf in expected.spec.items()}
-        assert effective.members == expected.members
-        assert effective.rejected == expected.rejected
-        assert effective.kept_out.keys() == expected.kept_out.keys()
+        assert {*map(who, effective.members)} == expected.members
+        assert {*map(who, effective.rejected)} == expected.rejected
+        assert {*map(who, effective.resolution.kept_out)} == expected.kept_out.keys()
         assert ("fold direction" in effective.doubts) == (
             kind.chooser == "established" and kind.fold is None and oracle_merging.direction_matters(world, kind, path)
         )
         assert ("age unknown" in effective.doubts) == oracle_merging.age_unknown(world, kind, path)
         assert [
-            (fate.field, fate.value, fate.source, fate.state, fate.superseded_by) for fate in effective.fates()
+            (fate.field, fate.value, who(fate.source), fate.state, tuple(map(who, fate.superseded_by)))
+            for fate in effective.fates()
         ] == [
             (field_name(fate.field), fate.value, fate.who, fate.state, fate.by)
             for fate in oracle_verdicts.fates(expected)
         ]
 
 
+def who(source: Source) -> Who:
+    """A source as the oracle writes it."""
+    return source.object, source.target, source.overrides, source.filter
+
+
 def flat(effective: EffectivePolicy) -> Flat:
     """An effective spec as the oracle writes it."""
-    return {field: (leaf.value, leaf.source) for field, leaf in leaves(effective.spec)}
+    return {field: (leaf.value, who(leaf.source)) for field, leaf in leaves(effective.spec)}

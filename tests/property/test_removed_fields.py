@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, leaves
-from kubectl_policy.resolution.strategies import fold
+from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.rfc7386 import PATCHES, SPECS
 from tests.property.strategic import KEYS, documents

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.levels import stack
-from kubectl_policy.resolution.path_context import PathContext
-from kubectl_policy.resolution.resolve import resolve
-from kubectl_policy.resolution.strategies import fold
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, by_level, fold
 from tests.property.answers import answers
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
 from tests.property.strategies import worlds
@@ -52,11 +50,11 @@ def test_without_more_to_say_a_stack_is_a_fold(
     strategy = MergeStrategy.PATCH_OVERRIDES if overrides else MergeStrategy.PATCH_DEFAULTS
     profile = replace(PATCHING, whole_fields=whole, strategy=strategy)
     parts = brought(profile, found)
-    folded, piled = fold(parts, "bottom-up"), stack(parts, profile, PathContext())
+    folded, piled = fold(parts, "bottom-up"), by_level(parts, profile, PathContext())
     assert piled.spec == folded.spec
     assert (piled.members, piled.rejected) == (folded.members, folded.rejected)
     (scope,) = piled.scopes
-    assert scope == (piled.spec, piled.members)
+    assert scope == ScopeOutcome(spec=piled.spec, members=piled.members)
 
 
 @given(found=policies(WILD), profile=kinds(), protocol=st.sampled_from(("HTTP", "HTTPS")), out=st.integers(0, 3))
@@ -66,10 +64,10 @@ def test_every_declared_field_has_a_fate(
     """Whatever a kind chooses, and some of the policies are refused; who is passed over is beaten by nobody."""
     parts = brought(profile, found)
     context = refusing(source("older"), *(part.source for part in parts[len(parts) - out :])) if out else PathContext()
-    effective = resolve(PLACES, profile, parts, context._replace(listener=listener_at(PLACES[2], protocol)))
+    effective = resolve(PLACES, profile, parts, replace(context, listener=listener_at(PLACES[2], protocol)))
     _check_fates(effective)
     _check_sources(effective)
-    assert not effective.members & (effective.rejected | effective.ignored_sources)
+    assert not effective.members & (effective.rejected | effective.resolution.ignored_sources)
 
 
 def _check_fates(effective: EffectivePolicy) -> None:
@@ -86,10 +84,10 @@ def _check_fates(effective: EffectivePolicy) -> None:
             # What a policy says of a port may stand instead of what it says of every port.
             own = fate.source in fate.superseded_by
             assert fate.superseded_by
-            assert not own or fate.source in effective.instead[1]
+            assert not own or fate.source in effective.resolution.port_sources
         if fate.state == "effective":
             assert fate.value in ({}, []) or in_force[fate.field].source == fate.source
-        if fate.source in effective.ignored_sources and fate.source not in effective.rejected:
+        if fate.source in effective.resolution.ignored_sources and fate.source not in effective.rejected:
             assert fate.state == "unheeded"
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy
-from kubectl_policy.resolution.strategies import fold
+from kubectl_policy.resolution.merging import fold
 from tests.property.rfc7386 import PATCHES
 from tests.resolution.specs import declares
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import leaves
-from kubectl_policy.resolution.combined import only_field, taken_apart, with_defaults
-from kubectl_policy.resolution.traced import trace
+from kubectl_policy.resolution.contributions import taken_apart
+from kubectl_policy.resolution.traced import only_field, trace, with_defaults
 from tests.property.stacks import TYPED, WILD, joints
 from tests.resolution.specs import source
 

@@ -196,8 +196,8 @@ def test_the_schema_knows_every_word_of_the_code() -> None:
     """States, strategies, doubts: a word added to the code is missing here at once."""
     from kubectl_policy.attachment import State  # noqa: PLC0415 (only this test needs them)
     from kubectl_policy.profiles import MergeStrategy  # noqa: PLC0415
-    from kubectl_policy.resolution.effective import Doubt  # noqa: PLC0415
     from kubectl_policy.resolution.enforcement import EnforcementState  # noqa: PLC0415
+    from kubectl_policy.resolution.merging import Doubt  # noqa: PLC0415
 
     known = SCHEMA["$defs"]
     assert known["strategies"]["items"]["enum"] == [strategy.value for strategy in MergeStrategy]

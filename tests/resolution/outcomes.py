@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.nodes import Refusal
-from kubectl_policy.resolution.path_context import PathContext
-from kubectl_policy.resolution.resolve import resolve
-from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
+from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.precedence import Refusal
 from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import node
 from tests.resolution.specs import source
@@ -34,7 +35,7 @@ def resolved(
 
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
     """What the policy of that name brings to a path by way of a node, if it does not choose how it merges."""
-    who = source(name, overrides=profile.default_strategy.overrides)._replace(target=at)
+    who = replace(source(name, overrides=profile.default_strategy.overrides), target=at)
     return contribution_of(who, Stanza("spec", profile.default_strategy, spec), profile)
 
 
@@ -45,7 +46,7 @@ def listener_at(at: NodeRef, protocol: str = "HTTP", port: int | None = 80) -> L
 
 def refusing(holder: Source, *refused: Source) -> PathContext:
     """A policy keeps some others out on its target."""
-    return PathContext({source: Refusal(holder.object, holder.target) for source in refused})
+    return PathContext(refused={source: Refusal(holder.object, holder.target) for source in refused})
 
 
 def fates(effective: EffectivePolicy) -> dict[tuple[str, str], Fate]:

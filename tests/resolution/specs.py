@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import MergeStrategy, Source, leaves
 from kubectl_policy.resolution import Contribution, field_name
-from kubectl_policy.resolution.strategies import Merged
+from kubectl_policy.resolution.merging import Layer
 from kubectl_policy.resolution.traced import trace
 from tests.build import node, ref
 
@@ -49,12 +49,12 @@ def declares(  # noqa: PLR0913 - a builder is read by its keywords
     """What the policy of that name contributes."""
     chosen = MergeStrategy(strategy)
     found = source(name, overrides=chosen.overrides, at=at)
-    return Contribution(found, trace(spec, found, whole), chosen, empty=empty)
+    return Contribution(source=found, spec=trace(spec, found, whole), strategy=chosen, empty=empty)
 
 
-def layer(part: Contribution) -> Merged:
+def layer(part: Contribution) -> Layer:
     """One contribution as something to merge."""
-    return Merged((part.spec,), part.strategy, frozenset({part.source}), empty=part.empty)
+    return Layer.of(part)
 
 
 def set_by(spec: Traced) -> dict[str, tuple[Json, str]]:

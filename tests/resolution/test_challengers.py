@@ -9,15 +9,15 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.resolve import resolve
-from kubectl_policy.resolution.strategies import fold_by_challenger
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import fold_by_challenger
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.specs import declares, layer, names, set_by
 
 if TYPE_CHECKING:
     from kubectl_policy.resolution import Contribution
-    from kubectl_policy.resolution.strategies import Merged
+    from kubectl_policy.resolution.merging import Layer
 
 EVERY: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile", chooser="challenger")
 CLOSEST: Final = replace(EVERY, merges_with="closest")
@@ -34,7 +34,7 @@ def three(top: str, middle: str, bottom: str) -> list[Contribution]:
     ]
 
 
-def outcome(merged: Merged) -> tuple[dict[str, str], set[str]]:
+def outcome(merged: Layer) -> tuple[dict[str, str], set[str]]:
     """Who sets each field, and who took part."""
     return {field: who for field, (_, who) in set_by(merged.spec).items()}, names(merged.members)
 
@@ -107,7 +107,7 @@ class TestMergeParents:
     def _parts(middle: str) -> list[Contribution]:
         parts = three(PATCH, middle, PATCH)
         places = (node("Gateway", "g"), node("HTTPRoute", "r"), node("HTTPRoute", "r", "rule[0]"))
-        return [replace(part, source=part.source._replace(target=at)) for part, at in zip(parts, places, strict=True)]
+        return [replace(part, source=replace(part.source, target=at)) for part, at in zip(parts, places, strict=True)]
 
     def test_nobody_is_on_such_a_level(self) -> None:
         """Then it stands alone."""

@@ -123,7 +123,7 @@ class TestOneApplies:
         analysis = world(self.profile, older, newer, elsewhere)
         found = at(analysis, RULE)
         assert set_by(found.spec) == {"a": (1, "z"), "c": (3, "b")}
-        assert names(found.rejected) == names(frozenset(found.kept_out)) == {"a", "b"}
+        assert names(found.rejected) == names(frozenset(found.resolution.kept_out)) == {"a", "b"}
         verdicts = [analysis.enforcement(one.ref) for one in (older, newer, elsewhere)]
         assert [(found.state, [one.name for one in found.by]) for found in verdicts] == [
             ("Enforced", []),

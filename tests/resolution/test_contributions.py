@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.spec_proper import Stanza, contribution_of
+from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from tests.resolution.specs import set_by, source
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import Source, plain
-from kubectl_policy.resolution.resolve import resolve
+from kubectl_policy import EffectivePolicy, Source, plain
+from kubectl_policy.resolution.effective import resolve
 from tests.build import node
 from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved
 from tests.resolution.specs import declares, set_by, source
@@ -187,11 +187,10 @@ class TestDoubts:
 def test_the_same_outcome_elsewhere() -> None:
     """Paths with the same contributions share what was computed."""
     effective = resolved(declares("a", {"x": 1}))
-    elsewhere = effective.on((*PATH, node("HTTPRoute", "r", "rule[0]")))
+    elsewhere = EffectivePolicy((*PATH, node("HTTPRoute", "r", "rule[0]")), effective.resolution)
     assert effective.target == node("HTTPRoute", "r")
     assert elsewhere.target == node("HTTPRoute", "r", "rule[0]")
     assert elsewhere.spec is effective.spec
-    assert elsewhere.doubting("age unknown").doubts == {"age unknown"}
 
 
 def test_contributions_are_kept_in_their_order() -> None:

@@ -209,7 +209,7 @@ class TestIgnored:
         analysis = world(*self.two, policy("p", *self.sections, a=1), profile=self.silenced)
         assert verdict(analysis) == ("PartiallyEnforced", [])
         outcomes = analysis.enforcement(ref("ColorPolicy", "p", group="example.com")).outcomes
-        assert [len(outcome.ignored_sources) for outcome in outcomes] == [1, 0]
+        assert [len(outcome.resolution.ignored_sources) for outcome in outcomes] == [1, 0]
 
     def test_on_some_paths_and_beaten_on_the_others(self) -> None:
         """Then who beats it there does so everywhere."""

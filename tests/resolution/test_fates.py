@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.resolution.resolve import resolve
+from kubectl_policy.resolution.effective import resolve
 from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved, superseders
 from tests.resolution.specs import declares, leaf_at, names, set_by, source
 
@@ -159,7 +159,7 @@ class TestRefused:
         """Not even their overrides; the others merge as if they were not there."""
         found = resolve(PATH, UNSAID, self.parts, self.context)
         assert set_by(found.spec) == {"x": (2, "b"), "y": (1, "a")}
-        assert (names(found.members), found.rejected, found.kept_out) == (
+        assert (names(found.members), found.rejected, found.resolution.kept_out) == (
             {"a", "b"},
             frozenset({self.out}),
             self.context.refused,

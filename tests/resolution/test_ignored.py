@@ -9,10 +9,10 @@ import pytest
 
 from kubectl_policy import MergeStrategy, TargetLevel, plain
 from kubectl_policy.profiles.merging import IgnoredPart, PortField, SharedField
-from kubectl_policy.resolution.ignored import ignored_fields, without, without_ignored
-from kubectl_policy.resolution.path_context import PathContext
-from kubectl_policy.resolution.resolve import resolve
-from kubectl_policy.resolution.traced import trace
+from kubectl_policy.resolution.contributions import ignored_fields, without_ignored
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.traced import trace, without
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, superseders
@@ -64,7 +64,7 @@ def at_route(
     parts = tuple(brings(name, spec, where, profile) for name, where, spec in policies)
     out = [part.source for part in parts if part.source.object.name in refused.split()]
     context = refusing(source("older"), *out) if out else PathContext()
-    return resolve(PATH, profile, parts, context._replace(listener=listener))
+    return resolve(PATH, profile, parts, replace(context, listener=listener))
 
 
 class TestLevels:
@@ -86,7 +86,7 @@ class TestLevels:
         found = at_route(passing_over(protocols=protocols), ("p", L, {"a": 1}), listener=listener)
         assert plain(found.spec) == ({"a": 1} if counts else {})
         assert names(found.members) == ({"p"} if counts else set())
-        assert names(found.ignored_sources) == (set() if counts else {"p"})
+        assert names(found.resolution.ignored_sources) == (set() if counts else {"p"})
         assert found.policies_in_force() == {one.object for one in found.members}
         assert fates(found)["p", "a"].state == ("effective" if counts else "unheeded")
 
@@ -94,7 +94,7 @@ class TestLevels:
         """The Gateway's policy is not its listener's."""
         found = at_route(passing_over(), ("p", G, {"a": 1}), ("q", R, {"b": 1}))
         assert plain(found.spec) == {"a": 1, "b": 1}
-        assert (found.ignored_sources, found.ignored_fields) == (frozenset(), frozenset())
+        assert (found.resolution.ignored_sources, found.resolution.ignored_fields) == (frozenset(), frozenset())
 
     def test_who_would_win_does_not(self) -> None:
         """What it would have beaten stands, and nobody has beaten it."""
@@ -115,7 +115,7 @@ class TestLevels:
     def test_a_policy_that_declares_nothing(self) -> None:
         """It is not in force either."""
         found = at_route(passing_over(), ("p", L, {}))
-        assert (names(found.ignored_sources), found.policies_in_force()) == ({"p"}, frozenset())
+        assert (names(found.resolution.ignored_sources), found.policies_in_force()) == ({"p"}, frozenset())
         assert found.fates() == ()
 
     def test_what_is_refused_is_refused(self) -> None:
@@ -135,14 +135,14 @@ class TestFields:
         assert plain(found.spec) == {"m": {"w": 1}, "b": 1}
         unheeded = {fate.field for fate in found.fates() if fate.state == "unheeded"}
         assert unheeded == {"a.b", "m.x", "m.y.z", "n.x"}
-        assert found.ignored_sources == frozenset()
+        assert found.resolution.ignored_sources == frozenset()
 
     def test_every_field(self) -> None:
         """Then the policy is not in force, and beats nobody."""
         profile = passing_over("a.b", profile=replace(PATCHING, strategy=MergeStrategy.ATOMIC_DEFAULTS))
         found = at_route(profile, ("p", G, {"c": 1}), ("q", L, {"a": {"b": 1}}))
         assert plain(found.spec) == {"c": 1}
-        assert names(found.ignored_sources) == {"q"}
+        assert names(found.resolution.ignored_sources) == {"q"}
 
     @pytest.mark.parametrize(
         ("value", "counts"), [(False, False), (0, True), (True, True), ("false", True), ("off", False), (None, True)]
@@ -161,7 +161,7 @@ class TestFields:
         ):
             found = at_route(passing_over("a", profile=profile), ("p", L, {"a": 1, "b": 1}), ("q", L, {"a": 1}))
             assert plain(found.spec) == {"default/p": {"b": 1}}
-            assert names(found.ignored_sources) == {"q"}
+            assert names(found.resolution.ignored_sources) == {"q"}
 
     def test_the_same_value_of_another_policy(self) -> None:
         """The Gateway's true is not undone by a route's false that nobody writes down."""
@@ -223,7 +223,7 @@ class TestPorts:
     def test_only_other_ports(self) -> None:
         """A policy that says nothing else is not in force."""
         found = at_route(PORTS, ("p", G, {"ports": [{"n": 443, "a": 3}]}))
-        assert (found.spec, names(found.ignored_sources), found.members) == ({}, {"p"}, frozenset())
+        assert (found.spec, names(found.resolution.ignored_sources), found.members) == ({}, {"p"}, frozenset())
 
 
 def test_what_counts_whole_is_the_same_value() -> None:

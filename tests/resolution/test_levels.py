@@ -9,9 +9,8 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
 from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
-from kubectl_policy.resolution.levels import is_stacked, stack
-from kubectl_policy.resolution.path_context import PathContext
-from kubectl_policy.resolution.resolve import resolve
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.merging import PathContext, by_level, merges_by_level
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.resolution.outcomes import UNSAID, brings, fates, listener_at, refusing, superseders
@@ -67,7 +66,7 @@ def at_low(
 )
 def test_which_kinds_are_merged_by_levels(profile: PolicyKindProfile, *, expected: bool) -> None:
     """Those with something that only levels and scopes can say."""
-    assert is_stacked(profile) == expected
+    assert merges_by_level(profile) == expected
 
 
 class TestLevels:
@@ -288,10 +287,10 @@ class TestScopes:
         """Below HTTP a listener is a scope of its own, below HTTPS its Gateway's."""
         http = at_low(self.profile, *self.policies, protocol="HTTP")
         assert plain(http.spec) == {"f": ["r", "l", "g"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
-        assert [names(scope.members) for scope in http.scopes] == [{"g"}, {"l"}, {"t", "r"}]
+        assert [names(scope.members) for scope in http.resolution.scopes] == [{"g"}, {"l"}, {"t", "r"}]
         https = at_low(self.profile, *self.policies)
         assert plain(https.spec) == {"f": ["r", "l"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
-        assert [plain(scope.spec) for scope in https.scopes] == [
+        assert [plain(scope.spec) for scope in https.resolution.scopes] == [
             {"f": ["l"], "h": ["l", "g"], "x": 0, "y": 1},
             {"f": ["r"], "h": ["r", "t"], "x": 2, "z": 3},
         ]
@@ -300,7 +299,7 @@ class TestScopes:
     def test_without_a_listener_there_is_no_protocol(self) -> None:
         """A listener's policies are then in the last scope."""
         parts = [brings(name, spec, where, self.profile) for name, where, spec in self.policies[:2]]
-        found = stack(parts, self.profile, PathContext())
+        found = by_level(parts, self.profile, PathContext())
         assert [names(scope.members) for scope in found.scopes] == [{"g", "l"}]
 
     def test_what_is_on_no_level_is_the_last_scope(self) -> None:
@@ -314,5 +313,5 @@ class TestScopes:
         """Nothing is left, and no scope."""
         parts = tuple(brings(name, spec, where, self.profile) for name, where, spec in self.policies[:1])
         found = resolve(PATH, self.profile, parts, refusing(source("other"), parts[0].source))
-        assert (found.spec, found.members, found.scopes) == ({}, frozenset(), ())
+        assert (found.spec, found.members, found.resolution.scopes) == ({}, frozenset(), ())
         assert {fate.state for fate in found.fates()} == {"rejected"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution.nodes import Refusal, refusals
+from kubectl_policy.resolution.precedence import Refusal, refusals
 from tests.build import node, policy
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import MergeStrategy
-from kubectl_policy.resolution.strategies import fold, merge
+from kubectl_policy.resolution.merging import fold, merge
 from tests.resolution.specs import declares, layer, names, set_by
 
 if TYPE_CHECKING:

@@ -1,21 +1,20 @@
 """Merge strategies, precedence, effective policies and enforcement."""
 
-from kubectl_policy.resolution.contention import Contention, contentions
-from kubectl_policy.resolution.effective import EffectivePolicy, Fate
+from kubectl_policy.resolution.contributions import Contribution
+from kubectl_policy.resolution.effective import EffectivePolicy, Fate, Resolution
 from kubectl_policy.resolution.enforcement import (
     CARRY_NOTHING,
+    Contention,
     Enforcement,
+    contentions,
     enforce,
-    fates_of,
     paths_by_way_of,
     reach,
     takes_effect_below,
 )
-from kubectl_policy.resolution.levels import ScopeOutcome
-from kubectl_policy.resolution.nodes import Refusal
-from kubectl_policy.resolution.precedence import age_unknown, in_order, order_unknown, same_level_of
+from kubectl_policy.resolution.merging import ScopeOutcome
+from kubectl_policy.resolution.precedence import Refusal, age_unknown, in_order, order_unknown, same_level_of
 from kubectl_policy.resolution.resolver import Resolver
-from kubectl_policy.resolution.strategies import Contribution
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
 
 __all__ = [
@@ -27,6 +26,7 @@ __all__ = [
     "Fate",
     "Leaf",
     "Refusal",
+    "Resolution",
     "Resolver",
     "ScopeOutcome",
     "Source",
@@ -34,7 +34,6 @@ __all__ = [
     "age_unknown",
     "contentions",
     "enforce",
-    "fates_of",
     "field_name",
     "in_order",
     "leaves",

@@ -1,29 +1,35 @@
-"""The effective policy of a kind on a path, as a value: who contributes, what came out, what became of every field."""
+"""How the effective policy of a kind comes about: what counts on a path, what it amounts to, who lost which field."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, leaves
+from kubectl_policy.model.fields import value_at
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.resolution.contributions import ignored_fields, instead_of, without_ignored
+from kubectl_policy.resolution.merging import PathContext, merged
+from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, without
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
-    from kubectl_policy.resolution.levels import ScopeOutcome
-    from kubectl_policy.resolution.nodes import Refusal
-    from kubectl_policy.resolution.strategies import Contribution
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution.contributions import Contribution
+    from kubectl_policy.resolution.merging import Doubt, ScopeOutcome
+    from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path
 
 FateState: TypeAlias = Literal["effective", "superseded", "rejected", "unheeded"]
-Doubt: TypeAlias = Literal["age unknown", "fold direction"]
 
-_NOBODY: Final[Mapping[Source, Refusal]] = MappingProxyType({})
+_NOTHING: Final = PathContext()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
     """What became of one declared field on a path.
 
@@ -41,94 +47,274 @@ class Fate:
     by_port: bool = False
 
 
-class EffectivePolicy(NamedTuple):
-    """What the policies of one kind amount to at the end of a path.
+@dataclass(frozen=True, kw_only=True)
+class Resolution:
+    """What the policies of one kind amount to wherever the same ones meet; all paths of which that is so share it.
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
     conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
     keeps out. `ignored_fields` are those that the controllers ignore here, `ignored_sources` those of which nothing
     counts here, even if they declare no field. `scopes` are the parts of which the spec is made, broadest first.
-    `instead` is a field, and who says something of the path's port, which stands instead of that field. `doubts` name
+    `replaced_for_port` is a field instead of which what `port_sources` say of the path's port stands. `doubts` name
     what the answer rests on without knowing it.
     """
 
-    path: Path
     kind: GroupKind
     spec: Traced
     contributions: tuple[Contribution, ...]
     members: frozenset[Source]
     rejected: frozenset[Source]
     doubts: frozenset[Doubt] = frozenset()
-    kept_out: Mapping[Source, Refusal] = _NOBODY
+    kept_out: Mapping[Source, Refusal] = field(default_factory=dict)
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
     ignored_sources: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()
-    instead: tuple[Field, frozenset[Source]] = ((), frozenset())
+    replaced_for_port: Field = ()
+    port_sources: frozenset[Source] = frozenset()
+
+    def __hash__(self) -> int:
+        """By who brings what, and who set which field; it is looked up for every path."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        sources = tuple(part.source for part in self.contributions)
+        return hash((self.kind, sources, tuple((field, leaf.source) for field, leaf in leaves(self.spec))))
+
+    @cached_property
+    def sources_of(self) -> Mapping[ObjectRef, tuple[Source, ...]]:
+        """The sources of each policy that contributes, each once, in order of contributions."""
+        found: dict[ObjectRef, dict[Source, None]] = {}
+        for part in self.contributions:
+            found.setdefault(part.source.object, {})[part.source] = None
+        return {policy: tuple(sources) for policy, sources in found.items()}
+
+    @cached_property
+    def policies_in_force(self) -> frozenset[ObjectRef]:
+        """The policies with at least one effective field; one that declares none counts if its spec took part."""
+        with_fields = {leaf.source.object for _, leaf in leaves(self.spec)}
+        empty = {part.source.object for part in self.contributions if not part.spec and part.source in self.members}
+        return frozenset((with_fields | empty) & self.sources_of.keys())
+
+    @cached_property
+    def fates(self) -> tuple[Fate, ...]:
+        """The fate of every field that a contribution declares, in order of contributions."""
+        finder = _Fates(self)
+        return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
+
+    @cached_property
+    def fates_of(self) -> Mapping[ObjectRef, tuple[Fate, ...]]:
+        """The same by policy."""
+        found: dict[ObjectRef, list[Fate]] = {}
+        for fate in self.fates:
+            found.setdefault(fate.source.object, []).append(fate)
+        return {policy: tuple(fates) for policy, fates in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class EffectivePolicy:
+    """What the policies of one kind amount to at the end of a path."""
+
+    path: Path
+    resolution: Resolution
+
+    @property
+    def kind(self) -> GroupKind:
+        """The kind of the policies."""
+        return self.resolution.kind
 
     @property
     def target(self) -> NodeRef:
         """The node at which this takes effect: the end of the path."""
         return self.path[-1]
 
-    def on(self, path: Path) -> EffectivePolicy:
-        """The same outcome at the end of another path."""
-        return self._replace(path=path)
+    @property
+    def spec(self) -> Traced:
+        """The effective spec, each leaf with who set it."""
+        return self.resolution.spec
 
-    def doubting(self, doubt: Doubt) -> EffectivePolicy:
-        """The same outcome with one more doubt."""
-        return self._replace(doubts=self.doubts | {doubt})
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What each policy on the path brings to it, least specific first."""
+        return self.resolution.contributions
+
+    @property
+    def members(self) -> frozenset[Source]:
+        """The sources that took part."""
+        return self.resolution.members
+
+    @property
+    def rejected(self) -> frozenset[Source]:
+        """The sources that were refused for a conflict."""
+        return self.resolution.rejected
+
+    @property
+    def doubts(self) -> frozenset[Doubt]:
+        """What the answer rests on without knowing it."""
+        return self.resolution.doubts
 
     def fates(self) -> tuple[Fate, ...]:
         """The fate of every field that a contribution declares, in order of contributions."""
-        return tuple(self._fate(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
+        return self.resolution.fates
+
+    def fates_of(self, policy: ObjectRef) -> tuple[Fate, ...]:
+        """The fates of one policy's fields."""
+        return self.resolution.fates_of.get(policy, ())
 
     def policies_in_force(self) -> frozenset[ObjectRef]:
         """The policies with at least one effective field; one that declares none counts if its spec took part."""
-        with_fields = {leaf.source.object for _, leaf in leaves(self.spec)}
-        empty = {part.source.object for part in self.contributions if not part.spec and part.source in self.members}
-        return frozenset((with_fields | empty) & {part.source.object for part in self.contributions})
+        return self.resolution.policies_in_force
 
-    def _fate(self, field: Field, leaf: Leaf) -> Fate:
-        name = field_name(field)
-        if leaf.source in self.rejected:
-            return Fate(name, leaf.value, leaf.source, "rejected", self._winners_over(leaf.source))
-        if (leaf.source, field) in self.ignored_fields:
-            return Fate(name, leaf.value, leaf.source, "unheeded")
-        found, around = self._place(field)
+
+class _Fates:
+    """Finds the fates of a resolution's fields; what several of them have in common is looked up once."""
+
+    def __init__(self, resolution: Resolution) -> None:
+        self.resolution = resolution
+        self.winners = tuple(part.source for part in resolution.contributions if part.source in resolution.members)
+        # By the path of a map in the spec: who set what is in it.
+        self.setters: dict[Field, tuple[Source, ...]] = {}
+
+    def of(self, field: Field, leaf: Leaf) -> Fate:
+        state, by, by_port = self._outcome(field, leaf)
+        return Fate(
+            field=field_name(field),
+            value=leaf.value,
+            source=leaf.source,
+            state=state,
+            superseded_by=by,
+            by_port=by_port,
+        )
+
+    def _outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
+        """The state of a field, who superseded it, and whether that is for the path's port."""
+        if leaf.source in self.resolution.rejected:
+            return "rejected", self._winners_over(leaf.source), False
+        if (leaf.source, field) in self.resolution.ignored_fields:
+            return "unheeded", (), False
+        there, around = self._place(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
-        if isinstance(found, Leaf) and (found.source != leaf.source or found.value != leaf.value):
-            return Fate(name, leaf.value, leaf.source, "superseded", (found.source,))
-        nothing_more: Json = [] if isinstance(found, KeyedList) else {}
-        if isinstance(found, Leaf) or (found is not None and leaf.value == nothing_more):
-            return Fate(name, leaf.value, leaf.source, "effective")
-        replaced = {inner.source for _, inner in leaves(around)}
-        instead: frozenset[Source] = frozenset() if replaced else self._instead_of(field)
-        by = tuple(sorted(replaced or instead)) or self._winners()
-        return Fate(name, leaf.value, leaf.source, "superseded", by, by_port=bool(instead))
+        if isinstance(there, Leaf) and (there.source != leaf.source or there.value != leaf.value):
+            return "superseded", (there.source,), False
+        nothing_more: Json = [] if isinstance(there, KeyedList) else {}
+        if isinstance(there, Leaf) or (there is not None and leaf.value == nothing_more):
+            return "effective", (), False
+        setters = self._setters(around)
+        outer = self.resolution.replaced_for_port
+        if setters or not outer or field[: len(outer)] != outer:
+            return "superseded", setters or self.winners, False
+        return "superseded", tuple(sorted(self.resolution.port_sources)) or self.winners, True
 
-    def _place(self, field: Field) -> tuple[Leaf | Traced | None, Traced]:
-        """What stands at a field, or above it in its stead; and the closest map there, unless it is the whole spec."""
-        found: Leaf | Traced | None = self.spec
-        around: Traced = {}
-        for key in field:
-            if found is None or isinstance(found, Leaf):
+    def _place(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
+        """What stands at a field, or above it in its stead; and where the closest map is, empty for the whole spec."""
+        there: Leaf | Traced | None = self.resolution.spec
+        around: Field = ()
+        for depth, key in enumerate(field, 1):
+            if there is None or isinstance(there, Leaf):
                 break
-            found = found.get(key)
-            around = found if isinstance(found, Mapping) else around
-        return found, around
+            there = there.get(key)
+            around = field[:depth] if isinstance(there, Mapping) else around
+        return there, around
 
-    def _instead_of(self, field: Field) -> frozenset[Source]:
-        """Who says of the path's port what stands instead of a field."""
-        outer, sources = self.instead
-        return sources if outer and field[: len(outer)] == outer else frozenset()
+    def _setters(self, around: Field) -> tuple[Source, ...]:
+        if around and around not in self.setters:
+            spec: Leaf | Traced = self.resolution.spec
+            for key in around:
+                spec = spec[key] if isinstance(spec, Mapping) else spec
+            inner = leaves(spec) if isinstance(spec, Mapping) else ()
+            self.setters[around] = tuple(sorted({leaf.source for _, leaf in inner}))
+        return self.setters.get(around, ())
 
     def _winners_over(self, rejected: Source) -> tuple[Source, ...]:
-        refusal = self.kept_out.get(rejected)
+        refusal = self.resolution.kept_out.get(rejected)
         if refusal is None:
-            return self._winners()
-        holder = (refusal.holder, refusal.target)
-        there = dict.fromkeys(part.source for part in self.contributions if part.source[:2] == holder)
-        return tuple(there) or (Source(*holder),)
+            return self.winners
+        holders = self.resolution.sources_of.get(refusal.holder, ())
+        there = tuple(source for source in holders if source.target == refusal.target)
+        return there or (Source(refusal.holder, refusal.target),)
 
-    def _winners(self) -> tuple[Source, ...]:
-        return tuple(part.source for part in self.contributions if part.source in self.members)
+
+def resolve(
+    path: Path,
+    profile: PolicyKindProfile,
+    contributions: tuple[Contribution, ...],
+    context: PathContext = _NOTHING,
+) -> EffectivePolicy:
+    """The effective policy of a kind at the end of a path, from at least one contribution."""
+    return EffectivePolicy(path, resolved(path[-1], profile, contributions, context))
+
+
+def resolved(
+    end: NodeRef,
+    profile: PolicyKindProfile,
+    contributions: tuple[Contribution, ...],
+    context: PathContext,
+    *,
+    age_unknown: bool = False,
+) -> Resolution:
+    """What at least one contribution amounts to at the end of a path.
+
+    Where every policy is refused or ignored, what the target's own fields say is all there is. `age_unknown` is whether
+    the order of policies on one node rests on their names, because some of them have no date.
+    """
+    counting = _counting(contributions, profile, context)
+    if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
+        keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
+        contributions = tuple(replace(part, spec=keyed(part.spec, keys)) for part in contributions)
+        counting = _counting(contributions, profile, context)
+    counted = [(part, without_ignored(part, profile, context.listener)) for part in contributions]
+    merge = merged(counting, profile, context)
+    port_sources = instead_of(merge.spec, profile, context.listener)
+    replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
+    spec = without(merge.spec, replaced) if replaced else merge.spec
+    doubts: frozenset[Doubt] = merge.doubts | {"age unknown"} if age_unknown else merge.doubts
+    return Resolution(
+        kind=profile.group_kind,
+        spec=_with_object_fields(spec, profile, context.target_object, end),
+        contributions=contributions,
+        members=merge.members,
+        rejected=merge.rejected | frozenset(context.refused),
+        doubts=doubts,
+        kept_out=context.refused,
+        ignored_fields=frozenset(
+            (part.source, field) for part, left in counted for field in ignored_fields(part, left)
+        ),
+        ignored_sources=_sources(part for part, _ in counted) - _sources(left for _, left in counted if left),
+        scopes=merge.scopes,
+        replaced_for_port=replaced,
+        port_sources=port_sources,
+    )
+
+
+def _counting(
+    contributions: Iterable[Contribution], profile: PolicyKindProfile, context: PathContext
+) -> tuple[Contribution, ...]:
+    """What counts of the contributions that are not refused."""
+    allowed = (part for part in contributions if part.source not in context.refused)
+    return tuple(part for part in (without_ignored(part, profile, context.listener) for part in allowed) if part)
+
+
+def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
+    return frozenset(part.source for part in contributions)
+
+
+def _with_object_fields(
+    spec: Traced, profile: PolicyKindProfile, target_object: Mapping[str, Json], node: NodeRef
+) -> Traced:
+    for policy_field, object_field in profile.object_fields.items():
+        value = value_at(target_object, object_field)
+        if value not in (None, "", [], {}):
+            spec = _put(spec, tuple(policy_field.split(".")), Leaf(value, Source(node.object, node)))
+    return spec
+
+
+def _put(spec: Traced, field: Field, leaf: Leaf) -> Traced:
+    """The spec with a leaf at a field, unless an override stands there or above."""
+    there = spec.get(field[0])
+    if isinstance(there, Leaf) and there.source.overrides:
+        return spec
+    if len(field) == 1:
+        overridden = there is not None and any(inner.source.overrides for _, inner in leaves({field[0]: there}))
+        return spec if overridden else {**spec, field[0]: leaf}
+    below: Traced = {} if there is None or isinstance(there, Leaf) else there
+    return {**spec, field[0]: _put(below, field[1:], leaf)}

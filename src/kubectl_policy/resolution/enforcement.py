@@ -1,10 +1,11 @@
-"""Enforcement, computed: what became of a policy over all the paths that it takes part in."""
+"""What became of a policy over all the paths that it takes part in, and what its targets must not share with others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
 from kubectl_policy.topology.hierarchy import HIERARCHY, layer_of
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution.effective import EffectivePolicy, Fate
+    from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
     from kubectl_policy.resolution.resolver import Resolver
     from kubectl_policy.topology import Path, Topology
 
@@ -74,21 +75,14 @@ def enforce(
     outcomes = tuple(effective for effective in found if effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), (), tuple(idle))
-    # Paths on which the same policies meet share their contributions, and with them every fate. A spec alone may be
-    # that of one policy which beats different ones on different paths.
-    distinct = {id(effective.contributions): effective for effective in outcomes}.values()
-    shares = [_share(policy, effective) for effective in distinct]
-    by = {ref for share in shares for ref in share.beaten_by} - {policy}
-    return Enforcement(policy, _state(shares), tuple(sorted(by)), outcomes, tuple(idle))
+    parts = [_part_of(policy, resolution) for resolution in dict.fromkeys(one.resolution for one in outcomes)]
+    by = {ref for part in parts for ref in part.beaten_by} - {policy}
+    return Enforcement(policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle))
 
 
-def fates_of(policy: ObjectRef, effective: EffectivePolicy) -> list[Fate]:
-    """The fates of one policy's fields on a path."""
-    return [fate for fate in effective.fates() if fate.source.object == policy]
-
-
-class _Share(NamedTuple):
-    """What a policy has of one outcome: whether it is in force, and what beats it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PolicyPart:
+    """What a policy has of one outcome: whether it is in force, whether it loses fields, and what beats it.
 
     `refused` is whether all that it brings is refused for a conflict; None if it brings nothing that counts. It is
     `ignored` if it brings something that the controllers ignore, and nothing else.
@@ -101,31 +95,38 @@ class _Share(NamedTuple):
     ignored: bool
 
 
-def _share(policy: ObjectRef, effective: EffectivePolicy) -> _Share:
-    """A policy's share of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
+def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
+    """A policy's part of one outcome; a field that it sets to the same value elsewhere on the path is not lost.
 
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
-    fates, in_force = fates_of(policy, effective), effective.policies_in_force()
-    held = [(fate.field, fate.value) for fate in fates if fate.state == "effective"]
-    lost = [fate for fate in fates if (fate.field, fate.value) not in held]
-    sources = {part.source for part in effective.contributions if part.source.object == policy}
-    counting = sources - (effective.ignored_sources - effective.rejected)
+    fates, in_force = resolution.fates_of.get(policy, ()), resolution.policies_in_force
+    held: dict[str, list[Json]] = {}
+    for fate in fates:
+        if fate.state == "effective":
+            held.setdefault(fate.field, []).append(fate.value)
+    lost = [fate for fate in fates if fate.value not in held.get(fate.field, ())]
+    sources = frozenset(resolution.sources_of.get(policy, ()))
+    counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
-    beaten_by = frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole
-    refused = counting <= effective.rejected if counting else None
-    return _Share(policy in in_force, refused, bool(lost), beaten_by, ignored)
+    return _PolicyPart(
+        in_force=policy in in_force,
+        refused=counting <= resolution.rejected if counting else None,
+        loses=bool(lost),
+        beaten_by=frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole,
+        ignored=ignored,
+    )
 
 
-def _state(shares: Collection[_Share]) -> EnforcementState:
-    if all(share.in_force and not share.loses for share in shares):
+def _state(parts: Collection[_PolicyPart]) -> EnforcementState:
+    if all(part.in_force and not part.loses for part in parts):
         return "Enforced"
-    if any(share.in_force for share in shares):
+    if any(part.in_force for part in parts):
         return "PartiallyEnforced"
-    if all(share.ignored for share in shares):
+    if all(part.ignored for part in parts):
         return "NoEffect"
-    refused = [share.refused for share in shares if share.refused is not None]
+    refused = [part.refused for part in parts if part.refused is not None]
     return "Conflicted" if refused and all(refused) else "Overridden"
 
 
@@ -203,3 +204,45 @@ def reach(path: Path, profile: PolicyKindProfile) -> Path:
         if any(level.includes(path[end - 1]) for level in profile.effective_targets):
             return path[:end]
     return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contention:
+    """A section in which a policy is in force, and another one with the same entry and its policy.
+
+    Of two policies it is the later one's; of two sections of one policy both are in contention.
+    """
+
+    policy: ObjectRef
+    section: NodeRef
+    entry: str
+    other: NodeRef
+    holder: ObjectRef
+
+
+def contentions(enforcements: Iterable[Enforcement], field: str, topology: Topology) -> Iterator[Contention]:
+    """The contentions for the entries at a field among the policies of one kind, given in their order of precedence."""
+    held: dict[str, tuple[ObjectRef, NodeRef]] = {}
+    for enforcement in enforcements:
+        policy = enforcement.policy
+        ends = dict.fromkeys(
+            effective.target for effective in enforcement.outcomes if policy in effective.policies_in_force()
+        )
+        for section in ends:
+            for entry in _entries(section, field, topology):
+                holder, other = held.setdefault(entry, (policy, section))
+                if other != section:
+                    yield Contention(policy=policy, section=section, entry=entry, other=other, holder=holder)
+                if other != section and holder == policy:
+                    yield Contention(policy=policy, section=other, entry=entry, other=section, holder=policy)
+
+
+def _entries(section: NodeRef, field: str, topology: Topology) -> dict[str, None]:
+    """The objects that a list of references in a listener names; a namespace that is left out is the listener's."""
+    return dict.fromkeys(
+        f"{text_at(reference, 'kind', 'Secret')} {text_at(reference, 'namespace') or section.object.namespace}/{name}"
+        for listener in topology.relations.listeners(section.object)
+        if listener.node == section
+        for reference in mappings_at(listener.raw, field)
+        if (name := text_at(reference, "name"))
+    )

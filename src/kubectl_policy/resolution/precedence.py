@@ -1,19 +1,22 @@
-"""The order of policies on one target: older first, then by namespace and name; and when that cannot be known."""
+"""Who comes first of several policies on one target, when that cannot be known, and who is refused for it."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import integer_at, number_in_annotation
-from kubectl_policy.resolution.spec_proper import EXPERIMENTAL
+from kubectl_policy.resolution.contributions import EXPERIMENTAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles.profile import PolicyKindProfile, SameLevel
-    from kubectl_policy.resolution.strategies import Contribution
+    from kubectl_policy.profiles.profile import Refusal as Extent
+    from kubectl_policy.resolution.contributions import Contribution
 
 
 def by_age(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> list[Resource]:
@@ -58,7 +61,8 @@ def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
 def age_unknown(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
     numbers = [(_number(policy, order_field, weight_annotation), policy.created) for policy in policies]
-    return any(date is None and [other for other, _ in numbers].count(number) > 1 for number, date in numbers)
+    times = Counter(number for number, _ in numbers)
+    return any(date is None and times[number] > 1 for number, date in numbers)
 
 
 def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> bool:
@@ -95,3 +99,44 @@ def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) ->
         return list(contributions)
     defaults = [part for part in contributions if part.strategy.defaults]
     return [part for part in contributions if not part.strategy.defaults] + defaults[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a policy is refused: the policy that came first, the target on which they meet, and a field that both set.
+
+    The field is empty where a target takes one policy alone.
+    """
+
+    holder: ObjectRef
+    target: NodeRef
+    field: str = ""
+
+
+def refusals(
+    policies: Sequence[Resource],
+    targets: Mapping[ObjectRef, Collection[NodeRef]],
+    claims: Mapping[ObjectRef, Sequence[str]],
+    extent: Extent,
+) -> dict[tuple[ObjectRef, NodeRef], Refusal]:
+    """The refusals among policies in their order of precedence, by policy and target, given what each one claims.
+
+    A policy is refused on a target where an earlier one claims the same field. If its `extent` is everywhere, that goes
+    for all of its targets, and a refused policy is in nobody's way.
+    """
+    held: dict[tuple[NodeRef, str], ObjectRef] = {}
+    found: dict[tuple[ObjectRef, NodeRef], Refusal] = {}
+    for policy in policies:
+        claimed, theirs = claims[policy.ref], sorted(targets[policy.ref])
+        refused = {
+            target: Refusal(held[target, field], target, field)
+            for target in theirs
+            for field in reversed(claimed)
+            if (target, field) in held
+        }
+        if refused and extent == "everywhere":
+            first = next(iter(refused.values()))
+            refused = {target: refused.get(target, first) for target in theirs}
+        found |= {(policy.ref, target): refusal for target, refusal in refused.items()}
+        held |= {(target, field): policy.ref for target in theirs if target not in refused for field in claimed}
+    return found

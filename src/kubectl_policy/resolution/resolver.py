@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.resolution.nodes import Nodes
-from kubectl_policy.resolution.path_context import PathContext, route_choices, target_object
+from kubectl_policy.model.fields import items_at, mapping_at
+from kubectl_policy.resolution.effective import EffectivePolicy, resolved
+from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.resolution.nodes import PoliciesOnNodes, attached_by_kind
 from kubectl_policy.resolution.precedence import filters_above
-from kubectl_policy.resolution.resolve import resolve
 from kubectl_policy.topology import on_path, too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.parameters import enabled_on
-from kubectl_policy.topology.references import GATEWAY
+from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
-    from kubectl_policy.resolution.effective import EffectivePolicy
-    from kubectl_policy.resolution.nodes import Refusal
-    from kubectl_policy.resolution.strategies import Contribution
-    from kubectl_policy.resolution.traced import Source
+    from kubectl_policy.profiles.merging import Inheritance, RouteChoice
+    from kubectl_policy.resolution.effective import Resolution
+    from kubectl_policy.resolution.nodes import OnNode, RankedPolicy
+    from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.topology import Path, Topology
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 
 class Resolver:
@@ -33,39 +35,44 @@ class Resolver:
         """Index the attachments that hold by the node that they attach to."""
         self._topology = topology
         self._registry = registry
-        self._nodes = Nodes(topology.index, attachments)
-        self._merged: dict[tuple[object, ...], EffectivePolicy] = {}
+        self._attached = attached_by_kind(topology.index, attachments)
+        self._kinds: dict[NodeRef, set[GroupKind]] = {}
+        for kind, attached in self._attached.items():
+            for node in attached.on:
+                self._kinds.setdefault(node, set()).add(kind)
+        # By kind, and by the kind of an effective target for which a variant of its profile holds.
+        self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes] = {}
+        self._resolved: dict[tuple[object, ...], Resolution] = {}
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
         """The policy kinds attached to at least one of the nodes, sorted."""
-        return tuple(sorted({kind for node in nodes for kind in self._nodes.kinds_at(node)}))
+        return tuple(sorted({kind for node in nodes for kind in self._kinds.get(node, ())}))
 
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, by kind, then in their order of precedence."""
-        kinds = sorted(self._nodes.kinds_at(node))
-        return tuple(policy for kind in kinds for policy in self.claimants(node, kind))
+        return tuple(policy for kind in self.kinds_at([node]) for policy in self.claimants(node, kind))
 
     def claimants(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
         """The policies of a kind attached to a node itself, in their order of precedence."""
-        profile = self._registry.profile_of(kind)
-        return tuple(self._nodes.claimants(node, profile)) if profile else ()
+        found = self._of_kind(kind)
+        return found.in_order(node) if found else ()
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
-        return self._nodes.of_kind(kind)
+        return self._attached[kind].nodes() if kind in self._attached else []
 
-    def ranked(self, node: NodeRef, kind: GroupKind) -> list[tuple[Resource, int, Refusal | None]]:
+    def ranked(self, node: NodeRef, kind: GroupKind) -> list[RankedPolicy]:
         """All that decides what a kind's policies bring to a node; where it is the same, so is what they bring."""
-        profile = self._registry.profile_of(kind)
-        return self._nodes.ranked(node, profile) if profile else []
+        found = self._of_kind(kind)
+        return found.ranked(node) if found else []
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
         """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
 
         None if it is not.
         """
-        profile = self._registry.profile_of(policy.group_kind)
-        return self._nodes.refusal(policy, target, profile) if profile else None
+        found = self._of_kind(policy.group_kind)
+        return found.refusal(policy, target) if found else None
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of a path, sorted by kind."""
@@ -74,21 +81,38 @@ class Resolver:
 
     def effective_of(self, kind: GroupKind, path: Path) -> EffectivePolicy | None:
         """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there."""
+        policies = self._of_kind(kind, path[-1].object.group_kind)
         profile = self._registry.profile_of(kind)
-        if profile is None or not self._counts(path, profile):
+        if policies is None or profile is None or not self._counts(path, profile):
             return None
-        profile = profile.at(path[-1].object.group_kind)
-        found = [self._nodes.on(node, profile) for node in self._contributing(path, profile)]
-        contributions = tuple(filters_above([part for on_node in found for part in on_node.contributions]))
-        if not contributions:
+        nodes = _contributing(policies, path)
+        if not nodes:
             return None
-        refused = {source: refusal for on_node in found for source, refusal in on_node.refused.items()}
-        effective = self._resolved(path, profile, contributions, refused)
-        undated = any(on_node.age_unknown for on_node in found)
-        return effective.doubting("age unknown") if undated else effective
+        profile = policies.profile
+        listener = self._topology.listener_on(path) if profile.by_listener else None
+        key = (
+            policies,
+            nodes,
+            path[-1] if profile.object_fields else None,
+            (listener.protocol, listener.port) if listener else None,
+        )
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve([policies.on(node) for node in nodes], path[-1], profile, listener)
+        return EffectivePolicy(path, self._resolved[key])
+
+    def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
+        """The policies of a kind by node, as its profile has it `at` effective targets of a kind; None without any."""
+        profile = self._registry.profile_of(kind)
+        if profile is None or kind not in self._attached:
+            return None
+        variant = at if at in profile.variants else None
+        if (kind, variant) not in self._on_nodes:
+            attached = self._attached[kind]
+            self._on_nodes[kind, variant] = PoliciesOnNodes(attached, profile.at(variant) if variant else profile)
+        return self._on_nodes[kind, variant]
 
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
-        """Whether the controllers of a kind act on a path and heed it."""
+        """Whether the controllers of a kind act on a path, and on a kind's policies there."""
         if profile.hostnames == "inside" and too_wide(self._topology, path):
             return False
         enabling = profile.enabled_by
@@ -97,49 +121,59 @@ class Resolver:
             return False
         return controlled(self._topology, path, profile.controllers)
 
-    def _contributing(self, path: Path, profile: PolicyKindProfile) -> Iterator[NodeRef]:
-        """The nodes whose policies count at the end of a path, each once, at its first place.
-
-        A direct policy counts at its target alone, and at a section of it: beside the section's own policies if these
-        refine it, in their absence if they replace it. Those of an inherited kind refine it unless the profile says
-        otherwise.
-        """
-        if profile.policy_class == "inherited":
-            nodes = on_path(self._nodes.with_kind(profile.group_kind), path)
-            replaced = {node._replace(section="") for node in nodes if profile.sections == "replace" and node.section}
-            yield from (node for node in nodes if node not in replaced)
-            return
-        node = path[-1]
-        whole = node._replace(section="")
-        if profile.sections == "refine" and node.section:
-            yield from (found for found in (whole, node) if self._has(found, profile))
-        elif self._has(node, profile) or self._has(whole, profile):
-            yield node if self._has(node, profile) else whole
-
-    def _has(self, node: NodeRef, profile: PolicyKindProfile) -> bool:
-        return node in self._nodes.with_kind(profile.group_kind)
-
-    def _resolved(
-        self,
-        path: Path,
-        profile: PolicyKindProfile,
-        contributions: tuple[Contribution, ...],
-        refused: Mapping[Source, Refusal],
-    ) -> EffectivePolicy:
-        listener = self._topology.listener_on(path) if profile.by_listener else None
-        key = (
-            id(profile),
-            tuple(part.source for part in contributions),
-            path[-1] if profile.object_fields else None,
-            (listener.protocol, listener.port) if listener else None,
+    def _resolve(
+        self, on_nodes: list[OnNode], end: NodeRef, profile: PolicyKindProfile, listener: Listener | None
+    ) -> Resolution:
+        parts = tuple(filters_above([part for on_node in on_nodes for part in on_node.contributions]))
+        context = PathContext(
+            refused={source: refusal for on_node in on_nodes for source, refusal in on_node.refused.items()},
+            target_object=target_object(self._topology, end, profile),
+            listener=listener,
+            choices=route_choices(self._topology, profile.route_choice, (part.source.target for part in parts)),
         )
-        if key not in self._merged:
-            context = PathContext(
-                refused,
-                target_object(self._topology, path[-1], profile),
-                listener,
-                route_choices(self._topology, profile.route_choice, (part.source.target for part in contributions)),
-            )
-            self._merged[key] = resolve(path, profile, contributions, context)
-        known = self._merged[key]
-        return known if known.path == path else known.on(path)
+        undated = any(on_node.age_unknown for on_node in on_nodes)
+        return resolved(end, profile, parts, context, age_unknown=undated)
+
+
+def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
+    """The nodes whose policies count at the end of a path, each once, at its first place.
+
+    A direct policy counts at its target alone, and at a section of it: with the section's own policies if these refine
+    it, in their absence if they replace it. Those of an inherited kind refine it unless the profile says otherwise.
+    """
+    profile, attached = policies.profile, policies.attached.on
+    if profile.policy_class == "inherited":
+        nodes = on_path(attached, path)
+        if profile.sections != "replace":
+            return tuple(nodes)
+        replaced = {node._replace(section="") for node in nodes if node.section}
+        return tuple(node for node in nodes if node not in replaced)
+    node = path[-1]
+    whole = node._replace(section="")
+    if profile.sections == "refine" and node.section:
+        return tuple(one for one in (whole, node) if one in attached)
+    return next(((one,) for one in (node, whole) if one in attached), ())
+
+
+def target_object(topology: Topology, node: NodeRef, profile: PolicyKindProfile) -> Mapping[str, Json]:
+    """The object at which a kind takes effect, if its own fields count there."""
+    raw = topology.index.raw(node.object) if profile.object_fields else {}
+    sections = topology.sections(node.object) if raw and node.object.group_kind in ROUTES else ()
+    if node.section not in sections:
+        return raw
+    return {**raw, "rule": items_at(raw, "spec.rules")[sections.index(node.section)]}
+
+
+def route_choices(
+    topology: Topology, choice: RouteChoice | None, targets: Iterable[NodeRef]
+) -> Mapping[ObjectRef, Inheritance]:
+    """What routes among some targets say of how their policies meet others, in an annotation."""
+    if choice is None:
+        return {}
+    said = {
+        target.object: mapping_at(topology.index.raw(target.object), "metadata.annotations").get(choice.annotation)
+        for target in targets
+        if target.object.group_kind in ROUTES
+    }
+    means = {route: choice.means(value) for route, value in said.items() if isinstance(value, str)}
+    return {route: meant for route, meant in means.items() if meant}

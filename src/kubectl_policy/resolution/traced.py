@@ -1,20 +1,22 @@
-"""Specs whose leaves know their source: decoding, RFC 7386 merging, and the way back to plain values."""
+"""Specs whose leaves know their source: decoding, merging by RFC 7386 or as defaults, and the way back to values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.fields import FieldPath, integer_at, text_at
+from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
 
-class Source(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Source:
     """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself.
 
     `overrides` is true of a value that was declared as an override. Where a filter of the target, a rule, names the
@@ -42,6 +44,7 @@ class Leaf:
 
 Traced: TypeAlias = "Mapping[str, Leaf | Traced]"
 Field: TypeAlias = tuple[str, ...]
+_NOWHERE: Final[Mapping[Field, Sequence[str]]] = MappingProxyType({})
 
 
 class KeyedList(dict[str, "Leaf | Traced"]):
@@ -135,6 +138,68 @@ def patched(target: Traced, change: Traced) -> Traced:
     """`patch` for two whole specs, which are maps."""
     merged = patch(target, change)
     return merged if isinstance(merged, Mapping) else {}
+
+
+def with_defaults(
+    first: Traced,
+    later: Traced,
+    whole: Collection[Field] = (),
+    unless: Mapping[Field, Sequence[str]] = _NOWHERE,
+    field: Field = (),
+) -> Traced:
+    """What one spec says and, where it says nothing, another one; what the first one says comes first.
+
+    An empty map or list says nothing of what is in a map, or a list, of the other one. Fields in `whole` come whole
+    from the first one that has them, and so do those in `unless` where both disagree on one of the fields that are
+    given for them.
+    """
+    merged: dict[str, Leaf | Traced] = sort_of(first)(first)
+    for key, theirs in later.items():
+        ours, here = first.get(key), (*field, key)
+        if ours is None:
+            merged[key] = theirs
+        elif isinstance(theirs, Leaf) or here in whole:
+            continue
+        elif isinstance(ours, Leaf):
+            merged[key] = theirs if _is_empty(ours, theirs) else ours
+        elif sort_of(ours) is sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
+            merged[key] = with_defaults(ours, theirs, whole, unless, here)
+    return merged
+
+
+def _is_empty(ours: Leaf, theirs: Traced) -> bool:
+    nothing: Json = [] if isinstance(theirs, KeyedList) else {}
+    return ours.value == nothing
+
+
+def _disagree(ours: Traced, theirs: Traced, fields: Sequence[str]) -> bool:
+    return any(
+        mine is not None and other is not None and mine != other
+        for field in fields
+        for mine, other in [(value_at(plain(ours), field), value_at(plain(theirs), field))]
+    )
+
+
+def only_field(spec: Traced, field: Field) -> Traced:
+    """A spec with nothing but one of its fields, if it has that."""
+    key, *rest = field
+    found = spec.get(key)
+    if found is None or not rest:
+        return {} if found is None else {key: found}
+    inner: Traced = {} if isinstance(found, Leaf) else only_field(found, tuple(rest))
+    return {key: inner} if inner else {}
+
+
+def without(spec: Traced, keys: Sequence[str]) -> Traced:
+    """A spec without one of its fields; a map that held nothing else goes with it."""
+    key, *rest = keys
+    found = spec.get(key)
+    if found is None or (rest and isinstance(found, Leaf)):
+        return spec
+    left = without(found, rest) if rest and not isinstance(found, Leaf) else {}
+    if left:
+        return {**spec, key: left}
+    return {name: child for name, child in spec.items() if name != key}
 
 
 def plain(traced: Traced) -> dict[str, Json]:

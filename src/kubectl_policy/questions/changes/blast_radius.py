@@ -13,7 +13,6 @@ from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
-from kubectl_policy.resolution import fates_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
     for part, in_force_there in policy_outcomes(enforcement):
         if not in_force_there:
             effective = part.effective
-            winners = {source.object for fate in fates_of(policy, effective) for source in fate.superseded_by}
+            winners = {source.object for fate in effective.fates_of(policy) for source in fate.superseded_by}
             for node in part.nodes(profile):
                 nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
     groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}

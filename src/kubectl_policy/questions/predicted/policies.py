@@ -63,7 +63,7 @@ def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:
 def _scopes(analysis: Analysis, policy: ObjectRef, path: Path) -> Iterator[ScopeOutcome]:
     """The scopes of a path in which a policy takes part."""
     effective = analysis.resolver.effective_of(policy.group_kind, path)
-    for scope in effective.scopes if effective else ():
+    for scope in effective.resolution.scopes if effective else ():
         if any(source.object == policy for source in scope.members):
             yield scope
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
 

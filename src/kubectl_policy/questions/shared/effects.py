@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Enforcement
+    from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolution
     from kubectl_policy.topology import Path
 
 # Namespace, object, section: the path of a section to which nothing leads from above.
@@ -78,15 +78,13 @@ class PolicyOutcome(NamedTuple):
 def policy_outcomes(enforcement: Enforcement) -> Iterator[tuple[PolicyOutcome, bool]]:
     """Every outcome that a policy takes part in, and whether it has an effective field there."""
     policy = enforcement.policy
-    # Paths on which the same policies meet share their contributions, and with them what is in force.
-    known: dict[int, tuple[frozenset[NodeRef], bool]] = {}
+    known: dict[Resolution, tuple[frozenset[NodeRef], bool]] = {}
     for effective in enforcement.outcomes:
-        key = id(effective.contributions)
-        if key not in known:
-            sources = (part.source for part in effective.contributions)
-            targets = frozenset(source.target for source in sources if source.object == policy)
-            known[key] = (targets, policy in effective.policies_in_force())
-        targets, in_force = known[key]
+        resolution = effective.resolution
+        if resolution not in known:
+            targets = frozenset(source.target for source in resolution.sources_of.get(policy, ()))
+            known[resolution] = (targets, policy in resolution.policies_in_force)
+        targets, in_force = known[resolution]
         yield PolicyOutcome(effective, targets), in_force
 
 

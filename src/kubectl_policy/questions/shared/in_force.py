@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.resolution import EffectivePolicy, Fate, Source
+    from kubectl_policy.resolution import EffectivePolicy, Fate, Resolution, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
 
@@ -85,15 +85,23 @@ def effective_entries(
 def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
     """Entries of the same kind and outcome as one, sorted by kind, then by first path."""
     groups: dict[tuple[object, ...], list[Entry]] = {}
+    outcomes: dict[Resolution, tuple[object, ...]] = {}
     for entry in entries:
-        effective = entry.effective
-        sources = tuple(part.source for part in effective.contributions)
-        own = tuple((field, leaf.source) for field, leaf in leaves(effective.spec))
-        level = (effective.target.object.group_kind, bool(effective.target.section))
-        fates = (effective.ignored_fields, effective.instead)
-        groups.setdefault((effective.kind, sources, own, fates, level, entry.passes_down), []).append(entry)
+        target, resolution = entry.effective.target, entry.effective.resolution
+        if resolution not in outcomes:
+            outcomes[resolution] = _outcome(resolution)
+        level = (target.object.group_kind, bool(target.section))
+        groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
     found = [_in_force(analysis, group) for group in groups.values()]
     return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
+
+
+def _outcome(resolution: Resolution) -> tuple[object, ...]:
+    """What is the same where policies amount to the same, and each field has the same fate."""
+    sources = tuple(part.source for part in resolution.contributions)
+    own = tuple((field, leaf.source) for field, leaf in leaves(resolution.spec))
+    for_port = (resolution.replaced_for_port, resolution.port_sources)
+    return (resolution.kind, sources, own, resolution.ignored_fields, for_port)
 
 
 def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path, kind: GroupKind) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import FieldPath, integer_at, items_at, number_in_annotation, text_at, value_at
 from kubectl_policy.questions.why_not.edit import Edit, edited
 from kubectl_policy.resolution import CARRY_NOTHING
-from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from kubectl_policy.questions.why_not.not_attached import (
     other_section,
     refused,
 )
-from kubectl_policy.resolution import fates_of
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
@@ -209,7 +208,7 @@ class _Chain:
 
     def _lost_to_others(self, effective: EffectivePolicy) -> Iterator[Reason]:
         """Why the policy, which contributes to an outcome, has no part in what is in force."""
-        fates = fates_of(self._policy, effective)
+        fates = effective.fates_of(self._policy)
         if not fates:
             winners = sorted(effective.policies_in_force())
             by = f"; {' and '.join(map(str, winners))} is in force" if winners else ""
@@ -231,7 +230,7 @@ class _Chain:
         own, fields = lost[0].source, _fields(lost)
         who, related = f"{winner.object} → {named(winner.target)}", (NodeRef(winner.object), winner.target)
         if lost[0].state == "rejected":
-            refusal = effective.kept_out.get(own)
+            refusal = effective.resolution.kept_out.get(own)
             what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
             message = f"{who} has {what}, and of two on one target this one is refused"
             return Reason("refused", message, winner.object, field="spec", api_reason="Conflicted", related=related)

@@ -39,7 +39,7 @@ from kubectl_policy.questions.why_not.edits_of_surroundings import (
     open_namespaces,
 )
 from kubectl_policy.questions.why_not.no_effect import reasons_of
-from kubectl_policy.resolution.spec_proper import stanzas_of
+from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.validation.pruning import pruned
 
 if TYPE_CHECKING:

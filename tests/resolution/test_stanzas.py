@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.spec_proper import Stanza, stanzas_of
+from kubectl_policy.resolution.contributions import Stanza, stanzas_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,15 +8,8 @@ import pytest
 
 from kubectl_policy import Leaf, plain
 from kubectl_policy.profiles.merging import SharedField
-from kubectl_policy.resolution.combined import (
-    combined_fields,
-    only_field,
-    taken_apart,
-    unshared_fields,
-    whole_among,
-    with_defaults,
-)
-from kubectl_policy.resolution.traced import CollectedValues, KeyedList, trace
+from kubectl_policy.resolution.contributions import combined_fields, taken_apart, unshared_fields, whole_among
+from kubectl_policy.resolution.traced import CollectedValues, KeyedList, only_field, trace, with_defaults
 from tests.resolution.specs import set_by, source
 
 if TYPE_CHECKING:

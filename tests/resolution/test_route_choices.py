@@ -11,7 +11,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField
-from kubectl_policy.resolution.path_context import route_choices, target_object
+from kubectl_policy.resolution.resolver import route_choices, target_object
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, index, node, parent, policy, resource, route, rule, service, snapshot, target

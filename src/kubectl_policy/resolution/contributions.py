@@ -1,0 +1,275 @@
+"""What one policy brings to a path: its stanzas as traced specs, with what several policies share taken apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.profiles.profile import TARGET_FIELDS
+from kubectl_policy.resolution.traced import (
+    CollectedValues,
+    KeyedList,
+    Leaf,
+    Source,
+    elements,
+    leaves,
+    only_field,
+    trace,
+    without,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.merging import PortField, SharedField, Within
+    from kubectl_policy.profiles.profile import Stanzas
+    from kubectl_policy.resolution.traced import Field, Traced
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+_STYLES: Final[tuple[tuple[Stanzas, str, str], ...]] = (
+    ("plural", "overrides", "defaults"),
+    ("singular", "override", "default"),
+)
+_PATCHING: Final = frozenset({"patch", "merge"})
+# The stanzas of GEP-713's experimental text, which merges field by field and lets the first created win.
+EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """What one policy, attached at one node of a path, brings to the effective policy there.
+
+    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one replaces none
+    further up.
+    """
+
+    source: Source
+    spec: Traced
+    strategy: MergeStrategy
+    field: str = "spec"
+    empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stanza:
+    """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`)."""
+
+    field: str
+    strategy: MergeStrategy
+    spec: Mapping[str, Json]
+
+
+def contributions_of(
+    policy: Resource, node: NodeRef, profile: PolicyKindProfile, filter_place: int = 0
+) -> Iterator[Contribution]:
+    """What a policy brings to paths by way of a node; `filter_place` is that of the filter that names it there."""
+    for stanza in stanzas_of(policy.raw, profile):
+        source = Source(policy.ref, node, stanza.strategy.overrides, filter_place)
+        yield contribution_of(source, stanza, profile)
+
+
+def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
+    """The stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
+
+    Where nobody has said whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
+    such only if the spec holds nothing else, since a kind may have a field of that name.
+    """
+    spec = _without_references(raw, profile)
+    for style, overrides, defaults in _STYLES:
+        if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
+            found = [
+                _stanza(f"spec.{name}", mapping_at(spec, name), profile, is_override=name == overrides)
+                for name in (overrides, defaults)
+                if isinstance(spec.get(name), Mapping)
+            ]
+            rest = {key: value for key, value in spec.items() if key not in {overrides, defaults}}
+            bare = [_bare(raw, rest, profile)] if rest or not found else []
+            return tuple(found + bare)
+    return (_bare(raw, spec, profile),)
+
+
+def _without_references(raw: Mapping[str, Json], profile: PolicyKindProfile) -> Mapping[str, Json]:
+    left: Json = raw
+    for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
+        if path.startswith("spec."):
+            left = FieldPath.parse(path).remove(left, with_empty=True)
+    return mapping_at(left, "spec")
+
+
+def _stanza(field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, *, is_override: bool) -> Stanza:
+    """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told."""
+    experimental, chosen = field in EXPERIMENTAL, text_at(spec, "strategy").lower()
+    by_default = not chosen and profile.strategy in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES}
+    patches = experimental or chosen in _PATCHING or by_default
+    settings = {key: value for key, value in spec.items() if experimental or key != "strategy"}
+    if is_override:
+        strategy = MergeStrategy.PATCH_OVERRIDES if patches else MergeStrategy.ATOMIC_OVERRIDES
+    else:
+        strategy = MergeStrategy.PATCH_DEFAULTS if patches else MergeStrategy.ATOMIC_DEFAULTS
+    return Stanza(field, strategy, settings)
+
+
+def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
+    chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
+    known = profile.strategy_values.get(chosen) or MergeStrategy.named(chosen)
+    strategy = known or MergeStrategy.named(f"{chosen} defaults") or profile.default_strategy
+    return Stanza("spec", strategy, spec)
+
+
+def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) -> Contribution:
+    """The contribution of a stanza by way of one target.
+
+    Where all policies of a kind apply, each keeps its settings below its own name.
+    """
+    spec = _without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
+    empty = bool(profile.empty_without) and not value_at(spec, profile.empty_without)
+    whole = _whole(profile, stanza.field)
+    if stands_below_name(profile, stanza.strategy):
+        name = source.object.qualified_name
+        spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
+    traced = taken_apart(trace(spec, source, whole), profile.shared_fields)
+    return Contribution(source=source, spec=traced, strategy=stanza.strategy, field=stanza.field, empty=empty)
+
+
+def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:
+    """Whether the settings of a policy stand below its name, because it is in force beside others."""
+    return profile.all_apply or strategy is MergeStrategy.ALL_APPLY
+
+
+def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
+    """The fields below a stanza that a merge takes whole from one policy.
+
+    The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
+    is shared is taken apart by what the profile says of it, and by nothing else.
+    """
+    fields = profile.whole_fields | {shared.field for shared in profile.shared_fields}
+    if stanza in EXPERIMENTAL:
+        below = stanza.removeprefix("spec.") + "."
+        fields |= {field.removeprefix(below) for field in profile.map_fields if field.startswith(below)}
+    return [tuple(field.split(".")) for field in sorted(fields)]
+
+
+def _without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {
+        key: dict(_without_nulls(child)) if isinstance(child, dict) else child
+        for key, child in value.items()
+        if child is not None
+    }
+
+
+def field_of(shared: SharedField) -> Field:
+    """The path of keys of a shared field."""
+    return tuple(shared.field.split("."))
+
+
+def whole_among(shared: Sequence[SharedField], within: Within) -> frozenset[Field]:
+    """The shared fields that all the same come whole from one policy here."""
+    combined = {one.field for one in shared if within in one.within}
+    return frozenset(field_of(one) for one in shared if one.field not in combined)
+
+
+def combined_fields(shared: Sequence[SharedField], within: Within) -> list[Field]:
+    """The shared fields that are put together here, outermost first; those inside one that comes whole are not."""
+    whole = whole_among(shared, within)
+    combined = {field_of(one) for one in shared if within in one.within}
+    return sorted(field for field in combined if not _around(field, whole))
+
+
+def unshared_fields(spec: Traced, shared: Sequence[SharedField]) -> list[Field]:
+    """The fields of a spec that another policy on the level cannot set as well, each once."""
+    combined, whole = combined_fields(shared, "level"), sorted(whole_among(shared, "level"))
+    own = [field for field, _ in leaves(spec) if not _around(field, combined)]
+    return list(dict.fromkeys(_around(field, whole) or field for field in own))
+
+
+def _around(field: Field, fields: Iterable[Field]) -> Field:
+    """The first of some fields that is the given one or holds it; empty if none is."""
+    return next((outer for outer in fields if field[: len(outer)] == outer), ())
+
+
+def taken_apart(spec: Traced, shared: Sequence[SharedField]) -> Traced:
+    """A spec in which every shared field is taken apart into what can come from different policies."""
+    for one in shared:
+        spec = _taken_apart_at(spec, field_of(one), one.by)
+    return spec
+
+
+def _taken_apart_at(spec: Traced, field: Field, by: str) -> Traced:
+    key, *rest = field
+    there = spec.get(key)
+    if there is None or (rest and isinstance(there, Leaf)):
+        return spec
+    if isinstance(there, Leaf):
+        return {**spec, key: there if there.removed else _parts(there, by)}
+    return {**spec, key: _taken_apart_at(there, tuple(rest), by)} if rest else spec
+
+
+def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
+    if by.startswith("["):
+        return elements(leaf, by.strip("[]"), deep=True)
+    if by == "*":
+        if not isinstance(leaf.value, Mapping) or not leaf.value:
+            return leaf
+        return {key: Leaf(child, leaf.source, removed=child is None) for key, child in leaf.value.items()}
+    if by:
+        entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
+        return CollectedValues({entry: leaf}) if entry else leaf
+    if isinstance(leaf.value, list):
+        return elements(leaf, "")
+    return CollectedValues({leaf.source.object.qualified_name: leaf})
+
+
+def _entry(value: Json, home: str) -> str:
+    """By what an entry is known: a text, or a reference, whose namespace defaults to that of the policy."""
+    if isinstance(value, Mapping):
+        name = text_at(value, "name")
+        return f"{text_at(value, 'namespace') or home}/{name}" if name else ""
+    return value if isinstance(value, str) else ""
+
+
+def without_ignored(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> Contribution | None:
+    """What counts of a contribution on a path by way of a listener, if it has one; None if nothing does."""
+    spec = part.spec
+    above = (part.source.object.qualified_name,) if stands_below_name(profile, part.strategy) else ()
+    for rule in profile.ignored:
+        if rule.includes(part.source.target, listener.protocol if listener else ""):
+            if not rule.fields:
+                return None
+            for field in rule.fields:
+                keys = (*above, *field.split("."))
+                values = (json.dumps(leaf.value) for _, leaf in leaves(only_field(spec, keys)))
+                if not rule.values or any(value in rule.values for value in values):
+                    spec = without(spec, keys)
+    if profile.port_field and listener:
+        spec = _for_port(spec, profile.port_field, listener.port)
+    if spec is part.spec:
+        return part
+    return replace(part, spec=spec) if spec else None
+
+
+def ignored_fields(part: Contribution, counting: Contribution | None) -> frozenset[Field]:
+    """The fields of a contribution that do not count."""
+    if part is counting:
+        return frozenset()
+    left = leaves(counting.spec) if counting else ()
+    return frozenset(field for field, _ in leaves(part.spec)) - {field for field, _ in left}
+
+
+def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
+    """Who says something of the listener's port, which stands instead of what a merged spec says of every port."""
+    entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
+    return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else frozenset()
+
+
+def _for_port(spec: Traced, port_field: PortField, port: int | None) -> Traced:
+    entries = spec.get(port_field.field)
+    if not isinstance(entries, KeyedList):
+        return spec
+    ours = KeyedList({key: entry for key, entry in entries.items() if key == str(port)})
+    return {**spec, port_field.field: ours} if ours else without(spec, [port_field.field])

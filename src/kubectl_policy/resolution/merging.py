@@ -1,0 +1,320 @@
+"""How the contributions of a path become one spec: folded one by one, or level by level and scope by scope.
+
+What a profile says decides which: `merged` chooses. Sources travel with the leaves, so no way of merging keeps books.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
+from kubectl_policy.resolution.traced import leaves, only_field, patched, with_defaults
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.merging import Inheritance
+    from kubectl_policy.profiles.profile import Fold
+    from kubectl_policy.resolution.contributions import Contribution
+    from kubectl_policy.resolution.precedence import Refusal
+    from kubectl_policy.resolution.traced import Field, Source, Traced
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+Doubt: TypeAlias = Literal["age unknown", "fold direction"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathContext:
+    """What matters of a path to a kind, beside the policies on it; what does not is left out.
+
+    `refused` are contributions that another policy keeps out. `target_object` is the object at the end of the path: its
+    own fields beat every default and lose to every override (the profile's `object_fields`; experimental GEP-713,
+    `RetryOnPolicy`); for a rule of a route, its field `rule` is that rule. `choices` are those of routes that say how
+    their policies meet those on the routes that they lead to.
+    """
+
+    refused: Mapping[Source, Refusal] = field(default_factory=dict)
+    target_object: Mapping[str, Json] = field(default_factory=dict)
+    listener: Listener | None = None
+    choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeOutcome:
+    """What the policies of one scope amount to; `members` are those that take part in it."""
+
+    spec: Traced
+    members: frozenset[Source]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """What contributions amount to together, and who takes part; without any, nothing.
+
+    `rejected` were refused by strategy None, which is a conflict, not a defeat. `scopes` are the parts of which the
+    spec is made, broadest first; `doubts` name what the merge rests on without knowing it.
+    """
+
+    spec: Traced = field(default_factory=dict)
+    members: frozenset[Source] = frozenset()
+    rejected: frozenset[Source] = frozenset()
+    scopes: tuple[ScopeOutcome, ...] = ()
+    doubts: frozenset[Doubt] = frozenset()
+
+
+def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> Merge:
+    """The contributions that count on a path, least specific first, as one spec."""
+    if not contributions:
+        return Merge()
+    if merges_by_level(profile):
+        return by_level(contributions, profile, context)
+    doubts: frozenset[Doubt] = frozenset()
+    if profile.chooser == "challenger":
+        layer = fold_by_challenger(contributions, profile)
+    else:
+        layer = fold(contributions, profile.fold or "bottom-up")
+        # Of two, whichever way one goes, the established one's strategy decides.
+        if profile.fold is None and len(contributions) > 2:  # noqa: PLR2004 (a pair)
+            down = fold(contributions, "top-down")
+            if down.spec != layer.spec or down.rejected != layer.rejected:
+                doubts = frozenset({"fold direction"})
+    spec = layer.spec
+    scopes = (ScopeOutcome(spec=spec, members=layer.members),)
+    return Merge(spec=spec, members=layer.members, rejected=layer.rejected, scopes=scopes, doubts=doubts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """Some neighbouring contributions of a path, merged one by one.
+
+    `specs` are those that take part, in the order in which each patches what stands before it. They are kept separate
+    until all are known, because RFC 7386 is not associative where nulls occur: merged in pairs, a field that one policy
+    removes could come back. `members` are their sources; `rejected` were refused.
+    """
+
+    specs: tuple[Traced, ...]
+    strategy: MergeStrategy
+    members: frozenset[Source]
+    rejected: frozenset[Source] = frozenset()
+    empty: bool = False
+
+    @classmethod
+    def of(cls, part: Contribution) -> Layer:
+        """One contribution alone."""
+        return cls(specs=(part.spec,), strategy=part.strategy, members=frozenset({part.source}), empty=part.empty)
+
+    @property
+    def spec(self) -> Traced:
+        """What the specs amount to."""
+        return reduce(patched, self.specs)
+
+
+def merge(established: Layer, challenger: Layer) -> Layer:
+    """GEP-713, "Merge strategies": the established spec's strategy decides; the result keeps that strategy."""
+    strategy = established.strategy
+    rejected = established.rejected | challenger.rejected
+    match strategy:
+        case MergeStrategy.NONE:
+            return replace(established, rejected=rejected | challenger.members)
+        case MergeStrategy.ATOMIC_DEFAULTS if not challenger.empty:
+            return Layer(specs=challenger.specs, strategy=strategy, members=challenger.members, rejected=rejected)
+        case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
+            return replace(established, rejected=rejected)
+        case MergeStrategy.PATCH_OVERRIDES:
+            specs = challenger.specs + established.specs
+        case _:
+            specs = established.specs + challenger.specs
+    members, empty = established.members | challenger.members, established.empty and challenger.empty
+    return Layer(specs=specs, strategy=strategy, members=members, rejected=rejected, empty=empty)
+
+
+def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
+    """The contributions of a path, least specific first and at least one, as one spec.
+
+    Bottom-up, each policy merges itself over what is below it, by its own strategy, so that nothing below can undo an
+    override (Kuadrant, RFC 0009: "for each p: merge p into ep"). Top-down is the literal reading of GEP-713's chart
+    ("Abstract process", provisional): the two least specific merge first, and the result takes the strategy of the more
+    specific one; after a rejection it keeps its own.
+    """
+    layers = [Layer.of(part) for part in contributions]
+    if direction == "bottom-up":
+        return reduce(lambda below, above: merge(above, below), reversed(layers))
+    return reduce(_step_down, layers)
+
+
+def _step_down(above: Layer, below: Layer) -> Layer:
+    strategy = above.strategy if above.strategy is MergeStrategy.NONE else below.strategy
+    return replace(merge(above, below), strategy=strategy)
+
+
+def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKindProfile) -> Layer:
+    """The contributions of a path, least specific first and at least one, where each challenger chooses.
+
+    The most specific one replaces all that is above it or, if it says so, patches it: every policy above, each of which
+    chooses in turn, or the closest one alone (`merges_with`), whatever that one chooses for itself. Policies on levels
+    that the kind does not merge with are left out (Envoy Gateway, `mergeType`: api/v1alpha1/shared_types.go).
+    """
+    above = list(contributions)
+    taken: list[Contribution] = []
+    while above:
+        nearest = above.pop()
+        if above and nearest.empty and not nearest.strategy.patches_above:
+            continue
+        taken.append(nearest)
+        if not nearest.strategy.patches_above:
+            break
+        levels = profile.merge_parents
+        if levels and len(taken) == 1:
+            above = [part for part in above if any(level.includes(part.source.target) for level in levels)]
+        if profile.merges_with == "closest":
+            taken += above[-1:]
+            break
+    return Layer(
+        specs=tuple(part.spec for part in reversed(taken)),
+        strategy=taken[0].strategy,
+        members=frozenset(part.source for part in taken),
+        empty=taken[0].empty,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Level:
+    """The policies on one level, or on several, merged; `obj` is the object that the uppermost one is the level of.
+
+    `empty` policies replace none further up.
+    """
+
+    obj: ObjectRef
+    spec: Traced
+    members: frozenset[Source]
+    rejected: frozenset[Source] = frozenset()
+    empty: bool = False
+
+
+def merges_by_level(profile: PolicyKindProfile) -> bool:
+    """Whether a kind's policies are merged level by level; those of other kinds are folded one by one."""
+    shares = profile.shared_fields or profile.scopes or profile.route_choice
+    return bool(shares) or profile.same_level == "all-apply"
+
+
+def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context: PathContext) -> Merge:
+    """The contributions of a path in the order of the fold, level by level and then scope by scope, as one spec.
+
+    What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
+    """
+    scopes: dict[int, list[Contribution]] = {}
+    for part in parts:
+        scopes.setdefault(_scope_number(part, profile, context.listener), []).append(part)
+    levels = [_merged_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
+    whole = whole_among(profile.shared_fields, "scopes")
+    spec: Traced = reduce(lambda broad, narrow: with_defaults(narrow.spec, broad, whole), levels, {})
+    return Merge(
+        spec=spec,
+        members=frozenset(source for level in levels for source in level.members),
+        rejected=frozenset(source for level in levels for source in level.rejected),
+        scopes=tuple(ScopeOutcome(spec=level.spec, members=level.members) for level in levels),
+    )
+
+
+def _scope_number(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> int:
+    """The scope of a contribution, 0 for the narrowest one."""
+    protocol, target = listener.protocol if listener else "", part.source.target
+    numbered = enumerate(profile.scopes)
+    return next((number for number, scope in numbered if scope.includes(target, protocol)), len(profile.scopes))
+
+
+def _merged_scope(
+    parts: Sequence[Contribution], profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
+) -> _Level:
+    """The levels of a scope, from below upward. A level is a route with its rules, or all other neighbours."""
+    grouped = groupby(parts, lambda part: _route_of(part) or "")
+    *above, outcome = [_merged_level(list(group), profile) for _, group in grouped]
+    for level in reversed(above):
+        outcome = _two_levels(level, outcome, profile, choices.get(level.obj))
+    return outcome
+
+
+def _route_of(part: Contribution) -> ObjectRef | None:
+    target = part.source.target.object
+    return target if target.group_kind in ROUTES else None
+
+
+def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:
+    """The policies of a level: the first one keeps what it says, the later ones fill what is left.
+
+    Overrides come from the first on, in the order of the fold, then the rest from the last on.
+    """
+    shared = profile.shared_fields
+    whole = whole_among(shared, "level")
+    unless = {field_of(one): one.unless for one in shared if one.unless and "level" in one.within}
+    overrides = [part.spec for part in parts if part.strategy.overrides]
+    first, *later = [*overrides, *(part.spec for part in reversed(parts) if not part.strategy.overrides)]
+    return _Level(
+        obj=parts[0].source.target.object,
+        spec=reduce(lambda merged, spec: with_defaults(merged, spec, whole, unless), later, first),
+        members=frozenset(part.source for part in parts),
+        empty=all(part.empty for part in parts),
+    )
+
+
+def _two_levels(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance | None) -> _Level:
+    """A level over, or under, what is below it: as strategies say of two policies, shared fields together."""
+    if choice and choice.fields is not None:
+        return _together(level, below, _by_chosen_fields(level, below, profile, choice))
+    strategy = choice.strategy if choice else profile.default_strategy
+    match strategy:
+        case MergeStrategy.NONE:
+            return replace(level, rejected=below.rejected | below.members)
+        case MergeStrategy.ATOMIC_DEFAULTS if not below.empty:
+            return replace(below, obj=level.obj)
+        case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
+            return replace(level, rejected=below.rejected)
+        case _:
+            pass
+    joint = choice.joint if choice else None if profile.route_choice else strategy
+    spec = _filled(level.spec, below.spec, strategy, _shared_fields(profile))
+    if joint:
+        together = _filled(level.spec, below.spec, joint, whole_among(profile.shared_fields, "levels"))
+        for shared in combined_fields(profile.shared_fields, "levels"):
+            spec = with_defaults(only_field(together, shared), spec, {shared})
+    return _together(level, below, spec)
+
+
+def _together(level: _Level, below: _Level, spec: Traced) -> _Level:
+    """Two levels as one, with all who take part in them."""
+    members, empty = level.members | below.members, level.empty and below.empty
+    return _Level(obj=level.obj, spec=spec, members=members, rejected=below.rejected, empty=empty)
+
+
+def _by_chosen_fields(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
+    """What two levels amount to where a choice holds of some fields alone."""
+    spec = _filled(level.spec, below.spec, profile.default_strategy, _shared_fields(profile))
+    parts = [_chosen_part(name, choice) for part in (level.spec, below.spec) for name, _ in leaves(part)]
+    # What is put in last comes first, so of a part that is met more than once the last time counts.
+    for chosen in reversed(dict.fromkeys(part for part in reversed(parts) if part)):
+        ours, theirs = only_field(level.spec, chosen), only_field(below.spec, chosen)
+        keeps, other = (ours, theirs) if choice.strategy.overrides else (theirs, ours)
+        spec = with_defaults(keeps or other, spec, {chosen})
+    return spec
+
+
+def _chosen_part(name: Field, choice: Inheritance) -> Field:
+    """The outermost part of a field that a choice names, its last key in any case; empty if there is none."""
+    parts = (name[: end + 1] for end in range(len(name)))
+    return next((part for part in parts if (*part[:-1], part[-1].lower()) in (choice.fields or ())), ())
+
+
+def _shared_fields(profile: PolicyKindProfile) -> frozenset[Field]:
+    return frozenset(field_of(shared) for shared in profile.shared_fields)
+
+
+def _filled(above: Traced, below: Traced, strategy: MergeStrategy, whole: frozenset[Field]) -> Traced:
+    """Two specs as one: by the strategy, one of them keeps what it says, and the other fills what is left."""
+    return with_defaults(above, below, whole) if strategy.overrides else with_defaults(below, above, whole)
