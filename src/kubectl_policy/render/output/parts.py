@@ -12,7 +12,7 @@ from kubectl_policy.questions.shared.reported import ReportedCondition, Reported
 from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.render.output.documents import API_VERSION, Field, encode, shape
 from kubectl_policy.resolution import Enforcement, Source
-from kubectl_policy.resolution.effective import Doubt
+from kubectl_policy.resolution.merging import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
