@@ -130,7 +130,7 @@ def exit_codes() -> set[int]:
     kinds = [
         found for found in vars(errors).values() if isinstance(found, type) and issubclass(found, errors.PolicyError)
     ]
-    return {0, errors.FOUND, errors.INCOMPLETE, cli.INTERRUPTED} | {kind.exit_code for kind in kinds}
+    return {0, errors.FOUND, errors.INCOMPLETE, errors.INTERRUPTED} | {kind.exit_code for kind in kinds}
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "output.md"], ids=name_of)

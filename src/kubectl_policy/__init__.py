@@ -5,9 +5,8 @@ the command line shows can be asked there. Names are imported when they are firs
 that part alone.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
-
+# Not from `typing`: whoever wants the name alone, or the command line, waits for no import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis, analyze
     from kubectl_policy.attachment import Attachment
@@ -55,7 +54,7 @@ __all__ = [
     "what_if",
 ]
 
-_HOMES: Final = {
+_HOMES = {
     "analysis": ("Analysis", "analyze"),
     "attachment": ("Attachment",),
     "comparison": ("StateComparison", "compare", "what_if"),
@@ -70,6 +69,8 @@ _HOMES: Final = {
 
 def __getattr__(name: str) -> object:
     """Import a public name from its home (PEP 562)."""
+    from importlib import import_module  # noqa: PLC0415 (see above)
+
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"kubectl_policy.{module}"), name)

@@ -1,11 +1,10 @@
-"""The exceptions that mean "there is no answer", each with a message for people and a hint."""
-
-from typing import Final
+"""The exceptions that mean "there is no answer", each with a message for people and a hint. This imports nothing."""
 
 # Exit codes of answers that were given, beside 0, for commands and options that ask for them: something was found, and
-# the answer is incomplete where people act on it.
-FOUND: Final = 1
-INCOMPLETE: Final = 4
+# the answer is incomplete where people act on it. The last one is of a command that was interrupted.
+FOUND = 1
+INCOMPLETE = 4
+INTERRUPTED = 130
 
 
 class PolicyError(Exception):

@@ -152,3 +152,16 @@ def test_a_value_nested_deeply_is_answered_or_refused(command: Command, manifest
     (manifests / "all.yaml").write_text(MANIFESTS.replace("color: red", f"color: {deep}"), "utf-8")
     for name in FORMATS:
         assert command(*ASK, manifests, "-o", name).code == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_are_no_commands_to_a_ci(command: Command, manifests: Path, name: str) -> None:
+    """No line begins with `::`, on either stream, where objects and kinds are called so."""
+    text = MANIFESTS.replace("kind: ColorPolicy", 'kind: "::add-mask::x"')
+    text = text.replace("name: red", 'name: "::stop-commands::y"')
+    broken = '---\napiVersion: v1\nkind: "::error::z"\nmetadata: 3\n'
+    (manifests / "all.yaml").write_text(text + broken, "utf-8")
+    for words in (ASK, ("get", "policies", "-A", "--offline"), ("status", "-A", "--offline")):
+        code, out, err = command(*words, manifests, *(("-o", name) if name != "tree" else ()))
+        assert code in {0, 3}
+        assert not any(line.lstrip().startswith("::") for line in (out + err).splitlines())

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import __version__
-from kubectl_policy.cli import app, main, program_name, run, terminal
+from kubectl_policy.__main__ import main
+from kubectl_policy.cli import app, program_name, run, terminal
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -190,9 +191,12 @@ def test_colour_is_for_terminals(
     assert not terminal.wants_colour("never")
 
 
-@pytest.mark.parametrize(("columns", "expected"), [("80", 80), ("7", 40), ("0", 100), ("wide", 100), ("", 100)])
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [("80", 80), ("7", 40), ("0", 100), ("wide", 100), ("", 100), ("0080", 80), ("12345", 9_999), ("9" * 5_000, 9_999)],
+)
 def test_the_width_is_that_of_columns(columns: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else 100; never so narrow that nothing fits."""
+    """Else 100; never so narrow that nothing fits, nor wider than anybody's terminal."""
     monkeypatch.setenv("COLUMNS", columns)
     assert terminal.width() == expected
 
@@ -249,17 +253,49 @@ def test_a_reader_who_goes_away_is_no_error(manifests: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_an_interrupt_is_silent() -> None:
-    """While waiting for standard input; the exit code is the shell's for SIGINT."""
-    with subprocess.Popen(  # noqa: S603 (our own code)
-        [*MODULE, "describe", "httproute/r", "--offline", "-"],
+def test_an_argument_that_is_too_long_is_refused(command: Command) -> None:
+    """In one line, whatever it was meant for."""
+    code, out, err = command("describe", "httproute/r", "--offline", "x" * 100_000)
+    assert (code, out) == (2, "")
+    assert err == "error: an argument has 100,000 characters\nhint: no more than 16,384 are read\n"
+
+
+# As a terminal has it, also where the tests run in the background of a shell, which ignores interrupts.
+_HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
+def _interrupted(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 (our own code)
+        [sys.executable, "-c", f"{_HEED}\n{code}\nfrom kubectl_policy.__main__ import main\nmain()", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONFAULTHANDLER": ""},
-    ) as process:
+    )
+
+
+def test_an_interrupt_is_silent() -> None:
+    """While waiting for standard input; the exit code is the shell's for SIGINT."""
+    with _interrupted("", "describe", "httproute/r", "--offline", "-") as process:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("module", ["gc", "kubectl_policy.cli", "kubectl_policy.cli.app", "typer", "yaml"])
+def test_an_interrupt_is_silent_while_the_program_starts(module: str, manifests: Path) -> None:
+    """Whatever is being imported."""
+    code = f"""
+import os, sys
+class Interrupt:
+    def find_spec(name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt)
+sys.modules.pop({module!r}, None)
+"""
+    with _interrupted(code, "describe", "httproute/r", "-n", "app", "--offline", str(manifests)) as process:
+        out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, b"", b"")

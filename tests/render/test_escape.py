@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.encode import as_field, as_json, as_yaml
+from kubectl_policy.render.output.escape import uncommanding, visible
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
 
 
 @pytest.mark.parametrize(
@@ -37,3 +45,33 @@ def test_plain_text_stays(text: str) -> None:
 def test_the_result_is_always_printable(text: str) -> None:
     """Whatever goes in, nothing comes out that a terminal would act on."""
     assert visible(text).isprintable()
+
+
+COMMANDS = ("::add-mask::x", "  ::error file=a::b", "a ##[add-mask]b", "##vso[task.setvariable]x", "##teamcity[x]")
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_a_ci_obeys_no_text(text: str) -> None:
+    """GitHub reads commands at the start of a line, spaces aside, and older ones anywhere in it."""
+    shown = uncommanding(f"fine\n{text}\nfine\n")
+    assert shown != f"fine\n{text}\nfine\n"
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines())
+    assert "##" not in shown
+    assert shown.replace("\\x3a", ":").replace("\\x23", "#") == f"fine\n{text}\nfine\n"
+
+
+@pytest.mark.parametrize("text", ["a::b", "x: ::y", "## heading", "#[x]", "std::string ## [x]", "a #b"])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    """Only what would be obeyed is written out."""
+    assert uncommanding(text) == text
+
+
+@pytest.mark.parametrize("text", [*COMMANDS, "one\n::add-mask::x\nthree", "größe\u202e\n\n::stop-commands::x"])
+@pytest.mark.parametrize("unicode", [False, True])
+def test_a_ci_obeys_no_document(text: str, unicode: bool) -> None:  # noqa: FBT001 (a parameter)
+    """And it is the same document for all others."""
+    document: dict[str, Json] = {text: [text, {"::debug::": text, "n": 1, "none": None}]}
+    for shown, read in ((as_json(document), json.loads), (as_yaml(document, unicode=unicode), yaml.safe_load)):
+        assert uncommanding(shown) == shown
+        assert read(shown) == document
+    assert uncommanding(as_field(text, text, unicode=unicode)) == as_field(text, text, unicode=unicode)

@@ -41,8 +41,15 @@ def kubectl_policy(
         typer.echo(context.get_help())
 
 
+# More than any path, name or selector that is meant: each is looked for, compared and shown as it is.
+_LONGEST: Final = 16_384
+
+
 def invoke(arguments: Sequence[str], program: str) -> int:
     """Run a command and return its exit code. Raises `UsageError` for arguments that no command takes."""
+    longest = max(map(len, arguments), default=0)
+    if longest > _LONGEST:
+        raise UsageError(f"an argument has {longest:,} characters", f"no more than {_LONGEST:,} are read")
     named = [word for word in arguments[:1] if word in COMMANDS]
     command = typer.main.get_command(_app(named or COMMANDS))
     try:

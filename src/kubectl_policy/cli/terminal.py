@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.render.output.text import lay_out, to_text
 from kubectl_policy.render.output.view import DEFAULT_WIDTH, View
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import Document
 
 _NARROWEST: Final = 40
+_WIDEST: Final = 9_999
 # Colour repeats what the words say, so a style that is missing here loses nothing.
 _COLOURS: Final = {
     "title": "bold",
@@ -45,9 +46,9 @@ def takes_unicode() -> bool:
 
 def width() -> int:
     """The width to lay out for, in cells: COLUMNS, else the terminal's, else 100."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return max(int(columns), _NARROWEST)
+    columns = os.environ.get("COLUMNS", "").lstrip("0")
+    if columns.isdecimal():
+        return max(int(columns), _NARROWEST) if len(columns) <= len(str(_WIDEST)) else _WIDEST
     if is_terminal():
         with suppress(OSError):
             return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
@@ -80,11 +81,14 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
 
 
 def write(text: str) -> None:
-    """Write to standard output; see `show`. What its encoding lacks is replaced by what it has."""
+    """Write to standard output; see `show`.
+
+    What its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it.
+    """
     if sys.stdout is None:
         raise PolicyError("cannot write the answer: standard output is closed")
     try:
-        sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
+        sys.stdout.write(encodable(uncommanding(text), sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     except BrokenPipeError:
         return
@@ -97,7 +101,7 @@ def complain(*lines: str) -> None:
     if sys.stderr is not None:
         text = "".join(f"{visible(line)}\n" for line in lines)
         with suppress(OSError):
-            sys.stderr.write(encodable(text, sys.stderr.encoding or "utf-8"))
+            sys.stderr.write(encodable(uncommanding(text), sys.stderr.encoding or "utf-8"))
             sys.stderr.flush()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.render.output.escape import commands, uncommanding
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -12,11 +14,12 @@ if TYPE_CHECKING:
 
 # PyYAML folds longer strings, which makes them hard to search for.
 _UNFOLDED: Final = 2**30
+_TEXT: Final = "tag:yaml.org,2002:str"
 
 
 def as_json(document: Mapping[str, Json]) -> str:
     """The document as JSON, in ASCII only: what a name holds can then do no harm and is kept by any encoding."""
-    return json.dumps(document, indent=2, allow_nan=False)
+    return uncommanding(json.dumps(document, indent=2, allow_nan=False), "\\u00")
 
 
 def as_yaml(document: Json, *, unicode: bool) -> str:
@@ -56,5 +59,9 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
         ).rstrip("\n")
 
     text = dump(unicode=unicode)
+    if commands(text):
+        # Within quotes an escape means the same and does nothing.
+        _WithoutAliases.add_representer(str, lambda dumper, text: dumper.represent_scalar(_TEXT, text, style='"'))
+        text = uncommanding(dump(unicode=unicode))
     # PyYAML takes bidirectional controls for printable; written as escapes they mean the same and do nothing.
-    return text if all(map(str.isprintable, text.split("\n"))) else dump(unicode=False)
+    return text if all(map(str.isprintable, text.split("\n"))) else uncommanding(dump(unicode=False))

@@ -1,4 +1,4 @@
-"""Text from the input, made harmless for a terminal and for GitHub Flavored Markdown."""
+"""Text from the input, made harmless for a terminal, for the log of a CI, and for GitHub Flavored Markdown."""
 
 from __future__ import annotations
 
@@ -26,13 +26,30 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 (the largest code of \u)
 
 
+# What a CI obeys when it reads its log: GitHub lines that begin with `::name`, and `##[name]` anywhere; others know
+# `##vso[` and the like.
+_COMMAND: Final = r"(?m)^(?P<indent>[^\S\n]*):(?=:)|#(?=#\w*\[)"
+
+
+def commands(text: str) -> bool:
+    """Whether a CI that reads the text in its log would obey something in it."""
+    return ("::" in text or "##" in text) and re.search(_COMMAND, text) is not None
+
+
+def uncommanding(text: str, written: str = "\\x") -> str:
+    r"""The text with nothing in it that a CI would obey: the first character of each command is `written` out."""
+    if not commands(text):
+        return text
+    return re.sub(_COMMAND, lambda found: f"{found['indent'] or ''}{written}{ord(found[0][-1]):02x}", text)
+
+
 # GitHub looks for mentions, references, emoji and links when entities are characters again. It does so piece by piece,
 # and an empty comment ends a piece. https://github.com/github/cmark-gfm/issues/181
 _APART: Final = "<!-- -->"
 _MARKS: Final = frozenset("@#:$")
 _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ,/-")
 # What becomes a link without any of the marks: `GH-26` and `www.example.com`.
-_LINKED: Final = re.compile(r"(?<=[A-Za-z])-(?=[0-9])|(?<=[Ww]{3})\.")
+_LINKED: Final = r"(?<=[A-Za-z])-(?=[0-9])|(?<=[Ww]{3})\."
 
 
 def inert(text: str) -> str:
@@ -41,7 +58,7 @@ def inert(text: str) -> str:
     Letters, digits, spaces and `,/-` stay as they are, all else is written as numeric character references.
     """
     shown = visible(text)
-    linked = {match.start() for match in _LINKED.finditer(shown)}
+    linked = {match.start() for match in re.finditer(_LINKED, shown)}
     return "".join(_inert(character, apart=place in linked) for place, character in enumerate(shown))
 
 

@@ -15,7 +15,7 @@ Style: TypeAlias = Literal["", "title", "heading", "subject", "value", "beaten",
 
 # One cell each, and in most answers: they are no reason to load the tables of all characters.
 _OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
-_PIECES: Final = re.compile(r" *[^ ]+| +")
+_PIECES: Final = r" *[^ ]+| +"
 
 
 class Span(NamedTuple):
@@ -93,7 +93,7 @@ def _runs(spans: Iterable[Span]) -> Iterator[list[Span]]:
     run: list[Span] = []
     for span in spans:
         text = visible(span.text)
-        for piece in _PIECES.findall(text) if span.prose else [text]:
+        for piece in re.findall(_PIECES, text) if span.prose else [text]:
             if piece.startswith(" ") and run:
                 yield run
                 run = []
