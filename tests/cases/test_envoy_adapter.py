@@ -254,21 +254,26 @@ def test_what_overrides_a_policy_is_named_as_in_messages(
     kind: str, overriders: list[Any], expected: dict[str, list[str]]
 ) -> None:
     """In the lists that the messages have."""
-    overridden = PolicyCondition("Overridden", "True", "Overridden", "", tuple(overriders))
-    said = ancestors(ref(kind, "p"), [AncestorStatus(node("Gateway", "g"), (overridden,))])
+    overridden = PolicyCondition(
+        type="Overridden", status="True", reason="Overridden", message="", related=tuple(overriders)
+    )
+    said = ancestors(ref(kind, "p"), [AncestorStatus(ancestor=node("Gateway", "g"), conditions=(overridden,))])
     assert list(said) == [{"ref": "Gateway/default/g", "overridden": True, "overriddenBy": expected}]
 
 
 def test_an_ancestor_is_named_in_full() -> None:
     """What is the policy's own condition, or does not hold, is left out."""
-    resolved = PolicyCondition("ResolvedRefs", "True", "ResolvedRefs", "")
-    quiet = tuple(PolicyCondition(kind, "False", "", "") for kind in ("Overridden", "Merged", "Programmed"))
+    resolved = PolicyCondition(type="ResolvedRefs", status="True", reason="ResolvedRefs", message="")
+    quiet = tuple(
+        PolicyCondition(type=kind, status="False", reason="", message="")
+        for kind in ("Overridden", "Merged", "Programmed")
+    )
     said = ancestors(
         ref("BackendTLSPolicy", "p"),
         [
-            AncestorStatus(None, (resolved,)),
-            AncestorStatus(node("GatewayClass", "c"), (resolved, *quiet)),
-            AncestorStatus(node("Gateway", "g", "http"), ()),
+            AncestorStatus(ancestor=None, conditions=(resolved,)),
+            AncestorStatus(ancestor=node("GatewayClass", "c"), conditions=(resolved, *quiet)),
+            AncestorStatus(ancestor=node("Gateway", "g", "http"), conditions=()),
         ],
     )
     assert list(said) == [{"ref": "GatewayClass/-/c", "resolvedRefs": RESOLVED}, {"ref": "Gateway/default/g#http"}]

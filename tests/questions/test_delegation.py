@@ -8,8 +8,8 @@ from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Origin
 from kubectl_policy.profiles.decode import decode
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.listing.objects import list_objects
-from kubectl_policy.questions.shared.selection import Selection, select
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.shared.selection import Selection
 from tests.build import backend, gateway, gateway_class, policy, ref, service, snapshot, target
 from tests.delegation import CONTROLLER, below, http_route, labelled, passing, to, top
 
@@ -29,7 +29,7 @@ def world(*routes: Resource, complete: bool = True) -> Analysis:
 
 def row(analysis: Analysis, name: str) -> list[tuple[str, str, str]]:
     """The parents of a route in a list: their names, whether it is attached to them, and the reason if not."""
-    rows = cast("tuple[RouteRow, ...]", list_objects(analysis, select(analysis, "routes", Selection())).rows)
+    rows = cast("tuple[RouteRow, ...]", list_type(analysis, "routes", Selection()).rows)
     (found,) = (row for row in rows if row.ref.name == name)
     return [(parent.object.name, parent.state, parent.reason) for parent in found.parents]
 

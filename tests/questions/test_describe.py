@@ -81,21 +81,21 @@ def test_what_does_not_apply_has_its_reason() -> None:
     color, limit = (build.ref(kind, "", group="example.com") for kind in ("ColorPolicy", "LimitPolicy"))
     assert found == (
         NotApplying(
-            color._replace(name="escaped"),
-            build.node("Gateway", "far", "admin"),
-            "hostname example.com does not match admin.example.com of listener admin of Gateway default/far",
-            "NoMatchingListenerHostname",
+            policy=color._replace(name="escaped"),
+            target=build.node("Gateway", "far", "admin"),
+            message="hostname example.com does not match admin.example.com of listener admin of Gateway default/far",
+            reason="NoMatchingListenerHostname",
         ),
         NotApplying(
-            limit._replace(name="direct"),
-            build.node("Gateway", "g"),
-            "LimitPolicy is a direct policy: it applies to its target alone, not to what is below it",
+            policy=limit._replace(name="direct"),
+            target=build.node("Gateway", "g"),
+            message="LimitPolicy is a direct policy: it applies to its target alone, not to what is below it",
         ),
         NotApplying(
-            color._replace(name="lost"),
-            build.node("HTTPRoute", "q", "nope"),
-            "HTTPRoute default/q has no section nope; it has rule[0]",
-            "TargetNotFound",
+            policy=color._replace(name="lost"),
+            target=build.node("HTTPRoute", "q", "nope"),
+            message="HTTPRoute default/q has no section nope; it has rule[0]",
+            reason="TargetNotFound",
         ),
     )
 
@@ -116,9 +116,9 @@ def test_what_could_not_be_seen_is_said() -> None:
     gaps = [Gap("RetryPolicy", "infra", "forbidden"), Gap("", "", "not text")]
     analysis = world(build.route("q", parents=[build.parent("x", namespace="far")]), gaps=gaps)
     assert about(analysis, "HTTPRoute", "q").unseen == (
-        Unseen("RetryPolicy in namespace infra", "forbidden", "mend or leave out this input"),
-        Unseen("objects of any kind", "not text", "mend or leave out this input"),
-        Unseen("Gateway far/x", "Gateway far/x was not read", "add the manifest that holds it"),
+        Unseen(what="RetryPolicy in namespace infra", reason="forbidden", remedy="mend or leave out this input"),
+        Unseen(what="objects of any kind", reason="not text", remedy="mend or leave out this input"),
+        Unseen(what="Gateway far/x", reason="Gateway far/x was not read", remedy="add the manifest that holds it"),
     )
 
 
@@ -139,7 +139,7 @@ def test_problems_are_those_that_concern_the_subject() -> None:
 def test_parents_of_routes_on_the_way_may_be_unseen() -> None:
     """A Service cannot be seen through a Gateway that was not read; its answer is as incomplete as its route's."""
     answer = about(world(build.route("r", parents=[build.parent("x", namespace="far")])), "Service", "s")
-    unseen = Unseen("Gateway far/x", "Gateway far/x was not read", "add the manifest that holds it")
+    unseen = Unseen(what="Gateway far/x", reason="Gateway far/x was not read", remedy="add the manifest that holds it")
     assert answer.unseen == (unseen,)
 
 
@@ -153,9 +153,9 @@ def test_a_target_on_the_way_may_be_unseen() -> None:
     )
     analysis = analyze(build.snapshot(*objects))
     unread = Unseen(
-        "GatewayClass unread",
-        "ColorPolicy default/maybe targets it, and GatewayClass unread is not in the input",
-        "add the manifest that holds it",
+        what="GatewayClass unread",
+        reason="ColorPolicy default/maybe targets it, and GatewayClass unread is not in the input",
+        remedy="add the manifest that holds it",
     )
     answer = about(analysis, "Gateway", "other")
     assert (answer.unseen, answer.not_applying) == ((unread,), ())

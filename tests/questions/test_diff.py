@@ -163,7 +163,7 @@ class TestUnseen:
         one, other = build.snapshot(*WORLD, complete=True), build.snapshot(*WORLD, complete=True, gaps=[gap])
         for before, after in ((one, other), (other, one), (other, other)):
             (unseen,) = diff(compare(before, after)).unseen
-            assert unseen[:2] == ("TLSRoute", "forbidden")
+            assert (unseen.what, unseen.reason) == ("TLSRoute", "forbidden")
 
     def test_a_target_that_was_not_read(self) -> None:
         """Of a policy that is created or deleted."""
@@ -206,5 +206,5 @@ class TestApplied:
         """Is told."""
         unread = build.snapshot(gaps=[Gap("", "", "no such file")])
         found = diff(what_if(analyze(build.snapshot(*WORLD)), unread=unread))
-        assert [unseen[:2] for unseen in found.unseen] == [("objects of any kind", "no such file")]
+        assert [(unseen.what, unseen.reason) for unseen in found.unseen] == [("objects of any kind", "no such file")]
         assert found.problems == ProblemChanges(introduced=(), fixed=(), unchanged=())

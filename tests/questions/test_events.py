@@ -116,8 +116,22 @@ def test_an_event_of_either_group_is_read() -> None:
     again = build.resource("Event", "e", group="events.k8s.io", regarding=GATEWAY, note="no address")
     index = build.index(old, new)
     assert reported_events(index, build.ref("Gateway", "g")) == (
-        ReportedEvent("Warning", "SYNC", "controller", "no address", 188, "2026-01-01T00:00:00Z"),
-        ReportedEvent("Normal", "Ready", "example.com/controller", "has an address", 2, "2026-01-03T00:00:00.000000Z"),
+        ReportedEvent(
+            type="Warning",
+            reason="SYNC",
+            source="controller",
+            message="no address",
+            count=188,
+            last="2026-01-01T00:00:00Z",
+        ),
+        ReportedEvent(
+            type="Normal",
+            reason="Ready",
+            source="example.com/controller",
+            message="has an address",
+            count=2,
+            last="2026-01-03T00:00:00.000000Z",
+        ),
     )
     assert messages(old, again) == ["no address"]
 
@@ -125,4 +139,6 @@ def test_an_event_of_either_group_is_read() -> None:
 def test_an_event_without_anything_is_an_empty_one() -> None:
     """Fields of another type count as absent."""
     index = build.index(event("e", type=1, reason=[], message={}, count="many", source="x"))
-    assert reported_events(index, build.ref("Gateway", "g")) == (ReportedEvent("", "", "", "", 1, ""),)
+    assert reported_events(index, build.ref("Gateway", "g")) == (
+        ReportedEvent(type="", reason="", source="", message="", count=1, last=""),
+    )

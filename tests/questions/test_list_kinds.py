@@ -10,8 +10,8 @@ from kubectl_policy import analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap
 from kubectl_policy.model.selectors import parse_label_query
-from kubectl_policy.questions.listing.policies import KindRow, list_kinds
-from kubectl_policy.questions.shared.selection import Selection, type_named
+from kubectl_policy.questions.listing.policies import KindRow, kind_rows
+from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 def kinds(*resources: Resource, selection: Selection | None = None, gaps: tuple[Gap, ...] = ()) -> tuple[KindRow, ...]:
     """The policy kinds of a world."""
-    analysis = analyze(build.snapshot(*resources, gaps=gaps))
-    return list_kinds(analysis, type_named(analysis, "policykinds"), selection or Selection()).rows
+    return kind_rows(analyze(build.snapshot(*resources, gaps=gaps)), selection or Selection())
 
 
 def test_what_is_no_policy_kind_is_left_out() -> None:

@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.listing.objects import list_objects
-from kubectl_policy.questions.shared.selection import Selection, select
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import colourful, defaults, world
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:
     """The rows of a type in every namespace."""
-    return list_objects(analysis, select(analysis, word, Selection())).rows
+    return cast("tuple[ObjectRow, ...]", list_type(analysis, word, Selection()).rows)
 
 
 def names(refs: Iterable[ObjectRef]) -> list[str]:
@@ -192,10 +192,10 @@ def test_a_backend_is_referred_to_by_routes() -> None:
 def test_what_could_not_be_read_is_said_once() -> None:
     """For the whole list, also where it is empty."""
     gaps = [Gap("", "", "broken")]
-    listing = list_objects(world(gaps=gaps), select(world(gaps=gaps), "routes", Selection()))
+    listing = list_type(world(gaps=gaps), "routes", Selection())
     assert [thing.reason for thing in listing.unseen] == ["broken"]
-    assert [thing.reason for thing in listing.rows[0].listed.unseen] == ["broken"]
-    empty = list_objects(world(gaps=gaps), select(world(gaps=gaps), "grpcroutes", Selection()))
+    assert [thing.reason for thing in cast("ObjectRow", listing.rows[0]).listed.unseen] == ["broken"]
+    empty = list_type(world(gaps=gaps), "grpcroutes", Selection())
     assert (empty.rows, [thing.reason for thing in empty.unseen]) == ((), ["broken"])
 
 

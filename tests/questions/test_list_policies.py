@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.questions.listing.policies import PolicyRow, list_policies
-from kubectl_policy.questions.shared.selection import Listing, Selection, select
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.shared.selection import Listing, Selection
 from tests import build
 from tests.render.worlds import about_policy, colourful, world
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.questions.listing.policies import PolicyRow
 
 
 def listed(analysis: Analysis, word: str = "policies") -> Listing[PolicyRow]:
     """The policies of every namespace."""
-    return list_policies(analysis, select(analysis, word, Selection()))
+    return cast("Listing[PolicyRow]", list_type(analysis, word, Selection()))
 
 
 def row(analysis: Analysis, name: str) -> PolicyRow:

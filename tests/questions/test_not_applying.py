@@ -53,9 +53,9 @@ def test_a_gateway_that_does_not_let_the_kind_be_used() -> None:
         "not by way of Gateway default/mute, since spec.colours.enable is false in Settings default/s of "
         "Gateway default/mute"
     )
-    assert found(P, settings(enable=False)) == (NotApplying(P.ref, ROUTE, why),)
+    assert found(P, settings(enable=False)) == (NotApplying(policy=P.ref, target=ROUTE, message=why),)
     service = build.node("Service", "s", group="")
-    assert found(P, settings(enable=False), at=service) == (NotApplying(P.ref, ROUTE, why),)
+    assert found(P, settings(enable=False), at=service) == (NotApplying(policy=P.ref, target=ROUTE, message=why),)
 
 
 def test_a_gateway_that_does() -> None:
@@ -75,4 +75,6 @@ def test_a_policy_that_is_not_enabled_anywhere() -> None:
     on_gateway = build.policy("p", build.target("mute"), age=1, color="red")
     mute = build.node("Gateway", "mute")
     message = "spec.colours.enable is false in Settings default/s of Gateway default/mute"
-    assert found(on_gateway, settings(enable=False), at=mute) == (NotApplying(on_gateway.ref, mute, message),)
+    assert found(on_gateway, settings(enable=False), at=mute) == (
+        NotApplying(policy=on_gateway.ref, target=mute, message=message),
+    )

@@ -46,9 +46,9 @@ def test_a_policy_that_may_affect_the_object_is_told() -> None:
     (policy,) = (build.ref("PodPolicy", "a", group=GROUP),)
     assert answer.unseen == (
         Unseen(
-            "PodPolicy default/a",
-            "whether it is attached to Service default/s is not computed",
-            "read what explain podpolicy says",
+            what="PodPolicy default/a",
+            reason="whether it is attached to Service default/s is not computed",
+            remedy="read what explain podpolicy says",
             policies=(policy,),
         ),
     )

@@ -205,7 +205,11 @@ def test_what_lies_below_with_policies_of_its_own_is_told() -> None:
     analysis = analyze(build.snapshot(*world, colours("p", build.target("g"))), profiles=[kind()])
     (found,) = policy_status(analysis, P)
     assert found.conditions[1] == PolicyCondition(
-        "Narrowed", "True", "Below", "narrower policies target HTTPRoute default/r", (ROUTE,)
+        type="Narrowed",
+        status="True",
+        reason="Below",
+        message="narrower policies target HTTPRoute default/r",
+        related=(ROUTE,),
     )
 
 
@@ -257,9 +261,9 @@ def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
     together = PolicyStatuses(analysis)
     for policy in policies:
         assert together.of(policy.ref) == policy_status(analysis, policy.ref)
-    seen = PolicyCondition("Seen", "True", "Fine", "it is attached to Gateway default/g")
-    works = PolicyCondition("Works", "False", "Nothing", "")
-    assert together.of(P) == (AncestorStatus(None, (seen, works)),)
+    seen = PolicyCondition(type="Seen", status="True", reason="Fine", message="it is attached to Gateway default/g")
+    works = PolicyCondition(type="Works", status="False", reason="Nothing", message="")
+    assert together.of(P) == (AncestorStatus(ancestor=None, conditions=(seen, works)),)
 
 
 def test_targets_are_affected_by_what_is_attached_above_them() -> None:
@@ -270,11 +274,14 @@ def test_targets_are_affected_by_what_is_attached_above_them() -> None:
     analysis = analyze(build.snapshot(*world, *policies, other), profiles=[kind()])
     (found,) = target_conditions(analysis, ROUTE)
     assert found == PolicyCondition(
-        "Coloured",
-        "True",
-        "By",
-        "attached here or above: ColorPolicy default/a, ColorPolicy default/b",
-        (build.node("ColorPolicy", "a", group="example.com"), build.node("ColorPolicy", "b", group="example.com")),
+        type="Coloured",
+        status="True",
+        reason="By",
+        message="attached here or above: ColorPolicy default/a, ColorPolicy default/b",
+        related=(
+            build.node("ColorPolicy", "a", group="example.com"),
+            build.node("ColorPolicy", "b", group="example.com"),
+        ),
     )
     assert [each.related for each in target_conditions(analysis, GATEWAY)] == [found.related[:1]]
     assert list(target_conditions(analysis, build.node("Gateway", "far"))) == []
@@ -377,7 +384,7 @@ class TestFailures:
         assert [found.state for found in analysis.attachments[P]] == ["attached"]
         ((condition,),) = (found.conditions for found in policy_status(analysis, P))
         message = "spec.colours.enable is false in Settings default/s of Gateway default/off"
-        assert condition == PolicyCondition("Seen", "False", "Off", message)
+        assert condition == PolicyCondition(type="Seen", status="False", reason="Off", message=message)
 
     def test_parameters_that_were_not_read(self) -> None:
         """May enable the kind."""

@@ -38,7 +38,16 @@ def test_every_condition_tells_what_it_is_about() -> None:
     )
     raw = {**route.raw, "metadata": {"generation": 2}}
     assert reported_conditions(raw) == tuple(
-        ReportedCondition("Accepted", "True", "Accepted", "ok", about, controller, stale, seen)
+        ReportedCondition(
+            type="Accepted",
+            status="True",
+            reason="Accepted",
+            message="ok",
+            about=about,
+            controller=controller,
+            stale=stale,
+            seen=seen,
+        )
         for about, controller, stale, seen in (
             ("", "", True, 1),
             ("Gateway infra/g#http", "c", False, 2),

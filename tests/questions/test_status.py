@@ -321,7 +321,10 @@ def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> No
     tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
     said = reported(tls, ancestors=[ancestor(condition(ACCEPTED), condition(("ResolvedRefs", "False", "InvalidKind")))])
     report = compared(*world(), said, word="policies", complete=True)
-    assert [(found.type, found.computed and found.computed[:2]) for _, found in report.comparisons] == [
+    assert [
+        (found.type, found.computed and (found.computed.status, found.computed.reason))
+        for _, found in report.comparisons
+    ] == [
         ("Accepted", ("False", "NoValidCACertificate")),
         ("ResolvedRefs", ("False", "InvalidCACertificateRef")),
     ]

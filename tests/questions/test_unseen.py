@@ -28,10 +28,10 @@ WORLD: Final = (
     build.namespace("default"),
 )
 UNREAD: Final = Unseen(
-    "Settings default/s",
-    "whether spec.colours.enable is set in the parameters of Gateway default/g is unknown; only then does this count: "
-    "ColorPolicy",
-    "add the manifest that holds it",
+    what="Settings default/s",
+    reason="whether spec.colours.enable is set in the parameters of Gateway default/g is unknown; only then does this "
+    "count: ColorPolicy",
+    remedy="add the manifest that holds it",
 )
 
 
@@ -77,10 +77,10 @@ def test_routes_that_would_make_a_target_exist() -> None:
     p = build.policy("p", build.target("t", "Service", group=""), age=1, color="red")
     ((found,), _, _) = unseen(p, profile=referred)
     assert found == Unseen(
-        "routes to Service default/t",
-        "ColorPolicy default/p targets it, and no route in the input that example.com/gateway acts on sends requests "
-        "to Service default/t",
-        "add the manifests that hold them",
+        what="routes to Service default/t",
+        reason="ColorPolicy default/p targets it, and no route in the input that example.com/gateway acts on sends "
+        "requests to Service default/t",
+        remedy="add the manifests that hold them",
     )
     to_far = build.route("far", rules=[build.rule(build.backend("u", namespace="far"))])
     lets_in = build.grant(namespace="far")

@@ -29,7 +29,7 @@ POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
 OTHER: Final = build.ref("ColorPolicy", "q", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")
 NOTHING: Final = ProblemChanges(introduced=(), fixed=(), unchanged=())
-GAP: Final = Unseen("file bad.yaml", "broken", "mend it")
+GAP: Final = Unseen(what="file bad.yaml", reason="broken", remedy="mend it")
 LOOKED_AT: Final = {
     *("Gateway", "GatewayClass", "HTTPRoute", "GRPCRoute", "Service", "Namespace", "ReferenceGrant"),
     "CustomResourceDefinition",
@@ -137,5 +137,5 @@ def hostile(text: str) -> StateDiff:
             fixed=(Diagnostic("rule", "error", text, None, text),),
             unchanged=(),
         ),
-        unseen=(Unseen(text, text, text),),
+        unseen=(Unseen(what=text, reason=text, remedy=text),),
     )

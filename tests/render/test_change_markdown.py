@@ -167,12 +167,12 @@ def test_one_row_that_is_too_long_is_left_out_alone() -> None:
 
 def test_that_something_was_not_seen_is_said_in_any_case() -> None:
     """Before the tables, and even if there is no room for what it was."""
-    unseen = tuple(Unseen(f"thing {number}" * 20, "unread", "read it") for number in range(400))
+    unseen = tuple(Unseen(what=f"thing {number}" * 20, reason="unread", remedy="read it") for number in range(400))
     text = comment(difference(effects=(change(field(1, 2)),), unseen=unseen), 5_000)
     assert len(text) <= 5_000
     assert text.index("> [!WARNING]") < text.index("Not shown for lack of room: ")
     assert re.search(r"room: \d+ unseen things and 1 setting\.", text)
-    (alone,) = (Unseen("x" * 50_000, "unread", ""),)
+    (alone,) = (Unseen(what="x" * 50_000, reason="unread", remedy=""),)
     assert "> [!WARNING]" in comment(difference(unseen=(alone,)))
 
 

@@ -105,16 +105,25 @@ def test_every_verdict_and_explanation_is_in_the_schema() -> None:
     assert set(parts["verdict"]["enum"]) == set(VERDICTS.values())
     assert set(VERDICTS) == set(get_args(Verdict))
     assert set(parts["explanation"]["enum"]) == {None, *get_args(Explanation)}
-    one = ObjectStatus(build.gateway(), 4, is_policy=False, reported=True)
+    one = ObjectStatus(resource=build.gateway(), generation=4, is_policy=False, reported=True)
     at = build.node("Gateway", "g", "http")
     every = [
-        Comparison(at, "A", None, Claim("True"), "differs", "c{0}", 3, explanation=explanation)
+        Comparison(
+            at=at,
+            type="A",
+            computed=None,
+            reported=Claim("True"),
+            verdict="differs",
+            controller="c{0}",
+            seen=3,
+            explanation=explanation,
+        )
         for explanation in get_args(Explanation)
     ]
     assert len({long_reason(one, found) for found in every}) == len({short_reason(found) for found in every}) == 11
     assert long_reason(one, every[0]) == "the report is of generation 3, and the object is at generation 4 now"
     assert "Gateway default/g, listener http" in long_reason(one, every[1])
-    agreeing = Comparison(None, "A", None, None, "agrees")
+    agreeing = Comparison(at=None, type="A", computed=None, reported=None, verdict="agrees")
     assert (long_reason(one, agreeing), short_reason(agreeing)) == ("", "")
 
 

@@ -305,7 +305,7 @@ def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:
     """Then no place is shown."""
     answer = replace(
         about(world(), "HTTPRoute", "r"),
-        unseen=(Unseen("RetryPolicies in namespace infra", "forbidden", "list them"),),
+        unseen=(Unseen(what="RetryPolicies in namespace infra", reason="forbidden", remedy="list them"),),
         diagnostics=(Diagnostic("rule", "warning", "odd", reason="Odd"), Diagnostic("rule", "info", "hm")),
     )
     text = _tree(answer)

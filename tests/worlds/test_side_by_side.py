@@ -248,10 +248,10 @@ def test_a_shared_service_is_led_to_by_both() -> None:
 
 
 UNREAD: Final = Unseen(
-    "GatewayClass envoy",
-    "whether its controller is gateway.envoyproxy.io/gatewayclass-controller is unknown; "
+    what="GatewayClass envoy",
+    reason="whether its controller is gateway.envoyproxy.io/gatewayclass-controller is unknown; "
     "only then does this count: BackendTrafficPolicy, ClientTrafficPolicy",
-    "add the manifest that holds it",
+    remedy="add the manifest that holds it",
 )
 
 

@@ -172,11 +172,11 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
     policy = enforcement.policy
     profile = analysis.registry.known(policy.group_kind)
     nodes: dict[NodeRef, set[ObjectRef]] = {}
-    for part, in_force_there in policy_outcomes(enforcement):
-        if not in_force_there:
-            effective = part.effective
+    for outcome in policy_outcomes(enforcement):
+        if not outcome.in_force:
+            effective = outcome.effective
             winners = {source.object for fate in effective.fates_of(policy) for source in fate.superseded_by}
-            for node in part.nodes(profile):
+            for node in outcome.nodes(profile):
                 nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
     groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
     for node in sorted(nodes.keys() - {*in_force}, key=from_the_root):

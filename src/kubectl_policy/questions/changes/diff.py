@@ -208,7 +208,9 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
         yield from unseen
         if enforcement.state == "Unknown" and not unseen:
             reason = "how it attaches, and with that what it affects, is not computed"
-            yield Unseen(str(ref), reason, f"read what explain {ref.kind.lower()} says", policies=(ref,))
+            yield Unseen(
+                what=str(ref), reason=reason, remedy=f"read what explain {ref.kind.lower()} says", policies=(ref,)
+            )
     elif analysis.index.get(ref):
         node = NodeRef(ref)
         yield from unseen_for(analysis, node, paths_through(analysis, node))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import paths_through, relevant_diagnostics
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries
@@ -22,15 +24,16 @@ from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.topology import Path
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class ObjectDescription:
     """The answer for an object that is no policy.
 
@@ -65,22 +68,22 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     resource = analysis.index.get(subject.object)
     paths = paths_through(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
-    attached = {a.policy for a in analysis.attachments_to(subject.object) if a.state == "attached"}
+    attached = {found.policy for found in analysis.attachments_to(subject.object) if found.state == "attached"}
     return ObjectDescription(
-        subject,
-        resource.origin if resource else None,
-        paths,
-        any(analysis.topology.carries_traffic(path) for path in paths),
-        tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()})),
-        tuple(sorted(attached)),
-        group_entries(analysis, entries),
-        not_applying(analysis, subject, paths),
-        tuple(target_conditions(analysis, subject)),
-        reported_conditions(resource.raw) if resource else (),
-        reported_events(analysis.index, subject.object),
-        unseen_for(analysis, subject, paths),
-        relevant_diagnostics(analysis, subject, paths),
-        _targeted_by(analysis, subject.object.group_kind),
+        subject=subject,
+        origin=resource.origin if resource else None,
+        paths=paths,
+        carries_traffic=any(analysis.topology.carries_traffic(path) for path in paths),
+        policies=tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()})),
+        attached=tuple(sorted(attached)),
+        in_force=group_entries(analysis, entries),
+        not_applying=not_applying(analysis, subject, paths),
+        expected=tuple(target_conditions(analysis, subject)),
+        reported=reported_conditions(resource.raw) if resource else (),
+        events=reported_events(analysis.index, subject.object),
+        unseen=unseen_for(analysis, subject, paths),
+        diagnostics=relevant_diagnostics(analysis, subject, paths),
+        targeted_by=_targeted_by(analysis, subject.object.group_kind),
     )
 
 
@@ -95,7 +98,8 @@ def _targeted_by(analysis: Analysis, kind: GroupKind) -> tuple[GroupKind, ...]:
     return tuple(sorted(declared | attached))
 
 
-class NotApplying(NamedTuple):
+@value(kw_only=True)
+class NotApplying:
     """A policy, or (`policy` None) everything beyond a place, that has no effect on the subject.
 
     `target` is where the policy is attached, or the place that the subject is not attached to. `message` says why in
@@ -110,35 +114,39 @@ class NotApplying(NamedTuple):
 
 def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[NotApplying, ...]:
     """Everything that one might expect to apply, in a stable order, each once."""
-    found = [
+    found = (
         *_refused_parents(analysis, subject),
         *_not_delegated(analysis, subject),
         *_direct_above(analysis, subject, paths),
         *_too_wide(analysis, paths),
         *_not_enabled(analysis, paths),
         *_failed_attachments(analysis, subject),
-    ]
+    )
     return tuple(dict.fromkeys(found))
+
+
+def _escaped(analysis: Analysis, place: NodeRef, nodes: Iterable[NodeRef], why: str, reason: str) -> list[NotApplying]:
+    """The policies on nodes that a route does not hang on; if there are none, that it does not hang on the place."""
+    policies = [(policy.ref, node) for node in nodes for policy in analysis.resolver.policies_at(node)]
+    escaped: Sequence[tuple[ObjectRef | None, NodeRef]] = policies or [(None, place)]
+    return [NotApplying(policy=policy, target=node, message=why, reason=reason) for policy, node in escaped]
 
 
 def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The listeners that a route names and is not attached to, with the policies that it escapes by that."""
-    attached = {
-        binding.listener for binding in analysis.topology.bindings(subject.object) if binding.state == "attached"
-    }
+    bindings = analysis.topology.bindings(subject.object)
+    attached = {binding.listener for binding in bindings if binding.state == "attached"}
     reached = {node.object for node in attached if node}
     delegating = {found.parent.object for found in analysis.topology.relations.delegating_to(subject.object)}
-    for binding in analysis.topology.bindings(subject.object):
-        if binding.state != "refused" or (binding.listener and binding.listener in attached):
-            continue
-        if binding.parent in delegating:
+    for binding in bindings:
+        elsewhere = (binding.listener and binding.listener in attached) or binding.parent in delegating
+        if binding.state != "refused" or elsewhere:
             continue
         place = binding.listener or NodeRef(binding.parent)
-        nodes = [place] if place.object in reached else [place, place._replace(section="")]
-        escaped = [policy.ref for node in dict.fromkeys(nodes) for policy in analysis.resolver.policies_at(node)]
-        policies: list[ObjectRef | None] = [*escaped] or [None]
-        for policy in policies:
-            yield NotApplying(policy, place, binding.message, binding.reason)
+        nodes = dict.fromkeys([place] if place.object in reached else [place, NodeRef(place.object)])
+        # Also of a policy on the whole Gateway it is told which listener the route is not attached to.
+        for escaped in _escaped(analysis, place, nodes, binding.message, binding.reason):
+            yield replace(escaped, target=place)
 
 
 def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
@@ -146,62 +154,61 @@ def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying
     delegations = analysis.topology.relations.delegating_to(subject.object)
     reached = {found.parent.object for found in delegations if found.takes}
     cut_off = analysis.topology.relations.delegations.cut_off
+    rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)
     for found in (found for found in delegations if found.parent.object != subject.object):
-        rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)
         if found.takes:
             for rule in (rule for rule in rules if NodeRef(subject.object, rule) in cut_off):
                 message = f"no request gets from there to {rule}, whose matches lie outside"
-                yield NotApplying(None, found.parent, message)
-            continue
-        nodes = [found.parent] if found.parent.object in reached else [found.parent, NodeRef(found.parent.object)]
-        escaped = [(policy.ref, node) for node in nodes for policy in analysis.resolver.policies_at(node)]
-        said: list[tuple[ObjectRef | None, NodeRef]] = [*escaped] or [(None, found.parent)]
-        for policy, node in said:
-            yield NotApplying(policy, node, found.message, found.reason)
+                yield NotApplying(policy=None, target=found.parent, message=message)
+        else:
+            parent = found.parent
+            nodes = [parent] if parent.object in reached else [parent, NodeRef(parent.object)]
+            yield from _escaped(analysis, parent, nodes, found.message, found.reason)
+
+
+def _policies_on(
+    analysis: Analysis, nodes: Iterable[NodeRef]
+) -> Iterator[tuple[NodeRef, ObjectRef, PolicyKindProfile]]:
+    for node in nodes:
+        for policy in analysis.resolver.policies_at(node):
+            yield node, policy.ref, analysis.registry.known(policy.ref.group_kind)
 
 
 def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
-    above = dict.fromkeys(
-        node
-        for path in paths
-        for node in path[: next(place for place, node in enumerate(path) if node.object == subject.object)]
-    )
-    for node in above:
-        for policy in analysis.resolver.policies_at(node):
-            kind = policy.ref.group_kind
-            if analysis.registry.known(kind).policy_class == "direct":
-                message = f"{kind.kind} is a direct policy: it applies to its target alone, not to what is below it"
-                yield NotApplying(policy.ref, node, message)
+    above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
+    for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
+        if profile.policy_class == "direct":
+            message = f"{policy.kind} is a direct policy: it applies to its target alone, not to what is below it"
+            yield NotApplying(policy=policy, target=node, message=message)
 
 
 def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
-    """The policies on paths that their kinds do not heed, because of the route's hostnames."""
+    """The policies on paths that their kinds ignore, because of the route's hostnames."""
     for path in paths:
         why = too_wide(analysis.topology, path)
-        for node in path if why else ():
-            for policy in analysis.resolver.policies_at(node):
-                kind = policy.ref.group_kind
-                if analysis.registry.known(kind).hostnames == "inside":
-                    message = f"{kind.kind} counts only for hostnames inside the listener's, and {why}"
-                    yield NotApplying(policy.ref, node, message)
+        for node, policy, profile in _policies_on(analysis, path if why else ()):
+            if profile.hostnames == "inside":
+                message = f"{policy.kind} counts only for hostnames inside the listener's, and {why}"
+                yield NotApplying(policy=policy, target=node, message=message)
 
 
 def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
     """The policies on paths whose kinds the parameters of the Gateway there do not let be used."""
     for path in paths:
         for gateway in (node.object for node in path if node.object.group_kind == GATEWAY and not node.section):
-            for node in path:
-                for policy in analysis.resolver.policies_at(node):
-                    enabling = analysis.registry.known(policy.ref.group_kind).enabled_by
-                    if enabling and enabled_on(analysis.topology, gateway, enabling) is False:
-                        why = why_disabled(analysis.topology, gateway, enabling)
-                        yield NotApplying(policy.ref, node, f"not by way of {gateway}, since {why}")
+            for node, policy, profile in _policies_on(analysis, path):
+                enabling = profile.enabled_by
+                if enabling and enabled_on(analysis.topology, gateway, enabling) is False:
+                    message = f"not by way of {gateway}, since {why_disabled(analysis.topology, gateway, enabling)}"
+                    yield NotApplying(policy=policy, target=node, message=message)
 
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     for attachment in analysis.attachments_to(subject.object):
         if attachment.state not in {"attached", "target unknown", "not computed"}:
-            missing = attachment.state in {"target missing", "section missing"}
             yield NotApplying(
-                attachment.policy, attachment.target, attachment.message, "TargetNotFound" if missing else ""
+                policy=attachment.policy,
+                target=attachment.target,
+                message=attachment.message,
+                reason="TargetNotFound" if attachment.state in {"target missing", "section missing"} else "",
             )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
@@ -18,16 +18,18 @@ from kubectl_policy.questions.shared.reported import (
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, Json, ObjectRef, Origin
+    from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Origin
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.resolution import Enforcement, Fate, Source
-    from kubectl_policy.resolution.effective import FateState
+    from kubectl_policy.resolution import Enforcement, Resolution, Source
     from kubectl_policy.topology import Path
 
 
-class FieldOutcome(NamedTuple):
+@value(kw_only=True)
+class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
@@ -45,7 +47,7 @@ class FieldOutcome(NamedTuple):
     port_entry_on: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class PolicyDescription:
     """The answer for a policy.
 
@@ -74,63 +76,67 @@ class PolicyDescription:
 
 
 def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
-    """The answer for a policy. Raises `KeyError` for an object that is no policy."""
+    """The answer for a policy. Raises `KeyError` for an object that is no policy, or that was not read."""
     profile = analysis.registry.known(policy.group_kind)
     resource = analysis.index.get(policy)
     if resource is None:
         raise KeyError(policy)
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes
+    own = (part for outcome in outcomes for part in outcome.contributions if part.source.object == policy)
     return PolicyDescription(
-        policy,
-        resource.origin,
-        profile,
-        tuple(
-            dict.fromkeys(
-                part.strategy for found in outcomes for part in found.contributions if part.source.object == policy
-            )
-        ),
-        analysis.attachments[policy],
-        enforcement,
-        tuple(found.path for found in outcomes),
-        affected(enforcement, profile),
-        _fields(policy, profile, enforcement),
-        tuple(sorted({doubt for found in outcomes for doubt in found.doubts})),
-        policy_status(analysis, policy),
-        reported_conditions(resource.raw),
-        reported_events(analysis.index, policy),
-        unseen_for_policy(analysis, enforcement),
-        relevant_diagnostics(analysis, NodeRef(policy), ()),
+        policy=policy,
+        origin=resource.origin,
+        profile=profile,
+        strategies=tuple(dict.fromkeys(part.strategy for part in own)),
+        attachments=analysis.attachments[policy],
+        enforcement=enforcement,
+        paths=tuple(outcome.path for outcome in outcomes),
+        affected=affected(enforcement, profile),
+        fields=_fields(policy, profile, enforcement),
+        doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
+        expected=policy_status(analysis, policy),
+        reported=reported_conditions(resource.raw),
+        events=reported_events(analysis.index, policy),
+        unseen=unseen_for_policy(analysis, enforcement),
+        diagnostics=relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
 
 
 def _fields(policy: ObjectRef, profile: PolicyKindProfile, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
     """The fates of every declared field, over all paths, in the order in which the policy declares them."""
-    found: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
+    known: dict[tuple[Resolution, GroupKind], list[Declared]] = {}
+    outcomes: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
     for position, effective in enumerate(enforcement.outcomes):
-        for declared in declared_fields(effective, profile.at(effective.target.object.group_kind)):
-            if declared.source.object == policy:
-                found.setdefault((declared.field, declared.source), []).append((position, declared))
-    return tuple(_outcome(field, source, outcomes) for (field, source), outcomes in found.items())
+        kind = effective.target.object.group_kind
+        key = effective.resolution, kind
+        if key not in known:
+            fields = declared_fields(effective, profile.at(kind))
+            known[key] = [declared for declared in fields if declared.source.object == policy]
+        for declared in known[key]:
+            outcomes.setdefault((declared.field, declared.source), []).append((position, declared))
+    return tuple(_outcome(of_field) for of_field in outcomes.values())
 
 
-def _outcome(field: str, source: Source, outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
+def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
+    """What became of one field, given what it is at each position."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
     superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:
         for beater in fate.superseded_by:
             superseded.setdefault(beater, {})[position] = None
+    declared = outcomes[0][1]
     return FieldOutcome(
-        field,
-        outcomes[0][1].value,
-        source,
-        _positions(fates, "effective"),
-        tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
-        any(fate.state == "rejected" for _, fate in fates),
-        _positions(fates, "unheeded"),
-        tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
+        field=declared.field,
+        value=declared.value,
+        source=declared.source,
+        effective_on=_each_once(position for position, fate in fates if fate.state == "effective"),
+        superseded=tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
+        rejected=any(fate.state == "rejected" for _, fate in fates),
+        ignored_on=_each_once(position for position, fate in fates if fate.state == "unheeded"),
+        port_entry_on=_each_once(position for position, fate in fates if fate.by_port),
     )
 
 
-def _positions(fates: list[tuple[int, Fate]], state: FateState) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(position for position, fate in fates if fate.state == state))
+def _each_once(positions: Iterable[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(positions))

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy.questions.listing.objects import ObjectRow, list_objects
-from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, list_kinds, list_policies
-from kubectl_policy.questions.shared.selection import Listing, Selection, select, type_named
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.listing.objects import ObjectRow, object_row
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
+from kubectl_policy.questions.shared.selection import Listing, Row_co, Selected, Selection, select, type_named
 from kubectl_policy.questions.shared.unseen import gaps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.shared.unseen import Unseen
 
 
-class NamedRow(NamedTuple):
+@value()
+class NamedRow:
     """An object of which nothing but its name is asked."""
 
     ref: ObjectRef
@@ -28,18 +33,43 @@ def list_type(analysis: Analysis, word: str, selection: Selection) -> Listing[An
 
     Raises `UsageError` for an unknown type and `NotFoundError` if there is no object of a name that is asked for.
     """
-    type_ = type_named(analysis, word)
-    if type_.rows == "policy kinds":
-        return list_kinds(analysis, type_, selection)
+    kinds = _kinds(analysis, word, selection)
+    if kinds:
+        return kinds
     selected = select(analysis, word, selection)
-    return list_policies(analysis, selected) if type_.rows == "policies" else list_objects(analysis, selected)
+    rows: tuple[PolicyRow | ObjectRow, ...]
+    if selected.type.rows == "policies":
+        rows = tuple(policy_row(analysis, resource) for resource in selected.resources)
+    else:
+        rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
+    return _listing(analysis, selected, rows, (thing for row in rows for thing in row.unseen))
 
 
 def list_names(analysis: Analysis, word: str, selection: Selection) -> Listing[NamedRow | KindRow]:
     """`list_type` without what takes effect where, which is what a list of thousands spends its time on."""
-    type_ = type_named(analysis, word)
-    if type_.rows == "policy kinds":
-        return list_kinds(analysis, type_, selection)
+    kinds = _kinds(analysis, word, selection)
+    if kinds:
+        return kinds
     selected = select(analysis, word, selection)
-    rows = tuple(NamedRow(resource.ref) for resource in selected.resources)
-    return Listing(type_, selected.namespace, rows, selected.elsewhere, tuple(dict.fromkeys(gaps(analysis))))
+    return _listing(analysis, selected, tuple(NamedRow(resource.ref) for resource in selected.resources))
+
+
+def _kinds(analysis: Analysis, word: str, selection: Selection) -> Listing[KindRow] | None:
+    """The list of policy kinds, if that is what is asked for: kinds are no objects of a namespace."""
+    type_ = type_named(analysis, word)
+    if type_.rows != "policy kinds":
+        return None
+    rows = kind_rows(analysis, selection)
+    return _listing(analysis, Selected(type=type_, resources=(), namespace="", elsewhere=()), rows)
+
+
+def _listing(
+    analysis: Analysis, selected: Selected, rows: tuple[Row_co, ...], unseen: Iterable[Unseen] = ()
+) -> Listing[Row_co]:
+    return Listing(
+        type=selected.type,
+        namespace=selected.namespace,
+        rows=rows,
+        elsewhere=selected.elsewhere,
+        unseen=tuple(dict.fromkeys((*gaps(analysis), *unseen))),
+    )

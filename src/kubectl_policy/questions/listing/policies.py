@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
-from kubectl_policy.questions.shared.selection import Listing, ListType, Selected, Selection, kinds_named, not_found
-from kubectl_policy.questions.shared.unseen import Unseen, gaps, unseen_for_policy
+from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
+from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class PolicyRow:
     """A policy.
 
@@ -55,14 +55,8 @@ class PolicyRow:
         return self.resource.raw
 
 
-def list_policies(analysis: Analysis, selected: Selected) -> Listing[PolicyRow]:
-    """The policies that were selected."""
-    rows = tuple(_row(analysis, resource) for resource in selected.resources)
-    unseen = (*gaps(analysis), *(thing for row in rows for thing in row.unseen))
-    return Listing(selected.type, selected.namespace, rows, selected.elsewhere, tuple(dict.fromkeys(unseen)))
-
-
-def _row(analysis: Analysis, resource: Resource) -> PolicyRow:
+def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
+    """The row of a policy."""
     policy = resource.ref
     profile = analysis.registry.known(policy.group_kind)
     enforcement = analysis.enforcement(policy)
@@ -70,19 +64,19 @@ def _row(analysis: Analysis, resource: Resource) -> PolicyRow:
     nothing_seen = enforcement.state == "Unknown" or (enforcement.state == "NoEffect" and unseen)
     parts = (part for outcome in enforcement.outcomes for part in outcome.contributions if part.source.object == policy)
     return PolicyRow(
-        resource,
-        profile,
-        analysis.attachments[policy],
-        tuple(dict.fromkeys((part.field, part.strategy) for part in parts)),
-        enforcement.state,
-        enforcement.by,
-        None if nothing_seen else affected(enforcement, profile),
-        reported_conditions(resource.raw),
-        unseen,
+        resource=resource,
+        profile=profile,
+        attachments=analysis.attachments[policy],
+        stanzas=tuple(dict.fromkeys((part.field, part.strategy) for part in parts)),
+        state=enforcement.state,
+        by=enforcement.by,
+        affected=None if nothing_seen else affected(enforcement, profile),
+        reported=reported_conditions(resource.raw),
+        unseen=unseen,
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class KindRow:
     """A policy kind, its definition (None if it was not read) and its policies in every namespace.
 
@@ -112,40 +106,32 @@ class KindRow:
         return self.definition.raw if self.definition else {}
 
 
-def list_kinds(analysis: Analysis, type_: ListType, selection: Selection) -> Listing[KindRow]:
+def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     """The policy kinds by name; a name that is asked for is any name of a kind, labels are those of its definition.
 
     Raises `NotFoundError` if there is no policy kind of a name that is asked for.
     """
-    definitions = analysis.index.definitions
-    present = [profile.group_kind for profile in analysis.registry.policy_kinds]
-    rows = [_kind_row(analysis, kind, definitions.get(kind)) for kind in dict.fromkeys([*present, *definitions])]
-    known = [row for row in rows if row]
-    wanted = _wanted(analysis, selection, known)
-    labelled = [row for row in known if selects(selection.selector, labels_of(row.raw))]
-    fitting = (row for row in labelled if wanted is None or row.profile.group_kind in wanted)
-    unseen: tuple[Unseen, ...] = tuple(dict.fromkeys(gaps(analysis)))
-    return Listing(type_, "", tuple(sorted(fitting, key=lambda row: row.name)), (), unseen)
-
-
-def _kind_row(analysis: Analysis, kind: GroupKind, definition: Resource | None) -> KindRow | None:
-    profile = analysis.registry.profile_of(kind)
-    if profile is None:
-        return None
-    names = analysis.index.names_of(kind)
-    policies = tuple(policy.ref for policy in analysis.index.of_kind(kind))
-    complete = not any(gap.kind in {"", kind.kind} for gap in analysis.snapshot.gaps)
-    return KindRow(names, profile, definition, policies, complete)
-
-
-def _wanted(analysis: Analysis, selection: Selection, known: list[KindRow]) -> set[GroupKind] | None:
-    """The kinds that are asked for by name; None if every one is."""
-    if not selection.names:
-        return None
+    registry, definitions = analysis.registry, analysis.index.definitions
+    kinds = dict.fromkeys([*(profile.group_kind for profile in registry.policy_kinds), *definitions])
+    profiles = [profile for kind in kinds if (profile := registry.profile_of(kind))]
+    rows = [_kind_row(analysis, profile, definitions.get(profile.group_kind)) for profile in profiles]
     wanted: set[GroupKind] = set()
     for name in selection.names:
-        found = {row.profile.group_kind for row in known}.intersection(kinds_named(analysis.index, name))
-        if not found:
-            raise not_found([row.ref for row in known], "policykind", name)
-        wanted |= found
-    return wanted
+        named = set(kinds_named(analysis.index, name)).intersection(profile.group_kind for profile in profiles)
+        if not named:
+            raise not_found([row.ref for row in rows], "policykind", name)
+        wanted |= named
+    fitting = (row for row in rows if not selection.names or row.profile.group_kind in wanted)
+    labelled = (row for row in fitting if selects(selection.selector, labels_of(row.raw)))
+    return tuple(sorted(labelled, key=lambda row: row.name))
+
+
+def _kind_row(analysis: Analysis, profile: PolicyKindProfile, definition: Resource | None) -> KindRow:
+    kind = profile.group_kind
+    return KindRow(
+        names=analysis.index.names_of(kind),
+        profile=profile,
+        definition=definition,
+        policies=tuple(policy.ref for policy in analysis.index.of_kind(kind)),
+        complete=not any(gap.kind in {"", kind.kind} for gap in analysis.snapshot.gaps),
+    )

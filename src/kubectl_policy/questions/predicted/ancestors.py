@@ -26,15 +26,16 @@ def ancestors_of(
 
     Each controller reports on its own Gateways and what hangs on them.
     """
-    found = dict.fromkeys(_places(analysis, profile, profile.status.placement, attachment), profile.status)
+    places = dict.fromkeys(_places(analysis, profile, profile.status.placement, attachment), profile.status)
     if not profile.status_by:
-        return found
-    found = {place: status for place, status in found.items() if _controller(analysis, place) not in profile.status_by}
+        return places
+    by_others = {place for place in places if _controller(analysis, place) in profile.status_by}
+    places = {place: status for place, status in places.items() if place not in by_others}
     for controller, status in profile.status_by.items():
         for place in _places(analysis, profile, status.placement, attachment):
             if _controller(analysis, place) == controller:
-                found[place] = status
-    return found
+                places[place] = status
+    return places
 
 
 def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
@@ -44,28 +45,27 @@ def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
     if place.object.group_kind in (GATEWAY, *LISTENER_SETS):
         return controller_of(analysis.topology, place.object)
     caller = analysis.registry.profile_of(place.object.group_kind)
-    return next(iter(sorted(caller.controllers)), None) if caller else None
+    return min(caller.controllers, default=None) if caller else None
 
 
 def _places(
     analysis: Analysis, profile: PolicyKindProfile, placement: Placement, attachment: Attachment
 ) -> Iterable[NodeRef | None]:
     target = attachment.target
-    if placement == "policy":
-        return (None,)
-    if target is None:
-        return ()
-    if placement == "targets":
-        return (target,)
-    if placement == "gateways":
-        found: Iterable[NodeRef] = _gateways(analysis, target)
-    elif placement == "parentGateways":
-        found = _named_gateways(analysis, profile, target)
-    elif placement == "owners" and target.object.group_kind in (GATEWAY, *LISTENER_SETS):
-        found = _owners(analysis, target)
-    else:
-        found = _at_parents(analysis, profile, target)
-    return found
+    if placement == "policy" or target is None:
+        return (None,) if placement == "policy" else ()
+    with_listeners = target.object.group_kind in (GATEWAY, *LISTENER_SETS)
+    match placement:
+        case "targets":
+            return (target,)
+        case "gateways":
+            return _gateways_above(analysis, target)
+        case "parentGateways":
+            return _named_gateways(analysis, profile, target)
+        case "owners" if with_listeners:
+            return _owners(analysis, target)
+        case _:
+            return (target,) if with_listeners else _at_parents(analysis, profile, target)
 
 
 def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
@@ -73,20 +73,17 @@ def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
     if target.section or target.object.group_kind != GATEWAY:
         return (target._replace(section=""),)
     relations, gateway = analysis.topology.relations, target.object
-    sets = [found for found in relations.listener_sets(gateway) if relations.admits(gateway, found)]
+    admitted = (owner for owner in relations.listener_sets(gateway) if relations.admits(gateway, owner))
     firsts: dict[int | None, NodeRef] = {}
-    for owner in (gateway, *sets):
+    for owner in (gateway, *admitted):
         for listener in relations.listeners(owner):
             firsts.setdefault(listener.port, NodeRef(owner))
     return dict.fromkeys(firsts.values()) or (target,)
 
 
 def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
-    """The parents of a target route, or of the routes that forward to a target; a target with listeners itself."""
-    kind = target.object.group_kind
-    if kind in (GATEWAY, *LISTENER_SETS):
-        return (target,)
-    if kind in ROUTES:
+    """The parents of a target route, or of the routes that forward to a target."""
+    if target.object.group_kind in ROUTES:
         return _parents(analysis, profile, target.object)
     routes = analysis.topology.relations.routes_forwarding_to(target.object)
     using = (route for route in routes if _uses(analysis, profile, route, target))
@@ -119,41 +116,41 @@ def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -
 
 def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
     """A route and, in the order of their distance, the routes that delegate to it."""
-    found = [route]
-    for below in found:
-        above = (one.parent.object for one in analysis.topology.relations.delegating_to(below) if one.takes)
-        found += [one for one in dict.fromkeys(above) if one not in found]
-    return tuple(found)
+    routes = {route: None}
+    waiting = [route]
+    for below in waiting:
+        delegations = analysis.topology.relations.delegating_to(below)
+        above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.takes)
+        waiting += [each for each in above if each not in routes]
+        routes.update(above)
+    return tuple(routes)
 
 
 def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
     """Whether a controller of the kind acts on a parent, or may: on a ListenerSet only if the Gateway admits it."""
     if parent.group_kind not in (GATEWAY, *LISTENER_SETS) or analysis.index.presence(parent) == "missing":
         return False
-    gateway = gateway_of(analysis.index, parent, analysis.index.raw(parent)) if parent.group_kind != GATEWAY else None
+    gateway = _gateway_of(analysis, parent) if parent.group_kind != GATEWAY else None
     if gateway and analysis.index.presence(gateway) != "unknown" and admits(analysis.index, gateway, parent) is False:
         return False
     return managed(analysis.topology, parent, profile.controllers) is not False
 
 
-def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> Iterable[NodeRef]:
+def _gateway_of(analysis: Analysis, parent: ObjectRef) -> ObjectRef | None:
+    """The Gateway that a parent of a route is, or that the ListenerSet names that it is."""
+    if parent.group_kind not in LISTENER_SETS:
+        return parent
+    return gateway_of(analysis.index, parent, analysis.index.raw(parent))
+
+
+def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> list[NodeRef]:
     """The Gateways that routes to a target name as parents, themselves or by a ListenerSet, attached or not."""
-    found: dict[NodeRef, None] = {}
-    for route in analysis.topology.relations.routes_forwarding_to(target.object):
-        for parent in _parents(analysis, profile, route):
-            raw = analysis.index.raw(parent.object)
-            owned = parent.object.group_kind in LISTENER_SETS
-            gateway = gateway_of(analysis.index, parent.object, raw) if owned else parent.object
-            if gateway:
-                found[NodeRef(gateway)] = None
-    return sorted(found)
+    routes = analysis.topology.relations.routes_forwarding_to(target.object)
+    parents = {parent.object for route in routes for parent in _parents(analysis, profile, route)}
+    gateways = {_gateway_of(analysis, parent) for parent in parents}
+    return sorted(NodeRef(gateway) for gateway in gateways if gateway)
 
 
-def _gateways(analysis: Analysis, target: NodeRef) -> tuple[NodeRef, ...]:
-    gateways = {
-        NodeRef(node.object)
-        for path in analysis.topology.paths(target)
-        for node in path
-        if node.object.group_kind == GATEWAY
-    }
-    return tuple(sorted(gateways))
+def _gateways_above(analysis: Analysis, target: NodeRef) -> list[NodeRef]:
+    objects = {node.object for path in analysis.topology.paths(target) for node in path}
+    return sorted(NodeRef(obj) for obj in objects if obj.group_kind == GATEWAY)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.predicted.ancestors import ancestors_of
 from kubectl_policy.questions.predicted.specificity import TargetOrder
@@ -20,36 +21,39 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.status import Event, StatusProfile
-    from kubectl_policy.resolution import Refusal, ScopeOutcome
+    from kubectl_policy.profiles.status import ConditionWords, Event, StatusProfile
+    from kubectl_policy.resolution import ScopeOutcome
     from kubectl_policy.topology import Path
 
 # From the least to the best.
-MERGED_STATES: Final[tuple[Event, ...]] = ("overridden", "partially enforced", "enforced")
+_MERGED_STATES: Final[tuple[Event, ...]] = ("overridden", "partially enforced", "enforced")
+_MERGED_WORDS: Final[Mapping[Event, str]] = {
+    "enforced": "it has a part in every field that is merged there",
+    "partially enforced": "fields that are merged there are set by others",
+    "overridden": "others set every field of something that is merged there",
+}
 
 
 def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: NodeRef) -> Event:
     """The least part that a policy has, by way of a target, in a merge below a place at which it is reported.
 
     "enforced" is a part in every field of every merge, and also where there is nothing to be merged; "partially
-    enforced" in some fields, "overridden" in none. Only one scope is looked at, not what a narrower one sets instead.
+    enforced" in some fields, "overridden" in none. Only one scope is looked at, not what a more specific one sets
+    instead.
     """
     profile = analysis.registry.known(policy.group_kind)
-    found: set[Event] = {
-        _part(policy, scope, profile)
+    return least(
+        _state_in(scope, policy, profile)
         for path in analysis.topology.paths_through(target)
         if _leads_through(analysis, path, place)
         for scope in _scopes(analysis, policy, reach(path, profile) or path)
-    }
-    return least(found)
+    )
 
 
-def least(shares: Collection[Event]) -> Event:
-    """The least of some shares; all of it where there is none."""
-    for event in MERGED_STATES:
-        if event in shares:
-            return event
-    return MERGED_STATES[-1]
+def least(states: Iterable[Event]) -> Event:
+    """The least of some states of a policy in merges; "enforced" where there is none."""
+    found = set(states)
+    return next((state for state in _MERGED_STATES if state in found), "enforced")
 
 
 def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:
@@ -68,17 +72,18 @@ def _scopes(analysis: Analysis, policy: ObjectRef, path: Path) -> Iterator[Scope
             yield scope
 
 
-def _part(policy: ObjectRef, scope: ScopeOutcome, profile: PolicyKindProfile) -> Event:
+def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile) -> Event:
     joint = [tuple(found.field.split(".")) for found in profile.shared_fields]
     holders: dict[tuple[str, ...], set[ObjectRef]] = {}
     for field, leaf in leaves(scope.spec):
         unit = next((other for other in joint if field[: len(other)] == other), field)
         holders.setdefault(unit, set()).add(leaf.source.object)
-    held = [policy in found for found in holders.values()]
+    held = [policy in policies for policies in holders.values()]
     return "enforced" if all(held) else "partially enforced" if any(held) else "overridden"
 
 
-class PolicyCondition(NamedTuple):
+@value(kw_only=True)
+class PolicyCondition:
     """A condition as the kind's controller words it; `message` and `related` say what it is about, in our words.
 
     Related are the targets that override a policy, the policy that it is merged with, or the routes merged into it.
@@ -91,7 +96,8 @@ class PolicyCondition(NamedTuple):
     related: tuple[NodeRef, ...] = ()
 
 
-class AncestorStatus(NamedTuple):
+@value(kw_only=True)
+class AncestorStatus:
     """The conditions in one place: an ancestor (`status.ancestors`) or, where it is None, the policy's own."""
 
     ancestor: NodeRef | None
@@ -143,19 +149,13 @@ _ENFORCED: Final[dict[str, Event]] = {
 }
 
 
-_MERGED_WORDS: Final[Mapping[Event, str]] = {
-    "enforced": "it has a part in every field that is merged there",
-    "partially enforced": "fields that are merged there are set by others",
-    "overridden": "others set every field of something that is merged there",
-}
-
-
 class _Report:
     """The report on one policy, being written."""
 
     def __init__(self, analysis: Analysis, profile: PolicyKindProfile, order: TargetOrder, policy: ObjectRef) -> None:
         self.analysis, self.profile, self.order, self.policy = analysis, profile, order, policy
-        self.found: dict[NodeRef | None, dict[str, PolicyCondition]] = {}
+        self.conditions: dict[NodeRef | None, dict[str, PolicyCondition]] = {}
+        self.targets_at: dict[NodeRef | None, list[NodeRef]] = {}
 
     def places(self) -> tuple[AncestorStatus, ...]:
         named: set[NodeRef] = set()
@@ -166,47 +166,42 @@ class _Report:
             if event:
                 self._write(attachment, event, message)
         self._enforced()
-        return tuple(AncestorStatus(place, tuple(conditions.values())) for place, conditions in self.found.items())
+        return tuple(
+            AncestorStatus(ancestor=place, conditions=tuple(conditions.values()))
+            for place, conditions in self.conditions.items()
+        )
 
-    def _event(self, attachment: Attachment, named: set[NodeRef]) -> tuple[Event | None, str]:
+    def _event(self, attachment: Attachment, named: Collection[NodeRef]) -> tuple[Event | None, str]:
         """What to say of an attachment; a policy that names one target twice is in its own way there."""
-        refusal = self._refusal(attachment)
+        target, resolver = attachment.target, self.analysis.resolver
+        # Another policy that keeps this one out is looked for first, where this one competes for its target.
+        competes = attachment.state == "attached" or attachment.competes
+        refusal = resolver.refusal(self.policy, target) if target and competes else None
         if refusal:
             how = f"sets {refusal.field} of" if refusal.field else "is attached to"
             return "conflicted", f"{refusal.holder} {how} {refusal.target} already"
-        if attachment.state != "attached":
+        if attachment.state != "attached" or target is None:
             return _FAILURES.get(attachment.state), attachment.message
-        target = cast("NodeRef", attachment.target)
-        off = self._off_somewhere(target)
-        if off:
-            return "not enabled", off
-        first = self.analysis.resolver.claimants(target, self.policy.group_kind)[0].ref
+        why_disabled = self._why_disabled(target)
+        if why_disabled:
+            return "not enabled", why_disabled
+        first = resolver.claimants(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
-        if self._excludes and (first != self.policy or again):
+        one_applies = self.profile.same_level == "one-applies" or self.profile.default_strategy is MergeStrategy.NONE
+        if one_applies and (first != self.policy or again):
             return "conflicted", f"{first} is attached to {target} already"
         return "accepted", f"it is attached to {target}"
 
-    def _refusal(self, attachment: Attachment) -> Refusal | None:
-        """Why another policy keeps this one out, which is looked at first where this one competes for its target."""
-        if attachment.target is None or not (attachment.state == "attached" or attachment.competes):
-            return None
-        return self.analysis.resolver.refusal(self.policy, attachment.target)
-
-    def _off_somewhere(self, target: NodeRef) -> str:
+    def _why_disabled(self, target: NodeRef) -> str:
         """Which Gateways of a target do not let the kind be used, in words; that is said of the whole target."""
         enabling, topology = self.profile.enabled_by, self.analysis.topology
         if enabling is None:
             return ""
         gateways = set(gateways_of(target.object, self.profile, topology))
-        off = [gateway for gateway in gateways if enabled_on(topology, gateway, enabling) is False]
-        return not_enabled(topology, enabling, off)
-
-    @property
-    def _excludes(self) -> bool:
-        """Whether one policy alone is accepted on a target."""
-        return self.profile.same_level == "one-applies" or self.profile.default_strategy is MergeStrategy.NONE
+        return not_enabled(topology, enabling, [it for it in gateways if enabled_on(topology, it, enabling) is False])
 
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
+        target = attachment.target
         places = ancestors_of(self.analysis, self.profile, attachment)
         for place, status in places.items():
             invalid = self.analysis.topology.relations.why_ignored(place) if place and event == "accepted" else None
@@ -214,20 +209,18 @@ class _Report:
                 self._put(place, status, "target invalid", invalid.message)
             else:
                 self._put(place, status, event, message)
-        if event != "accepted" or attachment.target is None:
-            return
-        more_specific = self.order.more_specific(attachment.target)
-        merges = self.order.merges_of(self.policy, attachment.target)
-        for merge in merges:
-            self._put(
-                merge.place,
-                self.profile.status,
-                "merged",
-                f"it is merged with {merge.parent}",
-                (NodeRef(merge.parent),),
-            )
-        into = self.order.merged_into(self.policy, attachment.target)
-        left = tuple(node for node in more_specific if node not in into)
+            if target and attachment.state == "attached":
+                self.targets_at.setdefault(place, []).append(target)
+        if event == "accepted" and target:
+            self._write_specificity(target, places)
+
+    def _write_specificity(self, target: NodeRef, places: Mapping[NodeRef | None, StatusProfile]) -> None:
+        """What more specific policies below a target, and less specific ones above it, make of the policy."""
+        for merge in self.order.merges_of(self.policy, target):
+            message, related = f"it is merged with {merge.parent}", (NodeRef(merge.parent),)
+            self._put(merge.place, self.profile.status, "merged", message, related)
+        into = self.order.merged_into(self.policy, target)
+        left = tuple(node for node in self.order.more_specific(target) if node not in into)
         for place, status in places.items():
             if into:
                 self._put(place, status, "merged into", f"merged with it: {_listed(into)}", into)
@@ -236,36 +229,27 @@ class _Report:
 
     def _enforced(self) -> None:
         """Conditions on enforcement; a policy that is not accepted has none."""
-        accepted = self.profile.status.conditions.get("accepted")
+        status = self.profile.status
+        accepted = next(iter(status.conditions.get("accepted", ())), None)
         places = [
             place
-            for place, conditions in self.found.items()
-            if accepted and (found := conditions.get(accepted[0].type)) and found.status == accepted[0].status
+            for place, conditions in self.conditions.items()
+            if accepted and accepted.type in conditions and conditions[accepted.type].status == accepted.status
         ]
-        if not places or not any(event in self.profile.status.conditions for event in _ENFORCED.values()):
+        if not places or not any(event in status.conditions for event in _ENFORCED.values()):
             return
-        if self.profile.status.enforced_by == "merges":
-            self._merges(places)
+        if status.enforced_by == "merges":
+            for ancestor in filter(None, places):
+                targets = self.targets_at.get(ancestor, ())
+                state = least(merged_state(self.analysis, self.policy, ancestor, target) for target in targets)
+                self._put(ancestor, status, state, _MERGED_WORDS[state])
             return
         enforcement = self.analysis.enforcement(self.policy)
-        contended = self.analysis.contentions(self.policy)
-        event: Event | None = "contended" if contended else _ENFORCED.get(enforcement.state)
+        event = "contended" if self.analysis.contentions(self.policy) else _ENFORCED.get(enforcement.state)
         message = f"by {', '.join(map(str, enforcement.by))}" if enforcement.by else ""
-        for place in places:
-            if event:
-                self._put(place, self.profile.status, event, message)
-
-    def _merges(self, places: list[NodeRef | None]) -> None:
-        """The least share of the policy in a merge, place by place."""
-        attached = [found for found in self.analysis.attachments[self.policy] if found.state == "attached"]
-        for place in (place for place in places if place):
-            shares: set[Event] = {
-                merged_state(self.analysis, self.policy, place, found.target)
-                for found in attached
-                if found.target and place in ancestors_of(self.analysis, self.profile, found)
-            }
-            share = least(shares)
-            self._put(place, self.profile.status, share, _MERGED_WORDS[share])
+        if event:
+            for place in places:
+                self._put(place, status, event, message)
 
     def _put(
         self,
@@ -277,9 +261,13 @@ class _Report:
     ) -> None:
         """Write a condition; of several on one place a failure stays, and the last one written counts."""
         for words in status.conditions.get(event, ()):
-            conditions = self.found.setdefault(place, {})
+            conditions = self.conditions.setdefault(place, {})
             if event != "accepted" or words.type not in conditions:
-                conditions[words.type] = PolicyCondition(*words, message, related)
+                conditions[words.type] = _condition(words, message, related)
+
+
+def _condition(words: ConditionWords, message: str, related: tuple[NodeRef, ...]) -> PolicyCondition:
+    return PolicyCondition(type=words.type, status=words.status, reason=words.reason, message=message, related=related)
 
 
 def _specificity(attachment: Attachment) -> int:
@@ -304,35 +292,30 @@ _NOT_THERE: Final = frozenset(
 )
 
 
-def _targeting(analysis: Analysis, node: NodeRef) -> Iterator[ObjectRef]:
-    """The policies that target a node, whatever becomes of them, of kinds that say so on the targets themselves."""
-    for attachment in analysis.attachments_to(node.object):
-        affects = analysis.registry.known(attachment.policy.group_kind).status.affects
-        if affects == "targets" and attachment.target == node and attachment.state not in _NOT_THERE:
-            yield attachment.policy
-
-
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
     """What the controllers of policies would report on an object or section that these are about, kind by kind.
 
     A policy counts that is attached to the node or above it on one of its paths, whether or not something beats it.
     Gateways, listeners and routes have such a place in their status; rules, ports and what is behind them have none.
     """
-    kind = node.object.group_kind
+    kind, registry = node.object.group_kind, analysis.registry
     if kind not in (GATEWAY, *LISTENER_SETS) and (node.section or kind not in ROUTES):
         return
     above = {parent for path in analysis.topology.paths(node) for parent in path}
-    found: dict[GroupKind, set[ObjectRef]] = {}
-    for policy in (policy for parent in above for policy in analysis.resolver.policies_at(parent)):
-        if analysis.registry.known(policy.ref.group_kind).status.affects == "below":
-            found.setdefault(policy.ref.group_kind, set()).add(policy.ref)
-    for ref in _targeting(analysis, node):
-        found.setdefault(ref.group_kind, set()).add(ref)
-    for policy_kind, policies in sorted(found.items()):
-        status = analysis.registry.known(policy_kind).status
-        words = status.conditions.get("affected", ())
+    attached = {policy.ref for parent in above for policy in analysis.resolver.policies_at(parent)}
+    # Of kinds that say so on the targets themselves, whatever becomes of the policy.
+    targeting = {
+        attachment.policy
+        for attachment in analysis.attachments_to(node.object)
+        if attachment.target == node and attachment.state not in _NOT_THERE
+    }
+    policies: dict[GroupKind, list[ObjectRef]] = {}
+    for affects, refs in (("below", attached), ("targets", targeting)):
+        for ref in sorted(refs):
+            if registry.known(ref.group_kind).status.affects == affects:
+                policies.setdefault(ref.group_kind, []).append(ref)
+    for policy_kind, of_kind in sorted(policies.items()):
+        status = registry.known(policy_kind).status
         how = "targeted by" if status.affects == "targets" else "attached here or above:"
-        refs = sorted(policies)
-        related = tuple(NodeRef(ref) for ref in refs)
-        for each in words:
-            yield PolicyCondition(*each, f"{how} {', '.join(map(str, refs))}", related)
+        for words in status.conditions.get("affected", ()):
+            yield _condition(words, f"{how} {', '.join(map(str, of_kind))}", tuple(map(NodeRef, of_kind)))

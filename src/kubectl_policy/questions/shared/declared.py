@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
+from kubectl_policy.model.values import value
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.traced import KeyedList
 
@@ -17,24 +18,31 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import EffectivePolicy, Fate, Source, Traced
     from kubectl_policy.resolution.traced import Field
 
-# A list with its name.
-_Whole: TypeAlias = "tuple[str, Leaf | Traced]"
+
+@value(kw_only=True)
+class NamedNode:
+    """What stands in a spec at a path of keys, and its name."""
+
+    field: Field
+    name: str
+    node: Leaf | Traced
 
 
-class NamedLeaf(NamedTuple):
+@value(kw_only=True)
+class NamedLeaf:
     """A leaf of a spec with its path of keys and its name.
 
-    `whole` is the list in which it stands, with its name, if the kind may merge that list by its elements; else the
-    leaf itself.
+    `whole` is the list in which it stands if the kind may merge that list by its elements; else the leaf itself.
     """
 
     field: Field
     name: str
     leaf: Leaf
-    whole: _Whole
+    whole: NamedNode
 
 
-class Declared(NamedTuple):
+@value(kw_only=True)
+class Declared:
     """A field with its value, as its policy declares it, and its fates on one path.
 
     A list that may be merged by its elements is one field with the fates of all of them.
@@ -54,29 +62,28 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
     """
     for key, child in spec.items():
         if not profile.all_apply or key != _policy_of(child):
-            yield from _below(child, (key,), field_name((key,)), profile)
+            yield from _below(NamedNode(field=(key,), name=field_name((key,)), node=child), profile)
         elif not isinstance(child, Leaf):
-            for found in _entries(child, (), "", profile):
-                yield found._replace(field=(key, *found.field))
+            for leaf in _entries(NamedNode(field=(), name="", node=child), profile):
+                yield replace(leaf, field=(key, *leaf.field))
 
 
-def _below(
-    node: Leaf | Traced, field: Field, name: str, profile: PolicyKindProfile, whole: _Whole | None = None
-) -> Iterator[NamedLeaf]:
-    if isinstance(node, Leaf):
-        yield NamedLeaf(field, name, node, whole or (name, node))
+def _below(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
+    if isinstance(named.node, Leaf):
+        yield NamedLeaf(field=named.field, name=named.name, leaf=named.node, whole=whole or named)
     else:
-        merges = whole is None and ".".join(field) in profile.list_keys
-        yield from _entries(node, field, name, profile, (name, node) if merges else whole)
+        merges = whole is None and ".".join(named.field) in profile.list_keys
+        yield from _entries(named, profile, named if merges else whole)
 
 
-def _entries(
-    node: Traced, field: Field, name: str, profile: PolicyKindProfile, whole: _Whole | None = None
-) -> Iterator[NamedLeaf]:
-    for place, (key, child) in enumerate(node.items()):
-        step = _element(key, child, place) if isinstance(node, KeyedList) else field_name((key,))
-        joint = "" if not name or step.startswith("[") else "."
-        yield from _below(child, (*field, key), f"{name}{joint}{step}", profile, whole)
+def _entries(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
+    by_key = isinstance(named.node, KeyedList)
+    children = {} if isinstance(named.node, Leaf) else named.node
+    for place, (key, child) in enumerate(children.items()):
+        step = _element(key, child, place) if by_key else field_name((key,))
+        dot = "" if not named.name or step.startswith("[") else "."
+        below = NamedNode(field=(*named.field, key), name=f"{named.name}{dot}{step}", node=child)
+        yield from _below(below, profile, whole)
 
 
 def _element(key: str, element: Leaf | Traced, place: int) -> str:
@@ -92,24 +99,27 @@ def _policy_of(node: Leaf | Traced) -> str:
 
 def named_fates(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[tuple[NamedLeaf, Fate]]:
     """Every field that a contribution declares, with its fate, in the order of contributions."""
-    found = iter(effective.fates())
+    for fates in _by_contribution(effective, profile):
+        yield from fates
+
+
+def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
+    fates = iter(effective.fates())
     for part in effective.contributions:
-        named = {each.field: each for each in named_leaves(part.spec, profile)}
-        for field, _ in leaves(part.spec):
-            fate = next(found)
-            if field in named:
-                yield named[field], replace(fate, field=named[field].name)
+        named = {leaf.field: leaf for leaf in named_leaves(part.spec, profile)}
+        own = [(field, next(fates)) for field, _ in leaves(part.spec)]
+        yield [(named[field], replace(fate, field=named[field].name)) for field, fate in own if field in named]
 
 
 def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[Declared]:
     """Every field of every contribution on a path, in the order of declaration."""
-    for (source, _), found in groupby(named_fates(effective, profile), _declaration):
-        pairs = list(found)
-        name, node = pairs[0][0].whole
-        value = node.value if isinstance(node, Leaf) else plain({"": node})[""]
-        yield Declared(name, value, source, tuple(fate for _, fate in pairs))
-
-
-def _declaration(found: tuple[NamedLeaf, Fate]) -> tuple[Source, int]:
-    named, fate = found
-    return fate.source, id(named.whole[1])
+    for fates in _by_contribution(effective, profile):
+        for _, together in groupby(fates, lambda pair: pair[0].whole.field):
+            pairs = list(together)
+            (named, fate), whole = pairs[0], pairs[0][0].whole.node
+            yield Declared(
+                field=named.whole.name,
+                value=whole.value if isinstance(whole, Leaf) else plain({"": whole})[""],
+                source=fate.source,
+                fates=tuple(fate for _, fate in pairs),
+            )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.hierarchy import depth_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef
@@ -40,18 +41,15 @@ def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
     return tuple(led_to or topology.paths(subject))
 
 
-def affecting(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[ObjectRef, ...]:
+def affecting(analysis: Analysis, subject: NodeRef, paths: Collection[Path]) -> tuple[ObjectRef, ...]:
     """The policies with an effective field on an object's paths, none if they carry no traffic; sorted.
 
     Those that take effect only below the object, and not on it or on what its paths lead through, are left out.
     """
-    paths = tuple(paths)
     if not any(analysis.topology.carries_traffic(path) for path in paths):
         return ()
-    entries = effective_entries(analysis, subject, paths)
-    return tuple(
-        sorted({ref for entry in entries if not entry.passes_down for ref in entry.effective.policies_in_force()})
-    )
+    entries = (entry for entry in effective_entries(analysis, subject, paths) if not entry.passes_down)
+    return tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()}))
 
 
 def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
@@ -60,32 +58,33 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where nobody has said which these are, what the policy
     targets and every object below that on such a path.
     """
-    nodes = {node for found, in_force in policy_outcomes(enforcement) if in_force for node in found.nodes(profile)}
-    return tuple(sorted(nodes, key=from_the_root))
+    outcomes = (outcome for outcome in policy_outcomes(enforcement) if outcome.in_force)
+    return tuple(sorted({node for outcome in outcomes for node in outcome.nodes(profile)}, key=from_the_root))
 
 
-class PolicyOutcome(NamedTuple):
-    """An outcome that a policy has a part in, by way of some of its targets."""
+@value(kw_only=True)
+class PolicyOutcome:
+    """An outcome that a policy has a part in, by way of some of its targets, and whether a field of it is in force."""
 
     effective: EffectivePolicy
     targets: frozenset[NodeRef]
+    in_force: bool
 
     def nodes(self, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
         """Where on its path the policy has its effects, if it has any."""
         return affected_on(self.effective.path, profile, self.targets)
 
 
-def policy_outcomes(enforcement: Enforcement) -> Iterator[tuple[PolicyOutcome, bool]]:
-    """Every outcome that a policy takes part in, and whether it has an effective field there."""
+def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
+    """Every outcome that a policy takes part in."""
     policy = enforcement.policy
-    known: dict[Resolution, tuple[frozenset[NodeRef], bool]] = {}
+    targets: dict[Resolution, frozenset[NodeRef]] = {}
     for effective in enforcement.outcomes:
         resolution = effective.resolution
-        if resolution not in known:
-            targets = frozenset(source.target for source in resolution.sources_of.get(policy, ()))
-            known[resolution] = (targets, policy in resolution.policies_in_force)
-        targets, in_force = known[resolution]
-        yield PolicyOutcome(effective, targets), in_force
+        if resolution not in targets:
+            targets[resolution] = frozenset(source.target for source in resolution.sources_of.get(policy, ()))
+        in_force = policy in resolution.policies_in_force
+        yield PolicyOutcome(effective=effective, targets=targets[resolution], in_force=in_force)
 
 
 def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import number_in_annotation
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
 from kubectl_policy.topology.hierarchy import layer_of
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-class Setting(NamedTuple):
+@value(kw_only=True)
+class Setting:
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
     `removed` is true if the source removes the field.
@@ -34,7 +36,8 @@ class Setting(NamedTuple):
     beaten: tuple[Fate, ...]
 
 
-class InForce(NamedTuple):
+@value(kw_only=True)
+class InForce:
     """What one policy kind amounts to, the same on all of `paths` (positions in the description's paths).
 
     `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
@@ -61,7 +64,8 @@ class InForce(NamedTuple):
     weights: Mapping[ObjectRef, int]
 
 
-class Entry(NamedTuple):
+@value(kw_only=True)
+class Entry:
     """An effective policy on one of the paths."""
 
     path: int
@@ -76,9 +80,9 @@ def effective_entries(
     return tuple(
         entry
         for position, path in enumerate(paths)
-        for one in analysis.resolver.kinds_at(path)
-        if kind in {None, one}
-        for entry in _on_path(analysis, subject, position, path, one)
+        for policy_kind in analysis.resolver.kinds_at(path)
+        if kind in {None, policy_kind}
+        for entry in _on_path(analysis, subject, position, path, policy_kind)
     )
 
 
@@ -114,7 +118,7 @@ def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path, ki
     for end in ends:
         effective = analysis.resolver.effective_of(kind, end)
         if effective:
-            yield Entry(position, effective, passes_down=not direct and not reached)
+            yield Entry(path=position, effective=effective, passes_down=not direct and not reached)
 
 
 def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
@@ -153,24 +157,30 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         if fate.state != "effective":
             beaten.setdefault(named.field, []).append(fate)
     settings = tuple(
-        Setting(name, leaf.value, leaf.source, leaf.removed, tuple(beaten.pop(field, ())))
-        for field, name, leaf, _ in named_leaves(effective.spec, profile)
+        Setting(
+            field=named.name,
+            value=named.leaf.value,
+            source=named.leaf.source,
+            removed=named.leaf.removed,
+            beaten=tuple(beaten.pop(named.field, ())),
+        )
+        for named in named_leaves(effective.spec, profile)
     )
     return InForce(
-        effective.kind,
-        profile,
-        tuple(sorted(effective.policies_in_force())),
-        _strategies(effective, profile),
-        same_level_of(profile, effective.contributions),
-        tuple(dict.fromkeys(entry.path for entry in entries)),
-        tuple(dict.fromkeys(entry.effective.target for entry in entries)),
-        settings,
-        tuple(fate for fates in beaten.values() for fate in fates),
-        entries[0].passes_down,
-        _assumed(effective, profile),
-        tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
-        tuple(part.source for part in effective.contributions),
-        _weights(analysis, effective, profile),
+        kind=effective.kind,
+        profile=profile,
+        policies=tuple(sorted(effective.policies_in_force())),
+        strategies=_strategies(effective, profile),
+        same_level=same_level_of(profile, effective.contributions),
+        paths=tuple(dict.fromkeys(entry.path for entry in entries)),
+        at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
+        settings=settings,
+        beaten=tuple(fate for fates in beaten.values() for fate in fates),
+        passes_down=entries[0].passes_down,
+        assumed=_assumed(effective, profile),
+        doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
+        order=tuple(part.source for part in effective.contributions),
+        weights=_weights(analysis, effective, profile),
     )
 
 

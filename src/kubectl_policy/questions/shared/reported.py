@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 PlaceSort: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 
 
-class ReportedCondition(NamedTuple):
+@value(kw_only=True)
+class ReportedCondition:
     """One condition. `about` says what it is about where an object has several (a parent, an ancestor, a listener).
 
     `stale` is true where the controller has not seen the object's present generation; `seen` is the generation that it
@@ -36,8 +37,9 @@ class ReportedCondition(NamedTuple):
     seen: int | None = None
 
 
-class ReportedPlace(NamedTuple):
-    """Conditions that stand together, with what they are about and who wrote them, as far as the status says so.
+@value(kw_only=True)
+class ReportedPlace:
+    """The conditions of one place, with what they are about and who wrote them, as far as the status says so.
 
     `entry` is the element of the status' list, or the status itself; `reference` is its parentRef or ancestorRef.
     """
@@ -51,9 +53,9 @@ class ReportedPlace(NamedTuple):
 
 # List in the status -> (what its entries are about, the field in which an entry names that).
 _LISTS: Final[tuple[tuple[str, PlaceSort, str], ...]] = (
-    ("status.parents", "parent", "parentRef"),
-    ("status.ancestors", "ancestor", "ancestorRef"),
-    ("status.listeners", "listener", ""),
+    ("parents", "parent", "parentRef"),
+    ("ancestors", "ancestor", "ancestorRef"),
+    ("listeners", "listener", ""),
 )
 
 
@@ -64,26 +66,31 @@ def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...
 
 def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
     """The places in an object's status that can hold conditions: its own, then each entry of its lists."""
-    generation = integer_at(raw, "metadata.generation")
-    status = mapping_at(raw, "status")
-    found = [_place("object", status, "", generation)]
-    for path, sort, field in _LISTS:
-        found += [_place(sort, entry, field, generation) for entry in mappings_at(raw, path)]
-    return tuple(found)
+    generation, status = integer_at(raw, "metadata.generation"), mapping_at(raw, "status")
+    entries = [(sort, entry, field) for name, sort, field in _LISTS for entry in mappings_at(status, name)]
+    return (
+        _place("object", status, "", generation),
+        *(_place(sort, entry, field, generation) for sort, entry, field in entries),
+    )
 
 
 def has_report(raw: Mapping[str, Json]) -> bool:
     """Whether a status says anything: manifests have none, or an empty one, before a controller has seen the object."""
     status = mapping_at(raw, "status")
-    lists = (path.removeprefix("status.") for path, _, _ in _LISTS)
-    return any(mappings_at(status, name) for name in ("conditions", *lists))
+    return any(mappings_at(status, name) for name in ("conditions", *(name for name, _, _ in _LISTS)))
 
 
 def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:
-    reference = mapping_at(entry, field) if field else {}
+    reference = mapping_at(entry, field)
     about = _words(reference) if field else f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
     controller = text_at(entry, "controllerName")
-    return ReportedPlace(sort, entry, reference, controller, tuple(_conditions(entry, about, controller, generation)))
+    return ReportedPlace(
+        sort=sort,
+        entry=entry,
+        reference=reference,
+        controller=controller,
+        conditions=tuple(_conditions(entry, about, controller, generation)),
+    )
 
 
 def _conditions(
@@ -91,26 +98,25 @@ def _conditions(
 ) -> Iterator[ReportedCondition]:
     for condition in mappings_at(holder, "conditions"):
         own = integer_at(condition, "observedGeneration")
-        # Some kinds have one for all of their conditions instead, beside these.
+        # Some kinds have one for all of their conditions instead, next to these.
         seen = integer_at(holder, "observedGeneration") if own is None else own
         yield ReportedCondition(
-            text_at(condition, "type"),
-            text_at(condition, "status"),
-            text_at(condition, "reason"),
-            text_at(condition, "message"),
-            about,
-            controller,
-            seen is not None and generation is not None and seen < generation,
-            seen,
+            type=text_at(condition, "type"),
+            status=text_at(condition, "status"),
+            reason=text_at(condition, "reason"),
+            message=text_at(condition, "message"),
+            about=about,
+            controller=controller,
+            stale=seen is not None and generation is not None and seen < generation,
+            seen=seen,
         )
 
 
 def _words(reference: Mapping[str, Json]) -> str:
-    kind = text_at(reference, "kind", "Gateway")
     namespace, name = text_at(reference, "namespace"), text_at(reference, "name")
     section = text_at(reference, "sectionName")
     qualified = f"{namespace}/{name}" if namespace else name
-    return f"{kind} {qualified}#{section}" if section else f"{kind} {qualified}"
+    return f"{text_at(reference, 'kind', 'Gateway')} {qualified}{f'#{section}' if section else ''}"
 
 
 # One stored object, which an API server shows in both of its groups.
@@ -130,7 +136,7 @@ _SOURCES: Final = ("reportingComponent", "reportingController", "source.componen
 _UNDATED: Final = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class ReportedEvent:
     """One Event: its type (`Normal`, `Warning`), who reported it, how often, and when last (empty if not known)."""
 
@@ -146,13 +152,13 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
     """The Events about an object, newest last; those that are about an earlier object of its name are left out."""
     resource = index.get(obj)
     uid = text_at(resource.raw, "metadata.uid") if resource else ""
-    found = {
+    raws = {
         (event.ref.namespace, event.ref.name): event.raw
         for kind in _EVENTS
         for event in index.of_kind(kind)
         if _is_about(event, obj, uid)
     }
-    return tuple(_event(raw) for raw in sorted(found.values(), key=_when))
+    return tuple(_event(raw) for raw in sorted(raws.values(), key=lambda raw: _last(raw)[0]))
 
 
 def _is_about(event: Resource, obj: ObjectRef, uid: str) -> bool:
@@ -167,16 +173,18 @@ def _is_about(event: Resource, obj: ObjectRef, uid: str) -> bool:
     return not uid or text_at(about, "uid", uid) in {"", uid}
 
 
-def _when(raw: Mapping[str, Json]) -> datetime:
-    return next((time for path in _TIMES if (time := time_at(raw, path))), _UNDATED)
+def _last(raw: Mapping[str, Json]) -> tuple[datetime, str]:
+    """When an Event occurred last, also as it is written."""
+    times = ((time_at(raw, path), text_at(raw, path)) for path in _TIMES)
+    return next(((time, text) for time, text in times if time), (_UNDATED, ""))
 
 
 def _event(raw: Mapping[str, Json]) -> ReportedEvent:
     return ReportedEvent(
-        text_at(raw, "type"),
-        text_at(raw, "reason"),
-        next((source for path in _SOURCES if (source := text_at(raw, path))), ""),
-        text_at(raw, "message") or text_at(raw, "note"),
-        next((count for path in _COUNTS if (count := integer_at(raw, path))), 1),
-        next((text_at(raw, path) for path in _TIMES if time_at(raw, path)), ""),
+        type=text_at(raw, "type"),
+        reason=text_at(raw, "reason"),
+        source=next((source for path in _SOURCES if (source := text_at(raw, path))), ""),
+        message=text_at(raw, "message") or text_at(raw, "note"),
+        count=next((count for path in _COUNTS if (count := integer_at(raw, path))), 1),
+        last=_last(raw)[1],
     )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from dataclasses import field
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.hierarchy import HIERARCHY
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
 
@@ -36,15 +37,18 @@ _OWN: Final[Mapping[str, RowSort]] = {
     "routes": "routes",
     "route": "routes",
 }
-_SINGLE: Final[Mapping[GroupKind, RowSort]] = {
+_ROWS: Final[Mapping[GroupKind, RowSort]] = {
     GATEWAY_CLASS: "gateway classes",
     GATEWAY: "gateways",
     NAMESPACE: "namespaces",
+    **dict.fromkeys(LISTENER_SETS, "listener sets"),
+    **dict.fromkeys(ROUTES, "routes"),
 }
 
 
-class ListType(NamedTuple):
-    """A type: which sort of rows it has, what one of them is called, its kinds, and whether they have namespaces."""
+@value(kw_only=True)
+class ListType:
+    """What the objects of a type are listed as, what one of them is called, its kinds, and if they have namespaces."""
 
     rows: RowSort
     noun: str
@@ -52,7 +56,7 @@ class ListType(NamedTuple):
     namespaced: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Selection:
     """Which of a type's objects are meant: those in a namespace, with one of the names, with labels as selected.
 
@@ -69,7 +73,7 @@ class Selection:
         return named and selects(self.selector, labels_of(resource.raw))
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class Selected:
     """The selected objects of a type, sorted by namespace and name.
 
@@ -83,7 +87,7 @@ class Selected:
     elsewhere: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class Listing(Generic[Row_co]):
     """A list: a row for each selected object; `unseen` could not be read and might have changed it."""
 
@@ -101,69 +105,60 @@ def type_named(analysis: Analysis, word: str) -> ListType:
     """
     rows, index = _OWN.get(word.lower()), analysis.index
     if rows == "policies":
-        return ListType(rows, "policy", tuple(profile.group_kind for profile in analysis.registry.policy_kinds))
+        kinds = tuple(profile.group_kind for profile in analysis.registry.policy_kinds)
+        return ListType(rows=rows, noun="policy", kinds=kinds)
     if rows == "policy kinds":
-        return ListType(rows, "policy kind", (), namespaced=False)
+        return ListType(rows=rows, noun="policy kind", kinds=(), namespaced=False)
     if rows:
-        return ListType(rows, "route", ROUTES)
+        return ListType(rows=rows, noun="route", kinds=ROUTES)
     meant = kinds_meant(index, word, *_OWN)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
     placed = [kind for kind in present if kind in HIERARCHY]
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]
     kinds = tuple(placed or policies or present)
-    found = "policies" if kinds[0] in policies else _rows_of(kinds[0])
-    return ListType(found, kinds[0].kind, kinds, any(map(index.namespaced, kinds)))
-
-
-def _rows_of(kind: GroupKind) -> RowSort:
-    if kind in LISTENER_SETS:
-        return "listener sets"
-    if kind in ROUTES:
-        return "routes"
-    return _SINGLE.get(kind, "backends")
+    return ListType(
+        rows="policies" if kinds[0] in policies else _ROWS.get(kinds[0], "backends"),
+        noun=kinds[0].kind,
+        kinds=kinds,
+        namespaced=any(map(index.namespaced, kinds)),
+    )
 
 
 def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
     """The objects of a type that are selected. Raises `NotFoundError` if there is none of a name that is asked for."""
-    found = type_named(analysis, word)
-    every = [resource for kind in found.kinds for resource in analysis.index.of_kind(kind)]
+    type_ = type_named(analysis, word)
+    every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
     fitting = [resource for resource in every if selection.fits(resource)]
-    here = [one for one in fitting if not selection.namespace or one.ref.namespace in {"", selection.namespace}]
-    namespace = selection.namespace if found.namespaced else ""
-    _require(selection.names, here, every, word, namespace)
-    elsewhere = sorted(one.ref.namespace for one in fitting if one.ref.namespace) if not here else []
-    return Selected(found, tuple(sorted(here, key=_place)), namespace, tuple(elsewhere))
-
-
-def _require(
-    names: Iterable[str], here: Iterable[Resource], every: Iterable[Resource], word: str, namespace: str
-) -> None:
+    namespace = selection.namespace if type_.namespaced else ""
+    here = [resource for resource in fitting if not namespace or resource.ref.namespace in {"", namespace}]
     present = {resource.ref.name for resource in here}
-    for name in names:
+    for name in selection.names:
         if name not in present:
             raise not_found([resource.ref for resource in every], word, name, namespace)
-
-
-def _place(resource: Resource) -> tuple[str, str, GroupKind]:
-    ref = resource.ref
-    return ref.namespace, ref.name, ref.group_kind
+    elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
+    return Selected(
+        type=type_,
+        resources=tuple(sorted(here, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))),
+        namespace=namespace,
+        elsewhere=elsewhere,
+    )
 
 
 def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
     """The object of a type (`httproute`, `httproutes`, a short name, `type.group`, `type.version.group`) and name.
 
     Of two kinds with one name the one that has such an object is meant. A Namespace is there if anything is that lives
-    in it. Raises `UsageError` for an unknown or ambiguous
-    type and `NotFoundError`, with the nearest names as a hint, where there is no such object.
+    in it. Raises `UsageError` for an unknown or ambiguous type and `NotFoundError`, with the nearest names as a hint,
+    where there is no such object.
     """
     kinds = kinds_meant(index, type_name)
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
-    found = [ref for ref in refs if index.presence(ref) == "present"]
-    if len(found) > 1:
-        options = ", ".join(f"{ref.group_kind.kind.lower()}.{ref.group_kind.group}/{name}" for ref in found)
+    present = [ref for ref in refs if index.presence(ref) == "present"]
+    if len(present) > 1:
+        options = ", ".join(f"{ref.group_kind.kind.lower()}.{ref.group_kind.group}/{name}" for ref in present)
         raise UsageError(f'"{type_name}" names several kinds', f"say which one: {options}")
-    if found:
-        return found[0]
+    if present:
+        return present[0]
     where = namespace if any(ref.namespace for ref in refs) else ""
     objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
     raise not_found(objects, type_name, name, where)
@@ -182,19 +177,15 @@ def kinds_meant(index: Index, type_name: str, *others: str) -> tuple[GroupKind, 
 
 def kinds_named(index: Index, type_name: str) -> tuple[GroupKind, ...]:
     """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
-    found = {names.group_kind for names in _all_kinds(index) if is_called(names, type_name)}
-    return tuple(sorted(found, key=lambda kind: (not index.of_kind(kind), kind)))
+    kinds = {names.group_kind for names in _all_kinds(index) if is_called(names, type_name)}
+    return tuple(sorted(kinds, key=lambda kind: (not index.of_kind(kind), kind)))
 
 
 def is_called(names: KindNames, type_name: str) -> bool:
     """Whether a type name can mean a kind: a name of it, alone or with its group, or with a version and its group."""
-    wanted, _, rest = type_name.lower().partition(".")
-    return wanted in {names.singular, names.plural, *names.short_names} and _in_group(names.group_kind.group, rest)
-
-
-def _in_group(group: str, rest: str) -> bool:
-    """Whether `rest`, what follows the type's first dot, is the group, or a version and the group."""
-    return not rest or rest == group or rest.partition(".")[2] == group
+    name, _, rest = type_name.lower().partition(".")
+    in_group = not rest or names.group_kind.group in {rest, rest.partition(".")[2]}
+    return name in {names.singular, names.plural, *names.short_names} and in_group
 
 
 def _all_kinds(index: Index) -> Iterable[KindNames]:
@@ -205,21 +196,18 @@ def _all_kinds(index: Index) -> Iterable[KindNames]:
             yield index.names_of(kind)
 
 
-def not_found(objects: Iterable[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:
+def not_found(objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:
     """The error that there is no object of a name, with a hint at those that there are."""
-    where = f" in namespace {namespace}" if namespace else ""
-    return NotFoundError(f'{type_name} "{name}" not found{where}', _hint(tuple(objects), name, type_name))
-
-
-def _hint(objects: Collection[ObjectRef], name: str, type_name: str) -> str:
     elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
     if elsewhere:
-        return f"it exists in namespace {', '.join(elsewhere)}: add -n {elsewhere[0]}"
-    if not objects:
-        return f"the input has no {type_name} at all"
-    return did_you_mean(name, {ref.name for ref in objects}) or "there are: " + ", ".join(
-        sorted({ref.qualified_name for ref in objects})[:5]
-    )
+        hint = f"it exists in namespace {', '.join(elsewhere)}: add -n {elsewhere[0]}"
+    elif objects:
+        some = ", ".join(sorted({ref.qualified_name for ref in objects})[:5])
+        hint = did_you_mean(name, {ref.name for ref in objects}) or f"there are: {some}"
+    else:
+        hint = f"the input has no {type_name} at all"
+    where = f" in namespace {namespace}" if namespace else ""
+    return NotFoundError(f'{type_name} "{name}" not found{where}', hint)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
@@ -21,30 +22,32 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-class Unseen(NamedTuple):
-    """Something that was not read: what it is, why, and the file or permission that would show it.
+# What would show something, or several things, of which no manifest was read.
+_ADD: Final = "add the manifest that holds it"
+_ADD_ALL: Final = "add the manifests that hold them"
+
+
+@value(kw_only=True)
+class Unseen:
+    """Something that was not seen: what it is, why, and the file or permission that would show it.
 
     `policies` are set of what was read and is not computed: of these policies it is not known whether they count.
     """
 
     what: str
     reason: str
-    remedy: str
+    remedy: str = _ADD
     origin: Origin | None = None
     policies: tuple[ObjectRef, ...] = ()
-
-
-_ADD = "add the manifest that holds it"
-_ADD_ALL = "add the manifests that hold them"
 
 
 def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Unseen, ...]:
     """What the answer about a subject and its paths could not see, each once."""
     paths = tuple(paths)
-    objects = _objects_on(paths, subject.object)
-    targeting = [found for obj in objects for found in analysis.attachments_to(obj)]
+    objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
+    targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
     kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
-    found = [
+    unseen = (
         *gaps(analysis),
         *unknown_parents(analysis, objects),
         *_unknown_targets(analysis, targeting),
@@ -52,8 +55,8 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_not_computed(analysis, objects),
-    ]
-    return tuple(dict.fromkeys(found))
+    )
+    return tuple(dict.fromkeys(unseen))
 
 
 def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Unseen, ...]:
@@ -66,7 +69,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     paths = [path for target in targets for path in analysis.topology.paths(target)]
     paths += [effective.path for effective in enforcement.outcomes]
     kinds = [(policy.group_kind, path) for path in paths]
-    found = [
+    unseen = (
         *gaps(analysis),
         *_unknown_targets(analysis, attachments),
         *_unknown_needs(analysis, attachments),
@@ -74,8 +77,8 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_below_targets(analysis, enforcement),
-    ]
-    return tuple(dict.fromkeys(found))
+    )
+    return tuple(dict.fromkeys(unseen))
 
 
 def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
@@ -88,11 +91,11 @@ def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str])
     """What decides whether one of the controllers acts on a node, where that was not read."""
     obj = node.object
     owner = (analysis.topology.relations.class_of(obj) if analysis.index.get(obj) else None) or obj
-    return Unseen(str(owner), f"whether the controller there is {' or '.join(sorted(controllers))} is unknown", _ADD)
+    return Unseen(what=str(owner), reason=f"whether the controller there is {_any_of(controllers)} is unknown")
 
 
-def _objects_on(paths: Iterable[Path], *more: ObjectRef) -> list[ObjectRef]:
-    return list(dict.fromkeys([*more, *(node.object for path in paths for node in path)]))
+def _any_of(names: Iterable[str]) -> str:
+    return " or ".join(sorted(names))
 
 
 def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
@@ -102,17 +105,16 @@ def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> I
 
 
 def _unknown_target(analysis: Analysis, attachment: Attachment) -> Unseen:
-    declared, policy = attachment.declared, attachment.policy
+    declared, policy, target = attachment.declared, attachment.policy, attachment.target
     if not declared.field:
         what = f"{plural(declared.kind)} in namespace {declared.namespace}"
-        return Unseen(what, f"none was read, and a filter of one may name {policy}", _ADD_ALL)
+        return Unseen(what=what, reason=f"none was read, and a filter of one may name {policy}", remedy=_ADD_ALL)
     reason = f"{policy} targets it, and {attachment.message}"
-    target = attachment.target
     if target is None:
-        return Unseen(f"what {policy} selects", reason, _ADD)
+        return Unseen(what=f"what {policy} selects", reason=reason)
     if analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
-        return Unseen(f"routes to {target}", reason, _ADD_ALL)
-    return Unseen(str(target.object), reason, _ADD)
+        return Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
+    return Unseen(what=str(target.object), reason=reason)
 
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
@@ -121,7 +123,7 @@ def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Ite
         profile = analysis.registry.known(attachment.policy.group_kind)
         for needed in unread_needs(analysis.index, policy, profile) if policy else ():
             reason = f"{needed.field} of {attachment.policy} names it, and without it that policy is invalid"
-            yield Unseen(str(needed.ref), reason, _ADD)
+            yield Unseen(what=str(needed.ref), reason=reason)
 
 
 def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
@@ -133,8 +135,7 @@ def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pa
             if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
                 deciding.setdefault((node.object, controllers), set()).add(kind.kind)
     for (gateway_class, controllers), names in deciding.items():
-        whose = f"whether its controller is {' or '.join(sorted(controllers))} is unknown"
-        yield Unseen(str(gateway_class), f"{whose}; only then does this count: {', '.join(sorted(names))}", _ADD)
+        yield _deciding(gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
 
 
 def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
@@ -143,13 +144,16 @@ def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
     for kind, path in kinds:
         enabling = analysis.registry.known(kind).enabled_by
         gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
-        if enabling is None or gateway is None:
-            continue
-        for ref in unread_parameters(analysis.topology, gateway, enabling):
-            deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
+        if enabling and gateway:
+            for ref in unread_parameters(analysis.topology, gateway, enabling):
+                deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
     for (ref, gateway, field), names in deciding.items():
-        whether = f"whether spec.{field} is set in the parameters of {gateway} is unknown"
-        yield Unseen(str(ref), f"{whether}; only then does this count: {', '.join(sorted(names))}", _ADD)
+        yield _deciding(ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
+
+
+def _deciding(ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
+    """An object that decides whether some kinds count."""
+    return Unseen(what=str(ref), reason=f"{unknown}; only then does this count: {', '.join(sorted(kinds))}")
 
 
 def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
@@ -159,7 +163,7 @@ def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Uns
         target = attachment.target if attachment.state == "attached" else None
         if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.paths_through(target)):
             remedy = "add the manifests that hold it, or --complete if there is nothing"
-            yield Unseen(f"what is below {target}", "nothing of it was read", remedy)
+            yield Unseen(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
 
 
 def gaps(analysis: Analysis) -> Iterator[Unseen]:
@@ -167,7 +171,8 @@ def gaps(analysis: Analysis) -> Iterator[Unseen]:
     for gap in analysis.snapshot.gaps:
         kinds = gap.kind or "objects of any kind"
         where = f" in namespace {gap.namespace}" if gap.namespace else ""
-        yield Unseen(f"{kinds}{where}", gap.reason, "mend or leave out this input", gap.origin)
+        remedy = "mend or leave out this input"
+        yield Unseen(what=f"{kinds}{where}", reason=gap.reason, remedy=remedy, origin=gap.origin)
 
 
 def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
@@ -177,7 +182,7 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
             if binding.state == "unknown":
                 attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
                 remedy = _ADD if attaches else f"look at status.parents of {obj}"
-                yield Unseen(str(binding.parent), binding.message, remedy)
+                yield Unseen(what=str(binding.parent), reason=binding.message, remedy=remedy)
 
 
 def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
@@ -196,7 +201,7 @@ def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[
             what = f"{len(policies)} {plural(kind)}" if several else str(policies[0])
             may = ", ".join(str(obj) for obj, near in found.items() if near)
             reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
-            yield Unseen(what, reason, f"read what explain {kind.lower()} says", policies=policies)
+            yield Unseen(what=what, reason=reason, remedy=f"read what explain {kind.lower()} says", policies=policies)
 
 
 def _without_references(analysis: Analysis, profile: PolicyKindProfile, obj: ObjectRef) -> list[ObjectRef]:

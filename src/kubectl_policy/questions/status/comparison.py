@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles.status import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.topology.controllers import controller_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.status import ConditionWords, Event, StatusProfile
+    from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.topology.conditions.condition import Condition
 
 # "undecided" depends on something that was not read; of an "unknown type" nobody has said when it is to be reported.
 Verdict: TypeAlias = Literal["agrees", "differs", "not reported", "not expected", "undecided", "unknown type"]
@@ -42,7 +44,7 @@ Explanation: TypeAlias = Literal[
     "none",
 ]
 
-# The type under which the number of a listener's routes, or of a Gateway's ListenerSets, stands beside conditions.
+# The type under which the number of a listener's routes, or of a Gateway's ListenerSets, stands next to conditions.
 ATTACHED_ROUTES: Final = "attachedRoutes"
 ATTACHED_LISTENER_SETS: Final = "attachedListenerSets"
 COUNTS: Final = frozenset({ATTACHED_ROUTES, ATTACHED_LISTENER_SETS})
@@ -51,7 +53,8 @@ COUNTS: Final = frozenset({ATTACHED_ROUTES, ATTACHED_LISTENER_SETS})
 _LISTED: Final = 5
 
 
-class Claim(NamedTuple):
+@value()
+class Claim:
     """What one side says: status and reason are compared, the message never is."""
 
     status: str
@@ -59,7 +62,8 @@ class Claim(NamedTuple):
     message: str = ""
 
 
-class Counted(NamedTuple):
+@value(kw_only=True)
+class Counted:
     """What is counted and the number that was reported; where the world `is_open`, more may exist than was read."""
 
     computed: tuple[ObjectRef, ...]
@@ -67,31 +71,11 @@ class Counted(NamedTuple):
     is_open: bool
 
 
-class Predicted(Protocol):
-    """A condition that should be reported, whoever predicts it."""
-
-    @property
-    def type(self) -> str:
-        """As in `metav1.Condition`."""
-        ...
-
-    @property
-    def status(self) -> str:
-        """As in `metav1.Condition`."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """As in `metav1.Condition`; Pending where the status is Unknown because something was not read."""
-        ...
-
-    @property
-    def message(self) -> str:
-        """Why, in our words."""
-        ...
+# A condition that should be reported, whoever predicts it; its reason is Pending if something was not read.
+Predicted: TypeAlias = "PolicyCondition | Condition"
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class Comparison:
     """One type of condition in one place: an ancestor, a parent or a listener, None for the object's own conditions.
 
@@ -124,23 +108,24 @@ class Comparison:
         return self.disagrees or self.verdict == "agrees"
 
 
-class OtherController(NamedTuple):
+@value()
+class OtherController:
     """A place in a status that another controller writes, whose business it is."""
 
     at: NodeRef | None
     controller: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class ObjectStatus:
-    """The report on one object beside what is computed; without a report (`reported`) there is nothing to compare."""
+    """The report on one object and what is computed; without a report (`reported`) there is nothing to compare."""
 
     resource: Resource
     generation: int | None
+    is_policy: bool
+    reported: bool
     comparisons: tuple[Comparison, ...] = ()
     other_controllers: tuple[OtherController, ...] = ()
-    is_policy: bool = field(kw_only=True)
-    reported: bool = field(kw_only=True)
 
     @property
     def disagrees(self) -> bool:
@@ -154,7 +139,7 @@ def compare(
     reported: Iterable[ReportedCondition],
     known_statuses: Mapping[str, frozenset[str]],
     *,
-    optional: Iterable[tuple[str, str]] = (),
+    optional: Collection[tuple[str, str]] = (),
 ) -> Iterator[Comparison]:
     """The conditions of one place, type by type: first those that are computed, then what else is reported.
 
@@ -162,48 +147,59 @@ def compare(
     one of these that is reported and not computed is not expected. What is `optional`, by type and status, may be left
     out. Of two conditions of one type the first counts, as types are the keys of the list (`+listMapKey=type`).
     """
-    said: dict[str, ReportedCondition] = {}
+    by_type: dict[str, ReportedCondition] = {}
     for condition in reported:
-        said.setdefault(condition.type, condition)
+        by_type.setdefault(condition.type, condition)
     for wanted in computed:
-        found = said.pop(wanted.type, None)
-        if found or (wanted.type, wanted.status) not in optional:
-            yield _beside(at, Claim(wanted.status, wanted.reason, wanted.message), found, wanted.type)
-    for found in said.values():
-        known = found.status in known_statuses.get(found.type, ())
-        yield _comparison(at, found.type, None, found, "not expected" if known else "unknown type")
+        condition_there = by_type.pop(wanted.type, None)
+        if condition_there or (wanted.type, wanted.status) not in optional:
+            claim = Claim(wanted.status, wanted.reason, wanted.message)
+            yield _comparison(at, wanted.type, claim, condition_there, _verdict(claim, condition_there))
+    for condition in by_type.values():
+        known = condition.status in known_statuses.get(condition.type, ())
+        yield _comparison(at, condition.type, None, condition, "not expected" if known else "unknown type")
+
+
+def _verdict(wanted: Claim, reported: ReportedCondition | None) -> Verdict:
+    if wanted.status == "Unknown" and wanted.reason == "Pending":
+        return "undecided"
+    if reported is None:
+        return "not reported"
+    return "agrees" if (wanted.status, wanted.reason) == (reported.status, reported.reason) else "differs"
+
+
+def _comparison(
+    at: NodeRef | None, type_: str, computed: Claim | None, reported: ReportedCondition | None, verdict: Verdict
+) -> Comparison:
+    if reported is None:
+        return Comparison(at=at, type=type_, computed=computed, reported=None, verdict=verdict)
+    return Comparison(
+        at=at,
+        type=type_,
+        computed=computed,
+        reported=Claim(reported.status, reported.reason, reported.message),
+        verdict=verdict,
+        controller=reported.controller,
+        seen=reported.seen,
+        stale=reported.stale,
+    )
 
 
 def compare_count(at: NodeRef | None, name: str, counted: Counted, place: ReportedPlace) -> Comparison:
     """A number that a controller reports in a place; `name` takes the place of a condition's type."""
     computed, reported = len(counted.computed), counted.reported
     more_may_exist = counted.is_open and reported > computed
-    verdict: Verdict = "agrees" if computed == reported else "undecided" if more_may_exist else "differs"
     listed = ", ".join(map(str, counted.computed[:_LISTED]))
     left = f" and {computed - _LISTED} more" if computed > _LISTED else ""
-    seen = min((one.seen for one in place.conditions if one.seen is not None), default=None)
-    stale = any(one.stale for one in place.conditions)
     return Comparison(
-        at, name, Claim(str(computed), "", listed + left), Claim(str(reported)), verdict, seen=seen, stale=stale
+        at=at,
+        type=name,
+        computed=Claim(str(computed), "", listed + left),
+        reported=Claim(str(reported)),
+        verdict="agrees" if computed == reported else "undecided" if more_may_exist else "differs",
+        seen=min((condition.seen for condition in place.conditions if condition.seen is not None), default=None),
+        stale=any(condition.stale for condition in place.conditions),
     )
-
-
-def _beside(at: NodeRef | None, wanted: Claim, found: ReportedCondition | None, type_: str) -> Comparison:
-    if wanted.status == "Unknown" and wanted.reason == "Pending":
-        return _comparison(at, type_, wanted, found, "undecided")
-    if found is None:
-        return _comparison(at, type_, wanted, found, "not reported")
-    same = (wanted.status, wanted.reason) == (found.status, found.reason)
-    return _comparison(at, type_, wanted, found, "agrees" if same else "differs")
-
-
-def _comparison(
-    at: NodeRef | None, type_: str, wanted: Claim | None, found: ReportedCondition | None, verdict: Verdict
-) -> Comparison:
-    if found is None:
-        return Comparison(at, type_, wanted, None, verdict)
-    said = Claim(found.status, found.reason, found.message)
-    return Comparison(at, type_, wanted, said, verdict, found.controller, found.seen, found.stale)
 
 
 # What is said of a policy by what it refers to itself; all else also depends on what is above and below its targets.
@@ -223,7 +219,8 @@ _BY_REFERENCES: Final[frozenset[Event]] = frozenset(
 )
 
 
-class Vocabulary(NamedTuple):
+@value(kw_only=True)
+class Vocabulary:
     """The types of conditions that a kind's controllers write, with the statuses that they can have.
 
     `by_references` are those that depend on what a policy refers to itself, and on nothing further away. `affected` are
@@ -237,22 +234,11 @@ class Vocabulary(NamedTuple):
 
 def vocabulary(status: StatusProfile) -> Vocabulary:
     """The types of conditions that a status profile speaks of."""
-    statuses: dict[str, set[str]] = {}
-    affected: dict[str, set[str]] = {}
-    further: set[str] = set()
-    for event, words in _words(status):
-        if event == "affected":
-            affected.setdefault(words.type, set()).add(words.status)
-            continue
-        statuses.setdefault(words.type, set()).add(words.status)
-        if event not in _BY_REFERENCES:
-            further.add(words.type)
-    return Vocabulary(_frozen(statuses), frozenset(statuses) - further, _frozen(affected))
-
-
-def words_for(status: StatusProfile, event: Event) -> ConditionWords | None:
-    """The first condition that says something of a policy; None if none does."""
-    return next((words for found, words in _words(status) if found == event), None)
+    of_policies = [(event, words) for event, words in _words(status) if event != "affected"]
+    further = {words.type for event, words in of_policies if event not in _BY_REFERENCES}
+    statuses = _statuses(words for _, words in of_policies)
+    affected = _statuses(words for event, words in _words(status) if event == "affected")
+    return Vocabulary(statuses=statuses, by_references=frozenset(statuses) - further, affected=affected)
 
 
 def is_assumed(profile: PolicyKindProfile) -> bool:
@@ -265,13 +251,15 @@ def is_assumed(profile: PolicyKindProfile) -> bool:
 
 
 def _words(status: StatusProfile) -> Iterator[tuple[Event, ConditionWords]]:
-    for event, several in status.conditions.items():
-        for words in several:
-            yield event, words
+    return ((event, words) for event, several in status.conditions.items() for words in several)
 
 
-def _frozen(statuses: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
-    return {type_: frozenset(found) for type_, found in statuses.items()}
+def _statuses(conditions: Iterable[ConditionWords]) -> Mapping[str, frozenset[str]]:
+    """The statuses that each type of condition can have."""
+    statuses: dict[str, set[str]] = {}
+    for words in conditions:
+        statuses.setdefault(words.type, set()).add(words.status)
+    return {type_: frozenset(of_type) for type_, of_type in statuses.items()}
 
 
 class Explainer:
@@ -297,16 +285,17 @@ class Explainer:
             return "inferred profile"
         return "assumed status" if is_assumed(profile) else self._rest
 
-    def of_object(self, found: Comparison, owner: ObjectRef, kind: GroupKind, *, in_spec: bool) -> Explanation:
-        """The likeliest explanation of a disagreement about an object of a kind that is no policy, or a part of one.
+    def of_object(self, found: Comparison, ref: ObjectRef) -> Explanation:
+        """The likeliest explanation of a disagreement about an object that is no policy, or a part of it.
 
-        `owner` is the Gateway or ListenerSet whose controller reports it; anything else is not told apart. What is
-        reported is `in_spec` if the object's spec names the parent or listener that it is about.
+        Only of a Gateway or ListenerSet it is known whose controller reports it.
         """
         if found.stale:
             return "older generation"
-        if not in_spec:
+        # All else that is computed for what the spec names is always computed.
+        if found.verdict == "not expected":
             return "not in spec"
+        owner = found.at.object if found.at else ref
         if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
             return self._rest
         controller = controller_of(self._analysis.topology, owner)
@@ -314,7 +303,7 @@ class Explainer:
             return "class unread"
         if not controller or controller in self._refused:
             return "no class"
-        silent = found.verdict == "not reported" and self._is_silent(kind, frozenset({controller}))
+        silent = found.verdict == "not reported" and self._is_silent(ref.group_kind, frozenset({controller}))
         return "silent controller" if silent else self._rest
 
     @property
@@ -328,38 +317,33 @@ class Explainer:
         classes = self._analysis.index.of_kind(GATEWAY_CLASS)
         if not classes:
             return "no class" if self._analysis.snapshot.complete else "class unread"
-        owners = {text_at(one.raw, "spec.controllerName") for one in classes} - self._refused
+        owners = {text_at(resource.raw, "spec.controllerName") for resource in classes} - self._refused
         if not owners & controllers:
             return "no class"
-        if at and at.object.group_kind in (GATEWAY, *LISTENER_SETS):
-            controller = controller_of(self._analysis.topology, at.object)
-            if controller is None:
-                return "class unread"
-            return None if controller in controllers else "other class"
-        return None
+        if at is None or at.object.group_kind not in (GATEWAY, *LISTENER_SETS):
+            return None
+        controller = controller_of(self._analysis.topology, at.object)
+        if controller is None:
+            return "class unread"
+        return None if controller in controllers else "other class"
 
     @cached_property
     def _refused(self) -> frozenset[str]:
         """The controllers of which every GatewayClass in the input is reported not to be accepted."""
         accepted: dict[str, bool] = {}
-        for one in self._analysis.index.of_kind(GATEWAY_CLASS):
-            said = {text_at(c, "type"): text_at(c, "status") for c in mappings_at(one.raw, "status.conditions")}
-            controller = text_at(one.raw, "spec.controllerName")
-            accepted[controller] = accepted.get(controller, False) or said.get("Accepted") != "False"
+        for resource in self._analysis.index.of_kind(GATEWAY_CLASS):
+            conditions = mappings_at(resource.raw, "status.conditions")
+            statuses = {text_at(condition, "type"): text_at(condition, "status") for condition in conditions}
+            controller = text_at(resource.raw, "spec.controllerName")
+            accepted[controller] = accepted.get(controller, False) or statuses.get("Accepted") != "False"
         return frozenset(controller for controller, fine in accepted.items() if not fine)
 
     def _is_silent(self, kind: GroupKind, controllers: frozenset[str]) -> bool:
         """Whether no object of a kind has a report of the controllers, or at all where a report names nobody."""
         key = (kind, controllers)
         if key not in self._silent:
-            resources = self._analysis.index.of_kind(kind)
-            self._silent[key] = not any(
-                any(_is_by(place.controller, controllers) and place.conditions for place in reported_places(one.raw))
-                for one in resources
-                if has_report(one.raw)
-            )
+            reported = (resource for resource in self._analysis.index.of_kind(kind) if has_report(resource.raw))
+            places = (place for resource in reported for place in reported_places(resource.raw) if place.conditions)
+            own = {"", *controllers}
+            self._silent[key] = not any(not controllers or place.controller in own for place in places)
         return self._silent[key]
-
-
-def _is_by(name: str, controllers: frozenset[str]) -> bool:
-    return not name or not controllers or name in controllers

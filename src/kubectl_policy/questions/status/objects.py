@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import NodeRef
@@ -36,7 +35,7 @@ from kubectl_policy.topology.controllers import controller_of
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs, refer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef, Resource
@@ -53,6 +52,12 @@ _OPTIONAL: Final = frozenset({("Conflicted", "False")})
 _OPTIONAL_ON_GATEWAYS: Final = frozenset({("ResolvedRefs", "True")})
 
 
+# Where the spec has no such parent or listener, none of these conditions should be there.
+_STATUSES: Final = frozenset({"True", "False", "Unknown"})
+_OF_PARENT: Final = {"Accepted": _STATUSES, "ResolvedRefs": _STATUSES}
+_OF_LISTENER: Final = {**_OF_PARENT, "Conflicted": _STATUSES}
+
+
 class ObjectComparisons:
     """Compares the reports on the objects of one analysis that policies target; shared look-ups are made once."""
 
@@ -63,93 +68,93 @@ class ObjectComparisons:
         self._markers = PolicyMarkers(analysis)
 
     def of(self, resource: Resource) -> ObjectStatus:
-        """The report on an object of one of the `COMPARED` kinds beside what is computed."""
-        ref, generation = resource.ref, integer_at(resource.raw, "metadata.generation")
-        markers = tuple(self._markers.annotations(resource))
-        if not has_report(resource.raw) and not any(mark.reported for mark in markers):
-            return ObjectStatus(resource, generation, is_policy=False, reported=False)
-        own, *rest = reported_places(resource.raw)
-        if ref.group_kind in ROUTES:
-            found, others = self._route(ref, own, [place for place in rest if place.sort == "parent"])
-        else:
-            listeners = {text_at(place.entry, "name"): place for place in rest if place.sort == "listener"}
-            found, others = tuple(self._with_listeners(resource, own, listeners)), ()
+        """The report on an object of one of the `COMPARED` kinds, and what is computed."""
+        annotations = tuple(self._markers.annotations(resource))
+        reported = has_report(resource.raw) or any(found.reported for found in annotations)
+        compared: Iterable[Comparison] = ()
+        others: tuple[OtherController, ...] = ()
+        if reported:
+            own, *rest = reported_places(resource.raw)
+            if resource.ref.group_kind in ROUTES:
+                compared, others = self._route(resource.ref, own, [place for place in rest if place.sort == "parent"])
+            else:
+                listeners = {text_at(place.entry, "name"): place for place in rest if place.sort == "listener"}
+                compared = self._with_listeners(resource.ref, own, listeners)
+            compared = (*compared, *annotations)
         return ObjectStatus(
-            resource,
-            generation,
-            tuple(map(self._judged(ref), (*found, *markers))),
-            others,
+            resource=resource,
+            generation=integer_at(resource.raw, "metadata.generation"),
             is_policy=False,
-            reported=True,
+            reported=reported,
+            comparisons=tuple(self._judged(resource.ref, found) for found in compared),
+            other_controllers=others,
         )
 
     def _with_listeners(
-        self, resource: Resource, own: ReportedPlace, listeners: Mapping[str, ReportedPlace]
+        self, ref: ObjectRef, own: ReportedPlace, listeners: Mapping[str, ReportedPlace]
     ) -> Iterator[Comparison]:
         """A Gateway or a ListenerSet: its own conditions, then those of each of its listeners."""
-        ref, topology = resource.ref, self._analysis.topology
+        topology, known = self._analysis.topology, self._markers.known_statuses
         is_gateway = ref.group_kind == GATEWAY
         conditions = gateway_conditions(topology, ref) if is_gateway else listener_set_conditions(topology, ref)
-        computed: tuple[Predicted, ...] = (*conditions, *self._markers.conditions(NodeRef(ref), _types(own.conditions)))
-        yield from compare(None, computed, own.conditions, self._markers.known_statuses, optional=_OPTIONAL_ON_GATEWAYS)
+        computed: tuple[Predicted, ...] = (*conditions, *self._markers.conditions(NodeRef(ref), own.conditions))
+        yield from compare(None, computed, own.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
         sets = integer_at(own.entry, ATTACHED_LISTENER_SETS)
         if is_gateway and sets is not None:
-            counted = Counted(attached_listener_sets(topology, ref), sets, self._is_open)
-            yield compare_count(None, ATTACHED_LISTENER_SETS, counted, own)
+            yield self._count(None, ATTACHED_LISTENER_SETS, attached_listener_sets(topology, ref), sets, own)
+        # A listener of a ListenerSet that no Gateway takes need not be reported on.
         serves = is_gateway or conditions[0].status == "True"
-        for name in dict.fromkeys((*topology.sections(ref), *listeners)):
-            yield from self._listener(NodeRef(ref, name), listeners.get(name), serves=serves)
+        for name in dict.fromkeys((*(topology.sections(ref) if serves else ()), *listeners)):
+            yield from self._listener(NodeRef(ref, name), listeners.get(name))
 
-    def _listener(self, node: NodeRef, place: ReportedPlace | None, *, serves: bool) -> Iterator[Comparison]:
-        """A listener; one of a ListenerSet that no Gateway takes need not be reported on."""
-        if place is None and not serves:
-            return
-        topology = self._analysis.topology
+    def _listener(self, node: NodeRef, place: ReportedPlace | None) -> Iterator[Comparison]:
+        topology, known = self._analysis.topology, self._markers.known_statuses
         expected = listener_conditions(topology, node)
         reported = place.conditions if place else ()
-        computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(node, _types(reported)))
-        # Conditions of a listener that the spec has not: none of them should be there.
-        known_statuses = self._markers.known_statuses if expected else {**self._markers.known_statuses, **_LISTENER}
-        yield from compare(node, computed, reported, known_statuses, optional=_OPTIONAL)
+        computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(node, reported))
+        known = known if expected else {**known, **_OF_LISTENER}
+        yield from compare(node, computed, reported, known, optional=_OPTIONAL)
         number = integer_at(place.entry, ATTACHED_ROUTES) if place else None
         if place and number is not None and expected:
-            counted = Counted(attached_routes(topology, node), number, self._is_open)
-            yield compare_count(node, ATTACHED_ROUTES, counted, place)
+            yield self._count(node, ATTACHED_ROUTES, attached_routes(topology, node), number, place)
+
+    def _count(
+        self, at: NodeRef | None, name: str, computed: tuple[ObjectRef, ...], reported: int, place: ReportedPlace
+    ) -> Comparison:
+        is_open = not self._analysis.snapshot.complete
+        return compare_count(at, name, Counted(computed=computed, reported=reported, is_open=is_open), place)
 
     def _route(
         self, ref: ObjectRef, own: ReportedPlace, places: Sequence[ReportedPlace]
-    ) -> tuple[tuple[Comparison, ...], tuple[OtherController, ...]]:
+    ) -> tuple[list[Comparison], tuple[OtherController, ...]]:
         """A route: the conditions at each of its parents, and those that may stand at any of them."""
-        index = self._analysis.index
+        index, topology, known = self._analysis.index, self._analysis.topology, self._markers.known_statuses
         parents = {
             (NodeRef(parent.object, parent.section), parent.port): parent.position
             for parent in reversed(tuple(parent_refs(index, ref, index.raw(ref))))
         }
-        found: list[Comparison] = []
-        others: list[OtherController] = []
+        compared: list[Comparison] = []
+        others: dict[OtherController, None] = {}
         told: set[tuple[NodeRef, int | None]] = set()
         for place in places:
-            node = NodeRef(
-                refer(index, place.reference, ref.namespace, GATEWAY), text_at(place.reference, "sectionName")
-            )
-            key = node, integer_at(place.reference, "port")
+            parent = refer(index, place.reference, ref.namespace, GATEWAY)
+            node = NodeRef(parent, text_at(place.reference, "sectionName"))
             owner = self._owner(node)
             if owner and place.controller != owner:
-                others.append(OtherController(node, place.controller))
+                others[OtherController(node, place.controller)] = None
                 continue
+            key = node, integer_at(place.reference, "port")
             told.add(key)
-            expected = route_conditions(self._analysis.topology, ref, parents[key]) if key in parents else ()
-            rest = [one for one in place.conditions if one.type not in self._markers.known_statuses]
-            found += (
-                replace(one, controller=place.controller)
-                for one in compare(node, expected, rest, {} if expected else _PARENT)
-            )
+            expected = route_conditions(topology, ref, parents[key]) if key in parents else ()
+            rest = [condition for condition in place.conditions if condition.type not in known]
+            found = compare(node, expected, rest, {} if expected else _OF_PARENT)
+            compared += (replace(each, controller=place.controller) for each in found)
         for key, position in sorted(parents.items(), key=lambda item: item[1]):
             if key not in told and self._owner(key[0]) != "":
-                found += compare(key[0], route_conditions(self._analysis.topology, ref, position), (), {})
-        said = [one for place in (own, *places) for one in place.conditions if one.type in self._markers.known_statuses]
-        found += compare(None, self._markers.conditions(NodeRef(ref), _types(said)), said, self._markers.known_statuses)
-        return tuple(found), tuple(dict.fromkeys(others))
+                compared += compare(key[0], route_conditions(topology, ref, position), (), {})
+        marking = [condition for place in (own, *places) for condition in place.conditions if condition.type in known]
+        compared += compare(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
+        return compared, tuple(others)
 
     def _owner(self, node: NodeRef) -> str | None:
         """Whose Gateway or ListenerSet a node is; empty if it is nobody's, None if unknown or if it is neither."""
@@ -157,126 +162,83 @@ class ObjectComparisons:
             return None
         return controller_of(self._analysis.topology, node.object)
 
-    @property
-    def _is_open(self) -> bool:
-        return not self._analysis.snapshot.complete
-
-    def _judged(self, ref: ObjectRef) -> _Judge:
-        return _Judge(self._analysis, self._explainer, self._markers.kinds, self._gaps, ref)
-
-
-_STATUSES: Final = frozenset({"True", "False", "Unknown"})
-_PARENT: Final = {"Accepted": _STATUSES, "ResolvedRefs": _STATUSES}
-_LISTENER: Final = {**_PARENT, "Conflicted": _STATUSES}
-
-
-class _Judge:
-    """Judges the disagreements about one object."""
-
-    def __init__(
-        self,
-        analysis: Analysis,
-        explainer: Explainer,
-        kinds: Mapping[str, PolicyKindProfile],
-        gaps_: frozenset[object],
-        ref: ObjectRef,
-    ) -> None:
-        self.analysis, self.explainer, self.kinds, self.gaps, self.ref = analysis, explainer, kinds, gaps_, ref
-
-    def __call__(self, found: Comparison) -> Comparison:
+    def _judged(self, ref: ObjectRef, found: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
         if not found.disagrees:
             return found
-        profile = self.kinds.get(found.type)
+        profile = self._markers.profiles.get(found.type)
         if profile is None:
-            owner, kind = found.at.object if found.at else self.ref, self.ref.group_kind
-            # All else that is computed for what the spec names is always computed.
-            in_spec = found.verdict != "not expected"
-            return replace(found, explanation=self.explainer.of_object(found, owner, kind, in_spec=in_spec))
-        subject = found.at or NodeRef(self.ref)
-        seen = unseen_for(self.analysis, subject, self.analysis.topology.paths(subject))
-        doubts = tuple(thing for thing in seen if thing not in self.gaps)
+            return replace(found, explanation=self._explainer.of_object(found, ref))
+        subject = found.at or NodeRef(ref)
+        unseen = unseen_for(self._analysis, subject, self._analysis.topology.paths(subject))
+        doubts = tuple(thing for thing in unseen if thing not in self._gaps)
         if doubts:
             return replace(found, verdict="undecided", doubts=doubts)
-        return replace(found, explanation=self.explainer.of_policy(found, profile), kind=profile.group_kind)
-
-
-def _types(conditions: Iterable[ReportedCondition]) -> frozenset[str]:
-    return frozenset(condition.type for condition in conditions)
+        return replace(found, explanation=self._explainer.of_policy(found, profile), kind=profile.group_kind)
 
 
 class PolicyMarkers:
-    """The markers of the policy kinds in one analysis, by the type of a condition or the name of an annotation."""
+    """What the controllers of policies mark on objects that policies affect or target: conditions and annotations."""
 
     def __init__(self, analysis: Analysis) -> None:
-        """Remember where to look."""
+        """Look up once the types of conditions and the names of annotations that the kinds of the analysis have."""
         self._analysis = analysis
-
-    @cached_property
-    def kinds(self) -> Mapping[str, PolicyKindProfile]:
-        """The policy kinds by their markers."""
-        return {
-            **self._by_annotation,
-            **{type_: profile for profile in self._profiles for type_ in _marker_types(profile)},
+        kinds = analysis.registry.policy_kinds
+        types = [(vocabulary(profile.status).affected, profile) for profile in kinds]
+        self._annotations = {
+            profile.status.target_annotation: profile for profile in kinds if profile.status.target_annotation
+        }
+        self.profiles: Mapping[str, PolicyKindProfile] = {
+            **self._annotations,
+            **{type_: profile for affected, profile in types for type_ in affected},
+        }
+        self.known_statuses: Mapping[str, frozenset[str]] = {
+            type_: statuses for affected, _ in types for type_, statuses in affected.items()
         }
 
-    @cached_property
-    def known_statuses(self) -> Mapping[str, frozenset[str]]:
-        """The types of conditions that are markers, with the statuses that they can have."""
-        return {type_: found for profile in self._profiles for type_, found in _marker_types(profile).items()}
-
-    def conditions(self, node: NodeRef, said: Collection[str]) -> Iterator[PolicyCondition]:
-        """The markers that a node should have; `said` are the types that it has.
+    def conditions(self, node: NodeRef, reported: Iterable[ReportedCondition]) -> Iterator[PolicyCondition]:
+        """The conditions that a node should have, where some are reported.
 
         Where no policy that they are about has a report, nobody is there to mark anything, and they are not missed.
         """
+        types = {condition.type for condition in reported}
         for condition in target_conditions(self._analysis, node) if self.known_statuses else ():
-            if condition.type in said or self._is_reported(node.object for node in condition.related):
+            if condition.type in types or self._is_reported(node.object for node in condition.related):
                 yield condition
 
     def annotations(self, resource: Resource) -> Iterator[Comparison]:
         """The annotations of an object that should name the policies attached to it or to a section of it."""
         annotations = mapping_at(resource.raw, "metadata.annotations")
-        for name, profile in self._by_annotation.items():
-            policies = sorted(
-                {
-                    found.policy
-                    for found in self._analysis.attachments_to(resource.ref)
-                    if found.state == "attached" and found.policy.group_kind == profile.group_kind
-                }
-            )
-            computed = Claim(", ".join(policy.qualified_name for policy in policies)) if policies else None
+        for name, profile in self._annotations.items():
+            attachments = self._analysis.attachments_to(resource.ref)
+            of_kind = (found for found in attachments if found.policy.group_kind == profile.group_kind)
+            policies = sorted({found.policy for found in of_kind if found.state == "attached"})
+            names = [policy.qualified_name for policy in policies]
             if name in annotations:
-                yield _beside(name, computed, policies, annotations[name], resource.ref.namespace)
-            elif computed and self._is_reported(policies):
-                yield Comparison(None, name, computed, None, "not reported")
-
-    @property
-    def _profiles(self) -> tuple[PolicyKindProfile, ...]:
-        return self._analysis.registry.policy_kinds
-
-    @cached_property
-    def _by_annotation(self) -> Mapping[str, PolicyKindProfile]:
-        return {one.status.target_annotation: one for one in self._profiles if one.status.target_annotation}
+                yield _annotation(name, names, annotations[name], resource.ref.namespace)
+            elif self._is_reported(policies):
+                computed = Claim(", ".join(names))
+                yield Comparison(at=None, type=name, computed=computed, reported=None, verdict="not reported")
 
     def _is_reported(self, policies: Iterable[ObjectRef]) -> bool:
         resources = (self._analysis.index.get(policy) for policy in policies)
         return any(has_report(resource.raw) for resource in resources if resource)
 
 
-def _marker_types(profile: PolicyKindProfile) -> Mapping[str, frozenset[str]]:
-    return vocabulary(profile.status).affected
-
-
-def _beside(name: str, computed: Claim | None, policies: Iterable[ObjectRef], value: Json, home: str) -> Comparison:
-    named = _named(value, home)
+def _annotation(name: str, policies: Sequence[str], reported: Json, home: str) -> Comparison:
+    """An annotation that there is, and the policies that it should name."""
+    computed = Claim(", ".join(policies)) if policies else None
+    named = _named(reported, home)
     if named is None:
-        return Comparison(None, name, computed, Claim(value if isinstance(value, str) else ""), "unknown type")
-    reported = Claim(", ".join(sorted(named)))
-    if not computed:
-        return Comparison(None, name, None, reported if named else None, "not expected" if named else "agrees")
-    same = named == frozenset(policy.qualified_name for policy in policies)
-    return Comparison(None, name, computed, reported, "agrees" if same else "differs")
+        unreadable = Claim(reported if isinstance(reported, str) else "")
+        return Comparison(at=None, type=name, computed=computed, reported=unreadable, verdict="unknown type")
+    return Comparison(
+        at=None,
+        type=name,
+        computed=computed,
+        reported=Claim(", ".join(sorted(named))) if named or policies else None,
+        verdict="agrees" if named == frozenset(policies) else "differs" if policies else "not expected",
+    )
 
 
 def _named(value: Json, home: str) -> frozenset[str] | None:
@@ -294,13 +256,12 @@ def _named(value: Json, home: str) -> frozenset[str] | None:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
         return None
-    entries = cast("list[object]", parsed if isinstance(parsed, list) else [parsed])
-    keyed = [
-        {key.lower(): text for key, text in cast("dict[str, object]", e).items()}
-        for e in entries
-        if isinstance(e, dict)
-    ]
-    names = [(entry.get("namespace") or home, entry.get("name")) for entry in keyed]
-    if len(names) < len(entries) or not all(isinstance(part, str) and part for pair in names for part in pair):
-        return None
-    return frozenset(f"{namespace}/{name}" for namespace, name in names)
+    names: set[str] = set()
+    for entry in cast("list[object]", parsed if isinstance(parsed, list) else [parsed]):
+        fields = cast("dict[str, object]", entry).items() if isinstance(entry, dict) else ()
+        keyed = {key.lower(): text for key, text in fields}
+        namespace, name = keyed.get("namespace") or home, keyed.get("name")
+        if not (isinstance(namespace, str) and isinstance(name, str) and namespace and name):
+            return None
+        names.add(f"{namespace}/{name}")
+    return frozenset(names)

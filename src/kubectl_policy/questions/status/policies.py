@@ -1,4 +1,4 @@
-"""What was reported on policies beside what their controllers should report."""
+"""What was reported on policies, and what their controllers should report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from kubectl_policy.questions.status.comparison import (
     compare,
     is_assumed,
     vocabulary,
-    words_for,
 )
 from kubectl_policy.topology.conditions.backend_tls import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import controller_of, managed
@@ -49,24 +48,28 @@ class PolicyComparisons:
         self._vocabularies: dict[tuple[GroupKind, str], Vocabulary] = {}
 
     def of(self, policy: Resource) -> ObjectStatus:
-        """The report on a policy beside what is computed. Raises `KeyError` for an object that is no policy."""
-        generation = integer_at(policy.raw, "metadata.generation")
+        """The report on a policy, and what is computed. Raises `KeyError` for an object that is no policy."""
         profile = self._analysis.registry.known(policy.ref.group_kind)
-        if not has_report(policy.raw):
-            return ObjectStatus(policy, generation, is_policy=True, reported=False)
         own, *rest = reported_places(policy.raw)
         entries = [(self._node(policy.ref, place), place) for place in rest if place.sort == "ancestor"]
         written = {(node, place.controller) for node, place in entries}
         ours: list[tuple[NodeRef, ReportedPlace]] = []
-        theirs: list[OtherController] = []
+        others: dict[OtherController, None] = {}
         for node, place in entries:
             if self._is_ours(profile, node, place.controller, written):
                 ours.append((node, place))
             else:
-                theirs.append(OtherController(node, place.controller))
-        compared = self._compared(policy.ref, profile, own, ours)
-        found = tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
-        return ObjectStatus(policy, generation, found, tuple(dict.fromkeys(theirs)), is_policy=True, reported=True)
+                others[OtherController(node, place.controller)] = None
+        reported = has_report(policy.raw)
+        compared = self._compared(policy.ref, profile, own, ours) if reported else ()
+        return ObjectStatus(
+            resource=policy,
+            generation=integer_at(policy.raw, "metadata.generation"),
+            is_policy=True,
+            reported=reported,
+            comparisons=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),
+            other_controllers=tuple(others),
+        )
 
     def _node(self, policy: ObjectRef, place: ReportedPlace) -> NodeRef:
         """PolicyAncestorStatus.ancestorRef is a ParentReference: a Gateway of the policy's namespace by default."""
@@ -106,7 +109,8 @@ class PolicyComparisons:
         claims = bool(self._analysis.attachments[policy])
         for node, place in entries:
             known_statuses = self._vocabulary(profile, place.controller).statuses if claims else _NOTHING
-            for found in compare(node, computed.get(node, ()), place.conditions, known_statuses, optional=_OPTIONAL):
+            expected = computed.get(node, ())
+            for found in compare(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
                 yield replace(found, controller=place.controller)
         told = {node for node, _ in entries}
         if None in computed or own.conditions:
@@ -134,9 +138,9 @@ class PolicyComparisons:
         refused = by_certificates.pop("Accepted", None)
         for condition in conditions:
             if refused and (condition.type, condition.status) == ("Accepted", "True"):
-                words = words_for(own_words, "invalid") if own_words else None
-                reason = words.reason if words else refused.reason
-                yield PolicyCondition("Accepted", "False", reason, refused.message)
+                invalid = own_words.conditions.get("invalid", ()) if own_words else ()
+                reason = invalid[0].reason if invalid else refused.reason
+                yield PolicyCondition(type="Accepted", status="False", reason=reason, message=refused.message)
             else:
                 yield condition
         if not own_words:
@@ -179,4 +183,4 @@ def _contradicts(found: Comparison) -> bool:
 
 def _unsaid(kind: GroupKind) -> Unseen:
     reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
-    return Unseen(f"how {plural(kind.kind)} report", reason, "say it in a profile, under status")
+    return Unseen(what=f"how {plural(kind.kind)} report", reason=reason, remedy="say it in a profile, under status")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.selection import Selection, select
 from kubectl_policy.questions.shared.unseen import gaps
 from kubectl_policy.questions.status.comparison import Explainer
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class StatusReport:
-    """The reports on the selected objects beside what is computed, policies first.
+    """The reports on the selected objects and what is computed, policies first.
 
     `names` are the kinds of the objects, as an API server knows them. `namespace` is where was looked, empty if
     everywhere; `elsewhere` are the namespaces, one for each, of policies that would have been selected there. `unseen`
@@ -40,12 +40,12 @@ class StatusReport:
     @property
     def comparisons(self) -> Iterator[tuple[ObjectStatus, Comparison]]:
         """Each comparison with its object."""
-        return ((one, found) for one in self.objects for found in one.comparisons)
+        return ((status, found) for status in self.objects for found in status.comparisons)
 
     @property
     def disagrees(self) -> bool:
         """Whether any report is known not to be as computed."""
-        return any(one.disagrees for one in self.objects)
+        return any(status.disagrees for status in self.objects)
 
     @property
     def uncertain(self) -> bool:
@@ -68,11 +68,13 @@ def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
     policies, others = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
     kinds = sorted({resource.ref.group_kind for resource in resources})
     return StatusReport(
-        selected.namespace,
-        tuple((others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources),
-        tuple(map(analysis.index.names_of, kinds)),
-        selected.elsewhere,
-        tuple(dict.fromkeys(gaps(analysis))),
+        namespace=selected.namespace,
+        objects=tuple(
+            (others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
+        ),
+        names=tuple(map(analysis.index.names_of, kinds)),
+        elsewhere=selected.elsewhere,
+        unseen=tuple(dict.fromkeys(gaps(analysis))),
     )
 
 

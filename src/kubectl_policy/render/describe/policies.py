@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles.status import STANDARD_STATUS
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import headline
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class _Defeat:
     """Who beats a field together, at the positions of some paths; `partly` if a part of it is in effect there."""
 
@@ -51,7 +51,7 @@ class _Defeat:
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class _Outcome:
     """A field and where it is in effect wholly and in part (positions of paths), and who beats it where."""
 
@@ -229,10 +229,10 @@ def _fields(words: _Fields, view: View) -> Iterator[Line]:
     effects = [words.in_effect(outcome) for outcome in outcomes]
     beaters = [source_words(beater) for outcome in outcomes for beater, _ in outcome.field.superseded]
     widths = columns([outcome.field.field for outcome in outcomes], values, [*effects, *beaters], view.width)
-    for outcome, value, effect in zip(outcomes, values, effects, strict=True):
+    for outcome, text, effect in zip(outcomes, values, effects, strict=True):
         in_effect = bool(outcome.field.effective_on)
         words_span = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
-        yield from row(outcome.field.field, Span(value, "value" if in_effect else ""), (words_span,), widths, view)
+        yield from row(outcome.field.field, Span(text, "value" if in_effect else ""), (words_span,), widths, view)
         for spans in words.beaten_by(outcome):
             yield Line(spans, widths.third, widths.third + INDENT)
     for phrase in words.displaced():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.values import value
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.headlines import fully_enforced, headline
 from kubectl_policy.render.words.names import attachment_words, flow, node_words, source_words
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class _SettingRow:
     setting: Setting
     group: InForce
     paths: str
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class _TargetRow:
     attachment: Attachment
     answer: PolicyDescription

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.values import value
 from kubectl_policy.render.words.names import section_noun, section_words
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_NAMES: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Phrase:
     """A phrase for some of the paths; `numbered` if it names them by their numbers, which have to be shown then."""
 
@@ -28,7 +28,7 @@ class Phrase:
     numbered: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class _Place:
     """A node that is on some of the paths only: what it is called, its rank among such nodes, and these paths.
 
