@@ -83,7 +83,7 @@ def delegations(topology: Topology, child: str, namespace: str = "default") -> d
     """For each rule that refers to a route, the rules that it reaches, or why it is refused."""
     return {
         str(found.parent).removeprefix("HTTPRoute "): found.rules if found.takes else found.message
-        for found in topology.relations.delegating_to(ref("HTTPRoute", child, namespace))
+        for found in topology.relations.delegations.to(ref("HTTPRoute", child, namespace))
     }
 
 

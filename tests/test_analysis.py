@@ -89,8 +89,8 @@ def test_the_enforcement_of_what_is_no_policy() -> None:
 def test_settings_reach_the_topology() -> None:
     """What the implementation lacks changes what routes attach to."""
     implementation = Implementation(frozenset({"TLSRouteModeTerminate"}))
-    assert analyze(Snapshot(), implementation=implementation).topology.implementation == implementation
-    assert analyze(Snapshot()).topology.implementation == Implementation()
+    assert analyze(Snapshot(), implementation=implementation).topology.gateways.implementation == implementation
+    assert analyze(Snapshot()).topology.gateways.implementation == Implementation()
 
 
 def test_routes_in_a_circle_are_reported() -> None:

@@ -152,7 +152,7 @@ def claims(analysis: Analysis) -> Iterator[str]:
 
 def _refusals(analysis: Analysis, obj: ObjectRef) -> Iterator[str]:
     topology = analysis.topology
-    conditions = [*gateway_conditions(topology, obj), *listener_set_conditions(topology, obj)]
+    conditions = [*gateway_conditions(topology.gateways, obj), *listener_set_conditions(topology.gateways, obj)]
     conditions += [found for _, each in route_parent_conditions(topology, obj) for found in each]
     yield from (found.message for found in conditions if found.status == "False")
     yield from (found.message for found in topology.bindings(obj) if found.state == "refused")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model.fields import every_mapping
-from kubectl_policy.model.index import Index
+from kubectl_policy.model.index import Index, grouped
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
@@ -24,9 +24,8 @@ from kubectl_policy.resolution import (
     reach,
     takes_effect_below,
 )
-from kubectl_policy.topology import Implementation, Path, Topology, why_ignored
+from kubectl_policy.topology import Implementation, Path, Topology
 from kubectl_policy.topology.references import refer
-from kubectl_policy.topology.relations import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,8 +55,7 @@ class Analysis:
         self.snapshot = snapshot
         self.index = index
         self.registry = Registry(index, profiles, implementation.settings)
-        informed = replace(implementation, gateways_of=self.registry.gateways_of)
-        self.topology = Topology(index, informed, self.registry.delegations, why_ignored)
+        self.topology = Topology(index, implementation, self.registry)
         self._profiles = profiles
         self._implementation = implementation
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}

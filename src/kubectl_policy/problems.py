@@ -10,8 +10,7 @@ from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, route_filters
 from kubectl_policy.validation import Validation
 
 if TYPE_CHECKING:

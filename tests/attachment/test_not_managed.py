@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import Implementation, PolicyKindProfile, Topology
+from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
-from kubectl_policy.topology import why_ignored
+from kubectl_policy.profiles.implementation import GatewayProfile
 from tests.build import gateway, gateway_class, index, parent, policy, route, service, target
+from tests.fakes import Controllers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,23 +74,19 @@ def test_whose_it_is_is_unknown() -> None:
     assert outcome(gateway("g"), to=target("g"), complete=False) == ("attached", "")
 
 
-class TestPassedOver:
-    """Routes of Gateways that are theirs and that they pass over, being invalid."""
+class TestIgnored:
+    """Routes of Gateways that are theirs and that they ignore, being invalid."""
 
-    implementation: Final = Implementation(
-        gateways_of=lambda name: (
-            GatewayProfile(invalid_parents="passedOver") if name == "b.com/c" else STANDARD_GATEWAYS
-        )
-    )
+    ignoring: Final = Controllers({"b.com/c": GatewayProfile(invalid_parents="passedOver")})
     parameters: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}
 
-    def outcome(self, *objects: Resource, implementation: Implementation = implementation) -> tuple[str, str]:
+    def outcome(self, *objects: Resource, profiles: Controllers = ignoring) -> tuple[str, str]:
         """State and message of a policy on a route, with two Gateways, ours and theirs, that lack their parameters."""
         broken = gateway("broken", class_name="ours", infrastructure=self.parameters)
         theirs = gateway("theirs", infrastructure=self.parameters)
         found = policy("p", target("r", "HTTPRoute"))
         world = index(gateway_class("ours", "b.com/c"), THEIRS, broken, theirs, found, *objects, complete=True)
-        (attachment,) = attach(found, OURS, Topology(world, implementation, why_ignored=why_ignored))
+        (attachment,) = attach(found, OURS, Topology(world, profiles=profiles))
         return attachment.state, attachment.message
 
     def test_the_message_says_why_no_parent_counts(self) -> None:
@@ -104,6 +100,5 @@ class TestPassedOver:
 
     def test_where_such_gateways_are_served(self) -> None:
         """Nothing is amiss, nor where a listener is named."""
-        standard = Implementation()
-        assert self.outcome(route("r", parents=[parent("broken")]), implementation=standard) == ("attached", "")
+        assert self.outcome(route("r", parents=[parent("broken")]), profiles=Controllers()) == ("attached", "")
         assert self.outcome(route("r", parents=[parent("broken", "http")])) == ("attached", "")

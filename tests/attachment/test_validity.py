@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import Implementation, PolicyKindProfile, Topology
+from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.validity import Failure, gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.implementation import GatewayProfile
 from kubectl_policy.profiles.profile import EnablingField, RequiredObject
-from kubectl_policy.topology import why_ignored
 from tests.build import (
     gateway,
     gateway_class,
@@ -29,6 +28,7 @@ from tests.build import (
     service_parent,
     target,
 )
+from tests.fakes import Controllers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,17 +229,11 @@ def test_the_gateways_of_a_target() -> None:
 class TestInvalidTarget:
     """Gateways that controllers ignore take no policies."""
 
-    passing = Implementation(
-        gateways_of=lambda name: GatewayProfile(invalid_parents="passedOver") if name == OURS else STANDARD_GATEWAYS
-    )
+    ignoring = Controllers({OURS: GatewayProfile(invalid_parents="passedOver")})
 
-    def outcome(
-        self, obj: ObjectRef, *objects: Resource, implementation: Implementation | None = None
-    ) -> Failure | None:
-        """Why nothing comes of a target where such are passed over."""
-        topology = Topology(
-            index(*CLASSES, *objects, complete=True), implementation or self.passing, why_ignored=why_ignored
-        )
+    def outcome(self, obj: ObjectRef, *objects: Resource, profiles: Controllers | None = None) -> Failure | None:
+        """Why nothing comes of a target where such are ignored."""
+        topology = Topology(index(*CLASSES, *objects, complete=True), profiles=profiles or self.ignoring)
         return target_failure(obj, KIND, topology)
 
     @pytest.mark.parametrize("obj", [ref("Gateway", "g"), ref("ListenerSet", "ls")], ids=str)
@@ -248,7 +242,7 @@ class TestInvalidTarget:
         message = "Gateway default/g is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
         found = self.outcome(obj, with_settings(), listener_set("ls"))
         assert found == Failure("target invalid", message, competes=True)
-        assert self.outcome(obj, with_settings(), listener_set("ls"), implementation=Implementation()) is None
+        assert self.outcome(obj, with_settings(), listener_set("ls"), profiles=Controllers()) is None
 
     def test_one_that_is_valid(self) -> None:
         """Or another controller's, or no Gateway at all: then that does not matter."""

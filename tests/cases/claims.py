@@ -109,11 +109,11 @@ def _conditions(analysis: Analysis, node: NodeRef) -> Iterator[Condition]:
     if analysis.index.get(node.object) is None:
         return
     if kind == "Gateway" and not node.section:
-        yield from gateway_conditions(topology, node.object)
+        yield from gateway_conditions(topology.gateways, node.object)
     elif kind in {"ListenerSet", "XListenerSet"} and not node.section:
-        yield from listener_set_conditions(topology, node.object)
+        yield from listener_set_conditions(topology.gateways, node.object)
     elif kind in {"Gateway", "ListenerSet", "XListenerSet"}:
-        yield from listener_conditions(topology, node)
+        yield from listener_conditions(topology.gateways, node)
     else:
         for position in sorted({binding.parent_index for binding in topology.bindings(node.object)}):
             yield from () if node.section else route_conditions(topology, node.object, position)

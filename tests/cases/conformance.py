@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Topology
     from kubectl_policy.topology import Condition
+    from kubectl_policy.topology.gateway.gateways import Gateways
 
 Fact = dict[str, Any]
 """One status fact as decoded from JSON, whose shape the format of the cases lays down."""
@@ -80,10 +81,10 @@ def _differs(conditions: Iterable[Condition], wanted: Mapping[str, str | None]) 
 
 
 def _on_object(
-    conditions_of: Callable[[Topology, ObjectRef], tuple[Condition, ...]],
+    conditions_of: Callable[[Gateways, ObjectRef], tuple[Condition, ...]],
 ) -> Callable[[Topology, Fact], str]:
     return lambda topology, fact: _differs(
-        conditions_of(topology, _object(topology, fact["object"])), fact["condition"]
+        conditions_of(topology.gateways, _object(topology, fact["object"])), fact["condition"]
     )
 
 
@@ -116,7 +117,9 @@ def _listeners(topology: Topology, fact: Fact) -> list[NodeRef]:
 
 
 def _listener(topology: Topology, fact: Fact) -> str:
-    found = [_differs(listener_conditions(topology, node), fact["condition"]) for node in _listeners(topology, fact)]
+    found = [
+        _differs(listener_conditions(topology.gateways, node), fact["condition"]) for node in _listeners(topology, fact)
+    ]
     return "; ".join(found) if any(found) else ""
 
 
@@ -128,7 +131,7 @@ def _listener_routes(topology: Topology, fact: Fact) -> str:
 def _listener_kinds(topology: Topology, fact: Fact) -> str:
     wanted = {GroupKind(kind["group"], kind["kind"]) for kind in fact["contains"]}
     for node in _listeners(topology, fact):
-        kinds = supported_kinds(topology, node)
+        kinds = supported_kinds(topology.gateways, node)
         if not wanted <= set(kinds) or (fact["must_be_empty"] and kinds):
             return ", ".join(map(str, kinds)) or "no kinds"
     return ""
@@ -146,7 +149,7 @@ def _zero_routes(topology: Topology, fact: Fact) -> str:
 
 
 def _attached_sets(topology: Topology, fact: Fact) -> str:
-    count = len(attached_listener_sets(topology, _object(topology, fact["object"])))
+    count = len(attached_listener_sets(topology.gateways, _object(topology, fact["object"])))
     return "" if count == fact["count"] else f"{count} ListenerSets"
 
 

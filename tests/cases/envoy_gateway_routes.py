@@ -54,7 +54,7 @@ def gateways(analysis: Analysis) -> list[Entry]:
 def listener_sets(analysis: Analysis) -> list[Entry]:
     """Every ListenerSet."""
     return [
-        {**identity(found), "accepted": outcome(listener_set_conditions(analysis.topology, found)[0])}
+        {**identity(found), "accepted": outcome(listener_set_conditions(analysis.topology.gateways, found)[0])}
         for found in objects(analysis, "ListenerSet")
     ]
 
@@ -71,7 +71,7 @@ def listeners(analysis: Analysis) -> list[Entry]:
 
 def _listener(analysis: Analysis, node: NodeRef) -> Entry:
     topology = analysis.topology
-    conditions = {condition.type: condition for condition in listener_conditions(topology, node)}
+    conditions = {condition.type: condition for condition in listener_conditions(topology.gateways, node)}
     conflicted = conditions["Conflicted"].status == "True"
     attached = attached_routes(topology, node)
     return {

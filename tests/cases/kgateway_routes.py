@@ -12,7 +12,6 @@ from kubectl_policy.topology import (
     listener_set_conditions,
     route_parent_conditions,
 )
-from kubectl_policy.topology.references import gateway_of
 from tests.cases.kgateway_policies import in_force
 from tests.cases.names import identity, listener_name, reference, slashed
 from tests.cases.objects import ROUTES, WITH_LISTENERS, is_managed, objects, outcome
@@ -51,7 +50,7 @@ def _reports(analysis: Analysis, parent: ObjectRef, below: frozenset[ObjectRef])
 def listener_sets(analysis: Analysis) -> list[Entry]:
     """Every ListenerSet."""
     return [
-        {**identity(found), "conditions": _by_type(listener_set_conditions(analysis.topology, found))}
+        {**identity(found), "conditions": _by_type(listener_set_conditions(analysis.topology.gateways, found))}
         for found in objects(analysis, "ListenerSet")
     ]
 
@@ -62,13 +61,9 @@ def listeners(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
     return [
         _listener(analysis, gateway, NodeRef(owner, section), hostnames)
         for owner in objects(analysis, *WITH_LISTENERS)
-        if (gateway := _gateway(analysis, owner))
+        if (gateway := analysis.topology.gateways.gateway_of(owner))
         for section in analysis.topology.sections(owner)
     ]
-
-
-def _gateway(analysis: Analysis, owner: ObjectRef) -> ObjectRef | None:
-    return owner if owner.kind == "Gateway" else gateway_of(analysis.index, owner, analysis.index.raw(owner))
 
 
 def _listener(
@@ -77,7 +72,7 @@ def _listener(
     entry: Entry = {
         "listener": listener_name(gateway, node),
         "attachedRoutes": len(attached_routes(analysis.topology, node)),
-        "conditions": _by_type(listener_conditions(analysis.topology, node)),
+        "conditions": _by_type(listener_conditions(analysis.topology.gateways, node)),
         "hostnames": hostnames.get(node, {}),
     }
     for path in analysis.topology.paths(node):

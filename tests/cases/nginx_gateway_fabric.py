@@ -208,7 +208,7 @@ class _World:
         is_managed = self.named.is_managed(gateway) if gateway else "no such Gateway"
         yield self._outcome("gateway managed", name, entry.get("managed"), is_managed)
         if "Accepted" in entry:
-            conditions = gateway_conditions(self.analysis.topology, gateway) if gateway else ()
+            conditions = gateway_conditions(self.analysis.topology.gateways, gateway) if gateway else ()
             accepted = next((outcome(found) for found in conditions if found.type == "Accepted"), ABSENT)
             yield self._outcome("gateway Accepted", name, entry["Accepted"], accepted)
 

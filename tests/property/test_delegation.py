@@ -66,7 +66,7 @@ def test_a_path_takes_the_delegations_that_there_are(found: list[Resource]) -> N
     taken = {
         (one.parent, NodeRef(one.child, rule))
         for resource in found
-        for one in topology.relations.delegating_to(resource.ref)
+        for one in topology.relations.delegations.to(resource.ref)
         for rule in one.rules
     }
     ends = {end for resource in found for end in topology.paths_through(NodeRef(resource.ref))}
@@ -98,6 +98,6 @@ def test_the_order_of_documents_does_not_matter(found: list[Resource]) -> None:
     """Every delegation, with its reason, and every status."""
     one, other = world(*found), world(*reversed(found))
     for resource in found:
-        assert one.relations.delegating_to(resource.ref) == other.relations.delegating_to(resource.ref)
+        assert one.relations.delegations.to(resource.ref) == other.relations.delegations.to(resource.ref)
         assert route_parent_conditions(one, resource.ref) == route_parent_conditions(other, resource.ref)
         assert one.backends(resource.ref) == other.backends(resource.ref)

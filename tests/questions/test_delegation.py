@@ -136,7 +136,7 @@ def test_a_profile_file_can_say_how_routes_delegate() -> None:
     )
     for profiles, found in ((decode(document, Origin("f.yaml", 1)), ["top"]), ((), [])):
         analysis = analyze(snapshot(*objects), profiles=profiles)
-        delegations = analysis.topology.relations.delegating_to(ref("HTTPRoute", "c"))
+        delegations = analysis.topology.relations.delegations.to(ref("HTTPRoute", "c"))
         assert [one.parent.object.name for one in delegations] == found
 
 

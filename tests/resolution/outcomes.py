@@ -41,7 +41,16 @@ def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKind
 
 def listener_at(at: NodeRef, protocol: str = "HTTP", port: int | None = 80) -> Listener:
     """A listener of a Gateway."""
-    return Listener(at, "spec.listeners[0]", at.object, protocol, port, "", terminates=True, raw={})
+    return Listener(
+        node=at,
+        field="spec.listeners[0]",
+        gateway=at.object,
+        protocol=protocol,
+        port=port,
+        hostname="",
+        terminates=True,
+        raw={},
+    )
 
 
 def refusing(holder: Source, *refused: Source) -> PathContext:

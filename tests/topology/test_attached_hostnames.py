@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology, attached_hostnames
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
+from tests.fakes import Controllers
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, Resource
@@ -22,11 +23,12 @@ def names(
     *others: Resource,
     at: NodeRef = WIDE,
     implementation: Implementation | None = None,
+    profiles: Controllers | None = None,
     complete: bool = True,
 ) -> tuple[str, ...]:
     """The hostnames of a route at a listener."""
     world = index(found, *others, complete=complete)
-    return attached_hostnames(Topology(world, implementation or Implementation()), at, found.ref)
+    return attached_hostnames(Topology(world, implementation or Implementation(), profiles), at, found.ref)
 
 
 def wide(*others: dict[str, Json], hostname: str = "*.example.com") -> Resource:
@@ -92,13 +94,10 @@ def test_without_isolation_another_listeners_very_hostname_is_its_own() -> None:
     assert names(found, world, implementation=UNISOLATED) == ("a.b.example.com",)
     lists = gateway_class(status={"supportedFeatures": [{"name": "Gateway"}]})
     assert names(found, world, lists) == ("a.b.example.com",)
-    lacking = Implementation(
-        gateways_of=lambda name: GatewayProfile(
-            unsupported_features=UNISOLATED.unsupported_features if name else frozenset()
-        )
-    )
-    assert names(found, world, gateway_class(), implementation=lacking) == ("a.b.example.com",)
-    assert names(found, world, implementation=lacking) == ()
+    lacking = GatewayProfile(unsupported_features=UNISOLATED.unsupported_features)
+    profiles = Controllers({"": STANDARD_GATEWAYS}, lacking)
+    assert names(found, world, gateway_class(), profiles=profiles) == ("a.b.example.com",)
+    assert names(found, world, profiles=profiles) == ()
 
 
 def test_listeners_of_admitted_listener_sets_count() -> None:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.model import Gap
-from kubectl_policy.topology import Implementation
-from kubectl_policy.topology.backends import Backend, backends_of
-from kubectl_policy.topology.references import backend_refs
+from kubectl_policy.topology import Implementation, Topology
 from tests.build import backend, crd, grant, index, node, resource, route, rule, service
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
+    from kubectl_policy.topology.backends import Backend
 
 
 def resolve(
@@ -22,7 +21,7 @@ def resolve(
     """What the only backendRef of a route comes to."""
     found = route(rules=[rule(reference)])
     world = index(found, *others, complete=complete, gaps=gaps)
-    (only,) = backends_of(world, Implementation(), found.ref, backend_refs(world, found.ref, found.raw))
+    (only,) = Topology(world).backends(found.ref)
     return only
 
 
@@ -92,6 +91,6 @@ def test_an_app_protocol_may_not_be_supported(protocol: str | None, state: str) 
     found = route()
     world = index(found, service("s", {"port": 8080, "appProtocol": protocol}))
     implementation = Implementation(frozenset({"HTTPRouteBackendProtocolH2C"}))
-    (only,) = backends_of(world, implementation, found.ref, backend_refs(world, found.ref, found.raw))
+    (only,) = Topology(world, implementation).backends(found.ref)
     assert only.state == state
     assert only.reason == ("UnsupportedProtocol" if state == "broken" else "")

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model import Gap
+from kubectl_policy.model import Gap, Problem
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.topology.gateway.certificates import Fault, authority_fault, certificate_fault
+from kubectl_policy.topology import Topology
+from kubectl_policy.topology.gateway.certificates import INVALID, authority_problem, certificate_problem
 from tests.build import gateway, grant, index, ref, resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.gateway.gateways import Gateways
 
 PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 CODED = b64encode(PEM.encode()).decode()
@@ -28,18 +31,21 @@ def _with(found: Resource, body: Mapping[str, Json]) -> Resource:
     return replace(found, raw={**found.raw, **body})
 
 
-def of_secret(body: Mapping[str, Json]) -> Fault | None:
+def gateways(world: Index) -> Gateways:
+    """The Gateways of a world."""
+    return Topology(world).gateways
+
+
+def of_secret(body: Mapping[str, Json]) -> Problem | None:
     """What is wrong with a Secret that is used as a certificate."""
-    return certificate_fault(
-        index(_with(resource("Secret", "c", group=""), body)), GATEWAY, ref("Secret", "c", group="")
-    )
+    secret = _with(resource("Secret", "c", group=""), body)
+    return certificate_problem(gateways(index(secret)), GATEWAY, secret.ref)
 
 
-def of_map(body: Mapping[str, Json]) -> Fault | None:
+def of_map(body: Mapping[str, Json]) -> Problem | None:
     """What is wrong with a ConfigMap that is used as a CA certificate."""
-    return authority_fault(
-        index(_with(resource("ConfigMap", "ca", group=""), body)), GATEWAY, ref("ConfigMap", "ca", group="")
-    )
+    config_map = _with(resource("ConfigMap", "ca", group=""), body)
+    return authority_problem(gateways(index(config_map)), GATEWAY, config_map.ref)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +63,7 @@ def of_map(body: Mapping[str, Json]) -> Fault | None:
 )
 def test_a_malformed_secret_is_no_certificate(body: dict[str, Json], message: str) -> None:
     """Both keys have to be there, and the certificate has to look like one; no value is ever in the message."""
-    assert of_secret(body) == Fault("invalid", message)
+    assert of_secret(body) == Problem(message=message, reason=INVALID)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,7 @@ def test_a_secret_may_be_a_certificate(body: dict[str, Json]) -> None:
 @pytest.mark.parametrize("body", [{"data": {"ca.crt": "none"}}, {"data": {"ca": PEM}}, {"binaryData": {"ca.crt": PEM}}])
 def test_a_malformed_config_map_is_no_authority(body: dict[str, Json]) -> None:
     """It has to have a certificate under `ca.crt`; binary data is encoded."""
-    assert of_map(body) == Fault("invalid", "ConfigMap default/ca has no valid ca.crt")
+    assert of_map(body) == Problem(message="ConfigMap default/ca has no valid ca.crt", reason=INVALID)
 
 
 @pytest.mark.parametrize("body", [{"data": {"ca.crt": PEM}}, {"binaryData": {"ca.crt": CODED}}])
@@ -91,27 +97,30 @@ def test_a_config_map_may_be_an_authority(body: dict[str, Json]) -> None:
 def test_only_some_kinds_hold_certificates() -> None:
     """Secrets key pairs, ConfigMaps and Secrets CA certificates."""
     world, found = index(), ref("Service", "s", group="")
-    expected = Fault("kind", "a Service cannot hold a certificate; Secret can")
-    assert certificate_fault(world, GATEWAY, found) == expected
-    expected = Fault("kind", "a Service cannot hold a certificate; ConfigMap or Secret can")
-    assert authority_fault(world, GATEWAY, found) == expected
+    expected = Problem(message="a Service cannot hold a certificate; Secret can", reason="InvalidKind")
+    assert certificate_problem(gateways(world), GATEWAY, found) == expected
+    expected = Problem(message="a Service cannot hold a certificate; ConfigMap or Secret can", reason="InvalidKind")
+    assert authority_problem(gateways(world), GATEWAY, found) == expected
 
 
-def test_absence_is_a_fault_only_where_it_is_certain() -> None:
+def test_absence_is_certain_only_in_a_closed_world() -> None:
     """In an open world the Secret may exist."""
     found = ref("Secret", "c", group="")
-    expected = Fault("invalid", "Secret default/c does not exist")
-    assert certificate_fault(index(complete=True), GATEWAY, found) == expected
-    assert certificate_fault(index(), GATEWAY, found) == Fault("unknown", "Secret default/c was not read")
+    missing = Problem(message="Secret default/c does not exist", reason=INVALID)
+    unread = Problem(message="Secret default/c was not read", reason=INVALID, certain=False)
+    assert certificate_problem(gateways(index(complete=True)), GATEWAY, found) == missing
+    assert certificate_problem(gateways(index()), GATEWAY, found) == unread
 
 
 def test_another_namespace_needs_a_grant() -> None:
     """Which may not have been read."""
     found, secret = ref("Secret", "c", "x", ""), resource("Secret", "c", group="", namespace="x")
-    expected = Fault("grant", "no ReferenceGrant in namespace x lets Gateway default/g refer to Secret x/c")
-    assert certificate_fault(index(secret), GATEWAY, found) == expected
-    gap = Gap("ReferenceGrant", "x", "forbidden")
-    expected = Fault("unknown", "whether Secret x/c may be referred to is unknown: its ReferenceGrants were not read")
-    assert certificate_fault(index(secret, gaps=[gap]), GATEWAY, found) == expected
+    message = "no ReferenceGrant in namespace x lets Gateway default/g refer to Secret x/c"
+    refused = Problem(message=message, reason="RefNotPermitted")
+    assert certificate_problem(gateways(index(secret)), GATEWAY, found) == refused
+    message = "whether Secret x/c may be referred to is unknown: its ReferenceGrants were not read"
+    unknown = Problem(message=message, reason="RefNotPermitted", certain=False)
+    world = index(secret, gaps=[Gap("ReferenceGrant", "x", "forbidden")])
+    assert certificate_problem(gateways(world), GATEWAY, found) == unknown
     given = grant(namespace="x", sources=[(GATEWAY_API, "Gateway", "default")], targets=[("", "Secret")])
-    assert certificate_fault(index(secret, given), GATEWAY, found) is None
+    assert certificate_problem(gateways(index(secret, given)), GATEWAY, found) is None

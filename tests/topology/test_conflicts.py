@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
-from kubectl_policy.topology import Implementation
-from kubectl_policy.topology.gateway.conflicts import admits, conflicts_on, listener_sets_by_gateway
-from kubectl_policy.topology.gateway.listeners import MIXED_MODES
+from kubectl_policy.topology import Implementation, Topology
+from kubectl_policy.topology.gateway.conflicts import Conflict, conflicts_among
+from kubectl_policy.topology.gateway.gateways import MIXED_MODES
+from kubectl_policy.topology.gateway.listeners import Listener
 from tests.build import gateway, index, listener, listener_set, resource
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ def reasons(*entries: dict[str, Json], implementation: Implementation | None = N
     """The conflicts among a Gateway's own listeners, named a, b, c …, as `name reason`."""
     named = [{**entry, "name": "abcdef"[number]} for number, entry in enumerate(entries)]
     found = gateway("g", *named)
-    conflicts = conflicts_on(index(found), implementation or Implementation(), found.ref, ())
+    conflicts = Topology(index(found), implementation or Implementation()).gateways.conflicts(found.ref)
     return [f"{node.section} {conflict.reason}" for node, conflict in sorted(conflicts.items())]
 
 
@@ -84,8 +87,9 @@ def test_a_gateway_admits_no_listener_sets_by_default() -> None:
     )
     world = index(closed, silent, found, unknown)
     ours, theirs = listener_set().ref, listener_set(namespace="baker").ref
-    assert [admits(world, item.ref, ours) for item in (closed, silent, found)] == [False, False, True]
-    assert [admits(world, item.ref, theirs) for item in (found, unknown)] == [False, None]
+    gateways = Topology(world).gateways
+    assert [gateways.admits(item.ref, ours) for item in (closed, silent, found)] == [False, False, True]
+    assert [gateways.admits(item.ref, theirs) for item in (found, unknown)] == [False, None]
 
 
 def test_listener_sets_precede_each_other_by_age_then_by_name() -> None:
@@ -100,8 +104,8 @@ def test_listener_sets_precede_each_other_by_age_then_by_name() -> None:
         listener_set("b-b", namespace="a-a", parent_namespace="default"),
     ]
     expected = [found[position].ref for position in (3, 4, 2, 1, 6, 5)]
-    assert listener_sets_by_gateway(index(*found)) == {gateway().ref: tuple(expected)}
-    assert listener_sets_by_gateway(index(*reversed(found))) == {gateway().ref: tuple(expected)}
+    assert Topology(index(*found)).gateways.listener_sets(gateway().ref) == tuple(expected)
+    assert Topology(index(*reversed(found))).gateways.listener_sets(gateway().ref) == tuple(expected)
 
 
 def test_the_gateway_precedes_its_listener_sets() -> None:
@@ -110,10 +114,10 @@ def test_the_gateway_precedes_its_listener_sets() -> None:
     first = listener_set("first", listener("tcp", "TCP"), listener("http", hostname="a.example.com"), age=1)
     second = listener_set("second", listener("http", hostname="a.example.com"), listener("udp", "UDP"), age=2)
     world = index(own, first, second)
-    conflicts = conflicts_on(world, Implementation(), own.ref, [first.ref, second.ref])
+    conflicts = Topology(world).gateways.conflicts(own.ref)
     assert {f"{node.object.name}#{node.section}": conflict for node, conflict in conflicts.items()} == {
-        "first#tcp": ("ProtocolConflict", (own.ref, "own")),
-        "second#http": ("HostnameConflict", (first.ref, "http")),
+        "first#tcp": Conflict(reason="ProtocolConflict", other=NodeRef(own.ref, "own")),
+        "second#http": Conflict(reason="HostnameConflict", other=NodeRef(first.ref, "http")),
     }
 
 
@@ -123,9 +127,7 @@ def test_listeners_of_one_set_that_rule_each_other_out_take_no_place() -> None:
     late = listener_set("late", listener("a"), age=3)
     first = listener_set("first", listener("x", port=81), listener("y", port=81), age=1)
     second = listener_set("second", listener("z", port=81), age=2)
-    conflicts = conflicts_on(
-        index(own, first, second, late), Implementation(), own.ref, [first.ref, second.ref, late.ref]
-    )
+    conflicts = Topology(index(own, first, second, late)).gateways.conflicts(own.ref)
     assert sorted(f"{node.object.name}#{node.section}" for node in conflicts) == [
         "first#x",
         "first#y",
@@ -133,3 +135,42 @@ def test_listeners_of_one_set_that_rule_each_other_out_take_no_place() -> None:
         "g#b",
         "late#a",
     ]
+
+
+def _rival(one: Listener, other: Listener, *, mixed_modes: bool) -> str:
+    """Why two listeners are not distinct, as the API says it of each two ("Distinct Listeners")."""
+    protocols = {one.protocol, other.protocol}
+    if one.port != other.port or (len(protocols) > 1 and "UDP" in protocols):
+        return ""
+    if protocols & {"TCP", "UDP"} or ("HTTP" in protocols and len(protocols) > 1):
+        return "ProtocolConflict"
+    if protocols == {"TLS"} and one.terminates != other.terminates and not mixed_modes:
+        return "ProtocolConflict"
+    return "HostnameConflict" if one.hostname == other.hostname else ""
+
+
+@pytest.mark.parametrize("mixed_modes", [True, False])
+def test_each_conflicts_with_the_first_that_it_cannot_be_told_from(*, mixed_modes: bool) -> None:
+    """Compared with each of the others, one by one."""
+    chance = Random(1)  # noqa: S311 - the same in every run
+    for _ in range(200):
+        listeners = [
+            Listener(
+                node=NodeRef(gateway().ref, str(position)),
+                field="",
+                gateway=gateway().ref,
+                protocol=chance.choice(["HTTP", "HTTPS", "TLS", "TCP", "UDP"]),
+                port=chance.choice([80, 443, 8080]),
+                hostname=chance.choice(["", "a.example.com", "*.example.com"]),
+                terminates=chance.choice([True, False]),
+                raw={},
+            )
+            for position in range(chance.randint(2, 6))
+        ]
+        expected: dict[NodeRef, Conflict] = {}
+        for one in listeners:
+            for other in listeners:
+                reason = "" if one is other else _rival(one, other, mixed_modes=mixed_modes)
+                if reason:
+                    expected.setdefault(one.node, Conflict(reason=reason, other=other.node))
+        assert conflicts_among([listeners], mixed_modes=mixed_modes) == expected

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.topology.controllers import controlled, controller_of, managed
+from kubectl_policy.topology.controllers import controlled, managed
 from tests.build import (
     backend,
     gateway,
@@ -49,32 +49,32 @@ class TestControllerOf:
     )
     def test_what_is_missing_has_none(self, obj: ObjectRef) -> None:
         """In a complete world; in an open one nobody knows."""
-        assert controller_of(topology(), obj) == ""
-        assert controller_of(topology(complete=False), obj) is None
+        assert topology().gateways.controller_of(obj) == ""
+        assert topology(complete=False).gateways.controller_of(obj) is None
 
     def test_a_listener_set_that_names_no_gateway(self) -> None:
         """Belongs to nobody."""
         world = topology(gateway_class(), resource("ListenerSet", "ls", {"parentRef": {"kind": "Gateway"}}))
-        assert controller_of(world, ref("ListenerSet", "ls")) == ""
+        assert world.gateways.controller_of(ref("ListenerSet", "ls")) == ""
 
     @pytest.mark.parametrize("spec", [None, 7, {}, {"controllerName": None}, {"controllerName": ["x"]}], ids=str)
     def test_a_class_of_another_shape_names_none(self, spec: dict[str, str] | None) -> None:
         """Whatever stands there."""
         world = topology(resource("GatewayClass", "public", spec), gateway("g"))
-        assert controller_of(world, ref("Gateway", "g")) == ""
+        assert world.gateways.controller_of(ref("Gateway", "g")) == ""
 
     @pytest.mark.parametrize("spec", [None, 7, {}, {"gatewayClassName": 7}], ids=str)
     def test_a_gateway_without_a_class(self, spec: dict[str, int] | None) -> None:
         """Belongs to nobody, whatever classes there are."""
         world = topology(gateway_class(), resource("Gateway", "g", spec))
-        assert controller_of(world, ref("Gateway", "g")) == ""
+        assert world.gateways.controller_of(ref("Gateway", "g")) == ""
 
     def test_a_class_that_is_missing_or_unknown(self) -> None:
         """The Gateway is there; its class was looked for, or was not."""
-        assert controller_of(topology(gateway("g")), ref("Gateway", "g")) == ""
-        assert controller_of(topology(gateway("g"), complete=False), ref("Gateway", "g")) is None
+        assert topology(gateway("g")).gateways.controller_of(ref("Gateway", "g")) == ""
+        assert topology(gateway("g"), complete=False).gateways.controller_of(ref("Gateway", "g")) is None
         gaps = [Gap("GatewayClass", "", "forbidden")]
-        assert controller_of(topology(gateway("g"), gaps=gaps), ref("Gateway", "g")) is None
+        assert topology(gateway("g"), gaps=gaps).gateways.controller_of(ref("Gateway", "g")) is None
 
     def test_by_the_class_of_the_gateway(self) -> None:
         """Of a ListenerSet, by the Gateway that it names, whether or not that admits it."""
@@ -87,7 +87,7 @@ class TestControllerOf:
             listener_set("xls", group="gateway.networking.x-k8s.io"),
         )
         found = [
-            controller_of(world, obj)
+            world.gateways.controller_of(obj)
             for obj in (
                 ref("GatewayClass", "theirs"),
                 ref("Gateway", "g"),

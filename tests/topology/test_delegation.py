@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +10,6 @@ from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.implementation import DelegationProfile
 from kubectl_policy.topology import (
-    Implementation,
     Topology,
     attached_hostnames,
     attached_routes,
@@ -48,11 +46,10 @@ from tests.delegation import (
     top,
     world,
 )
+from tests.fakes import Controllers
 from tests.topology.test_graph import shorts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from kubectl_policy.model import Json, Resource
 
 HEAD = "GC public > N default > G default/g > G default/g#http > HTTPR default/top > HTTPR default/top#rule[0]"
@@ -534,10 +531,6 @@ class TestManaged:
         ]
 
 
-def _always(profiles: tuple[DelegationProfile, ...], _: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
-    return profiles
-
-
 class TestProfiles:
     """What a profile file says of delegation."""
 
@@ -557,7 +550,7 @@ class TestProfiles:
 
         def outcome(*more: Resource, gaps: tuple[Gap, ...] = ()) -> list[tuple[str, str, str]]:
             return reasons(
-                Topology(index(*objects, *more, complete=True, gaps=gaps), Implementation(), lambda _: (profile,)),
+                Topology(index(*objects, *more, complete=True, gaps=gaps), profiles=Controllers(delegation=(profile,))),
                 "top",
             )
 
@@ -596,22 +589,17 @@ class TestProfiles:
         objects = [gateway_class(controller=CONTROLLER), gateway(), top(passing("/", to("c", "x")))]
         world_index = index(*objects, http_route("c", passing("/"), namespace="x"), complete=True)
         for profiles in ((anyone, one), (one, anyone)):
-            topology = Topology(world_index, Implementation(), partial(_always, profiles))
+            topology = Topology(world_index, profiles=Controllers(delegation=profiles))
             assert reasons(topology, "top") == [("resolved", "", "")]
 
     def test_nothing_is_looked_up_where_routes_lead_to_services(self) -> None:
         """Nor where a kind occurs that is read; it is for a kind that may mean routes, and not for filters."""
-        asked: list[tuple[GroupKind, ...]] = []
-
-        def look_up(kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
-            asked.append(tuple(kinds))
-            return ()
-
+        profiles = Controllers()
         own = GroupKind("example.com", "Backend")
         known = resource("Backend", "b", group="example.com")
         mirror: Json = [{"type": "RequestMirror", "requestMirror": {"backendRef": to("c")}}]
         plain = route(rules=[rule(backend(), backend("b", None, kind="Backend", group="example.com"), filters=mirror)])
-        assert Topology(index(plain, known), Implementation(), look_up).paths(node("HTTPRoute", "r"))
-        assert asked == []
-        assert Topology(index(plain), Implementation(), look_up).paths(node("HTTPRoute", "r"))
-        assert asked == [(own,)]
+        assert Topology(index(plain, known), profiles=profiles).paths(node("HTTPRoute", "r"))
+        assert profiles.asked == []
+        assert Topology(index(plain), profiles=profiles).paths(node("HTTPRoute", "r"))
+        assert profiles.asked == [(own,)]

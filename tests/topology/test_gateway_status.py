@@ -31,15 +31,15 @@ SMTP = listener("smtp", "SMTP", 25)
 def status(*entries: dict[str, Json], complete: bool = True, **spec: Json) -> tuple[Condition, ...]:
     """The conditions of a Gateway."""
     found = gateway("g", *entries, **spec)  # type: ignore[arg-type]  # JSON
-    return gateway_conditions(Topology(index(found, CERTIFICATE, complete=complete)), found.ref)
+    return gateway_conditions(Topology(index(found, CERTIFICATE, complete=complete)).gateways, found.ref)
 
 
 def test_what_was_not_read_has_no_conditions() -> None:
     """Whatever it is."""
     topology = Topology(index())
-    assert gateway_conditions(topology, ref("Gateway", "g")) == ()
-    assert gateway_class_conditions(topology, ref("GatewayClass", "c")) == ()
-    assert listener_set_conditions(topology, ref("ListenerSet", "ls")) == ()
+    assert gateway_conditions(topology.gateways, ref("Gateway", "g")) == ()
+    assert gateway_class_conditions(topology.gateways, ref("GatewayClass", "c")) == ()
+    assert listener_set_conditions(topology.gateways, ref("ListenerSet", "ls")) == ()
 
 
 def test_a_gateway_is_accepted_whatever_its_class_is() -> None:
@@ -55,7 +55,7 @@ def test_a_gateway_needs_a_valid_listener() -> None:
     assert status(listener(), SMTP)[0] == partly
     empty = resource("Gateway", "g", {})
     expected = Condition("Accepted", "False", "ListenersNotValid", "it has no listeners")
-    assert gateway_conditions(Topology(index(empty)), empty.ref)[0] == expected
+    assert gateway_conditions(Topology(index(empty)).gateways, empty.ref)[0] == expected
 
 
 def test_unresolved_certificates_do_not_refuse_a_gateway() -> None:
@@ -78,12 +78,12 @@ def test_parameters_have_to_exist(*, complete: bool, reason: str) -> None:
     assert status(complete=complete, infrastructure={"parametersRef": reference})[0].reason == reason
     public = resource("GatewayClass", "c", {"parametersRef": reference})
     topology = Topology(index(public, complete=complete))
-    assert gateway_class_conditions(topology, public.ref)[0].reason == reason
+    assert gateway_class_conditions(topology.gateways, public.ref)[0].reason == reason
 
 
 def test_a_gateway_class_is_accepted() -> None:
     """As far as can be told."""
-    assert gateway_class_conditions(Topology(index(gateway_class())), gateway_class().ref) == (ACCEPTED,)
+    assert gateway_class_conditions(Topology(index(gateway_class())).gateways, gateway_class().ref) == (ACCEPTED,)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_an_unread_client_certificate_is_a_doubt() -> None:
     """In an open world it may exist."""
     found = gateway("g", tls={"backend": {"clientCertificateRef": {"name": "c"}}})
     expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c was not read")
-    assert gateway_conditions(Topology(index(found)), found.ref)[1] == expected
+    assert gateway_conditions(Topology(index(found)).gateways, found.ref)[1] == expected
 
 
 def of_set(found: Resource, *others: Resource, complete: bool = True) -> Condition:
     """The only condition of a ListenerSet."""
-    (only,) = listener_set_conditions(Topology(index(found, *others, complete=complete)), found.ref)
+    (only,) = listener_set_conditions(Topology(index(found, *others, complete=complete)).gateways, found.ref)
     return only
 
 
@@ -170,4 +170,4 @@ def test_only_accepted_listener_sets_are_attached() -> None:
     sets = [listener_set("new", listener(port=81), age=2), listener_set("old", listener(port=82), age=1)]
     lost = listener_set("lost", listener(port=80), age=0)
     topology = Topology(index(gateway("g", allowedListeners=OPEN), *sets, lost))
-    assert attached_listener_sets(topology, ref("Gateway", "g")) == (sets[1].ref, sets[0].ref)
+    assert attached_listener_sets(topology.gateways, ref("Gateway", "g")) == (sets[1].ref, sets[0].ref)

@@ -80,14 +80,14 @@ def everything(world: Sequence[Resource], *, complete: bool) -> object:
         topology.cycles(),
         shape_problems(topology.index),
         [
-            (topology.paths(node), topology.paths_through(node), listener_conditions(topology, node))
+            (topology.paths(node), topology.paths_through(node), listener_conditions(topology.gateways, node))
             for node in topology.nodes
         ],
         [
             (
-                gateway_class_conditions(topology, ref),
-                gateway_conditions(topology, ref),
-                listener_set_conditions(topology, ref),
+                gateway_class_conditions(topology.gateways, ref),
+                gateway_conditions(topology.gateways, ref),
+                listener_set_conditions(topology.gateways, ref),
                 route_conditions(topology, ref, 0),
                 backend_tls_conditions(topology, ref),
                 topology.bindings(ref),

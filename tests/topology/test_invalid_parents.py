@@ -1,4 +1,4 @@
-"""Gateways and listeners that are not valid: why they are passed over, and what becomes of routes that name them."""
+"""Gateways and listeners that are not valid: why controllers ignore them, and what becomes of routes that name them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.model import Gap
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.model import Gap, Problem
+from kubectl_policy.profiles.implementation import GatewayProfile
 from kubectl_policy.topology import (
-    Implementation,
     Topology,
     attached_hostnames,
     gateway_conditions,
     route_parent_conditions,
-    why_ignored,
 )
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER, Ignored
+from kubectl_policy.topology.gateway.conditions import why_ignored
+from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER
 from tests.build import (
     allow,
     gateway,
@@ -33,6 +32,7 @@ from tests.build import (
     service,
     service_parent,
 )
+from tests.fakes import Controllers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 OURS: Final = "example.com/gateway"
 STRICT: Final = GatewayProfile(invalid_parents="passedOver", address_types=frozenset({"IPAddress"}))
-PASSING: Final = Implementation(gateways_of=lambda name: STRICT if name == OURS else STANDARD_GATEWAYS)
-SERVING: Final = Implementation(gateways_of=lambda _: GatewayProfile(address_types=frozenset({"IPAddress"})))
+IGNORING: Final = Controllers({OURS: STRICT})
+SERVING: Final = Controllers(others=GatewayProfile(address_types=frozenset({"IPAddress"})))
 CLASSES: Final = (gateway_class("public", OURS), gateway_class("theirs", "example.org/gateway"))
 NAMED_ADDRESS: Final[Json] = [{"type": "Hostname", "value": "a.org"}]
 CERTIFICATE: Final = resource(
@@ -57,17 +57,17 @@ def tls(name: str = "tls", secret: str = "gone", port: int = 443, **fields: Json
 
 
 def topology(
-    *objects: Resource, implementation: Implementation = PASSING, complete: bool = True, gaps: Sequence[Gap] = ()
+    *objects: Resource, profiles: Controllers = IGNORING, complete: bool = True, gaps: Sequence[Gap] = ()
 ) -> Topology:
-    """The hierarchy of these objects, of two classes and of a certificate, where ours passes over what is invalid."""
+    """The hierarchy of these objects, of two classes and of a certificate, where ours ignores what is invalid."""
     world = index(*CLASSES, CERTIFICATE, service(), *objects, complete=complete, gaps=gaps)
-    return Topology(world, implementation, why_ignored=why_ignored)
+    return Topology(world, profiles=profiles)
 
 
 def reasons(found: Topology, *nodes: NodeRef) -> list[str]:
-    """The reason for which each node is passed over; empty if it is not."""
-    over = (why_ignored(found, each) for each in nodes)
-    return [each.reason if each else "" for each in over]
+    """The reason for which each node is ignored; empty if it is not."""
+    ignored = (why_ignored(found.gateways, each) for each in nodes)
+    return [each.reason if each else "" for each in ignored]
 
 
 G: Final = node("Gateway", "g")
@@ -85,7 +85,7 @@ class TestGateway:
         """Itself, its listeners, and ListenerSets that name it."""
         found = topology(self.broken, listener_set("ls"))
         message = "Gateway default/g is not valid: address type Hostname is not supported"
-        assert why_ignored(found, G) == Ignored(NO_MATCH, message)
+        assert why_ignored(found.gateways, G) == Problem(message=message, reason=NO_MATCH)
         assert reasons(found, HTTP, LS, node("ListenerSet", "ls", "http")) == [NO_MATCH] * 3
 
     def test_for_want_of_parameters(self) -> None:
@@ -99,7 +99,7 @@ class TestGateway:
 
     def test_where_nobody_passes_it_over(self) -> None:
         """As Gateway API has it, for another controller, and where the controller is not known."""
-        assert reasons(topology(self.broken, implementation=SERVING), G, HTTP) == [""] * 2
+        assert reasons(topology(self.broken, profiles=SERVING), G, HTTP) == [""] * 2
         theirs = gateway("g", listener(), class_name="theirs", addresses=NAMED_ADDRESS)
         assert reasons(topology(theirs), G, HTTP) == [""] * 2
         unread = gateway("g", listener(), class_name="unread", addresses=NAMED_ADDRESS)
@@ -124,7 +124,7 @@ class TestListener:
         """The listener alone; the Gateway serves the others, and none if there are none."""
         found = topology(gateway("g", listener(), tls()))
         message = "listener tls of Gateway default/g is not valid: Secret default/gone does not exist"
-        assert why_ignored(found, TLS) == Ignored(INVALID_LISTENER, message)
+        assert why_ignored(found.gateways, TLS) == Problem(message=message, reason=INVALID_LISTENER)
         assert reasons(found, G, HTTP) == [""] * 2
         assert reasons(topology(gateway("g", tls())), G, TLS) == ["", INVALID_LISTENER]
 
@@ -174,11 +174,11 @@ class TestAccepted:
 
     @staticmethod
     def accepted(
-        *entries: Mapping[str, Json], implementation: Implementation = PASSING, addresses: Json = None
+        *entries: Mapping[str, Json], profiles: Controllers = IGNORING, addresses: Json = None
     ) -> tuple[str, str, str]:
         """Status, reason and message of its condition."""
         found = gateway_conditions(
-            topology(gateway("g", *entries, addresses=addresses), implementation=implementation), G.object
+            topology(gateway("g", *entries, addresses=addresses), profiles=profiles).gateways, G.object
         )
         return found[0].status, found[0].reason, found[0].message
 
@@ -187,7 +187,7 @@ class TestAccepted:
         remark = ("ListenersNotValid", "not valid: listener tls")
         assert self.accepted(tls()) == ("False", *remark)
         assert self.accepted(tls(), listener()) == ("True", *remark)
-        assert self.accepted(tls(), implementation=SERVING) == ("True", "Accepted", "")
+        assert self.accepted(tls(), profiles=SERVING) == ("True", "Accepted", "")
 
     def test_addresses_are_of_types_that_the_controller_takes(self) -> None:
         """Without a type it is an IPAddress; by default those of Gateway API are taken."""
@@ -195,8 +195,8 @@ class TestAccepted:
         assert self.accepted(listener(), addresses=untyped)[0] == "True"
         refused = ("False", "UnsupportedAddress", "address type Hostname is not supported")
         assert self.accepted(listener(), addresses=NAMED_ADDRESS) == refused
-        assert self.accepted(listener(), implementation=SERVING, addresses=NAMED_ADDRESS) == refused
-        assert self.accepted(listener(), implementation=Implementation(), addresses=NAMED_ADDRESS)[0] == "True"
+        assert self.accepted(listener(), profiles=SERVING, addresses=NAMED_ADDRESS) == refused
+        assert self.accepted(listener(), profiles=Controllers(), addresses=NAMED_ADDRESS)[0] == "True"
 
 
 def bindings(found: Topology, name: str = "r") -> list[tuple[str, str, str]]:
@@ -208,7 +208,7 @@ def bindings(found: Topology, name: str = "r") -> list[tuple[str, str, str]]:
 
 
 class TestBindings:
-    """Routes that name what is passed over."""
+    """Routes that name what is ignored."""
 
     def test_a_gateway(self) -> None:
         """Whether or not they name a listener of it; what was refused, or in doubt, is refused for this now."""
@@ -219,7 +219,7 @@ class TestBindings:
         selecting = listener(allowedRoutes=allow("Selector", {"matchLabels": {"a": "b"}}))
         doubtful = gateway("g", selecting, addresses=NAMED_ADDRESS)
         made = route("r", parents=[parent("g")])
-        assert bindings(topology(doubtful, made, implementation=SERVING, complete=False)) == [("http", "unknown", "")]
+        assert bindings(topology(doubtful, made, profiles=SERVING, complete=False)) == [("http", "unknown", "")]
         assert bindings(topology(doubtful, made, complete=False)) == [("http", "refused", NO_MATCH)]
 
     def test_a_listener(self) -> None:
@@ -231,7 +231,7 @@ class TestBindings:
         ]
         elsewhere = route("r", parents=[parent("g", "tls")], hostnames=["b.org"])
         assert bindings(topology(world, elsewhere)) == [("tls", "refused", "NoMatchingListenerHostname")]
-        assert bindings(topology(world, route("r"), implementation=SERVING))[1] == ("tls", "attached", "")
+        assert bindings(topology(world, route("r"), profiles=SERVING))[1] == ("tls", "attached", "")
 
     def test_a_listener_that_may_select_the_route(self) -> None:
         """Stays a doubt: nobody knows whether it would take the route."""
@@ -242,8 +242,8 @@ class TestBindings:
     def test_a_conflicted_listener(self) -> None:
         """Is an invalid one."""
         world = gateway("g", listener("a"), listener("b"))
-        for implementation, reason in ((PASSING, INVALID_LISTENER), (SERVING, "HostnameConflict")):
-            found = bindings(topology(world, route("r"), implementation=implementation))
+        for profiles, reason in ((IGNORING, INVALID_LISTENER), (SERVING, "HostnameConflict")):
+            found = bindings(topology(world, route("r"), profiles=profiles))
             assert found == [("a", "refused", reason), ("b", "refused", reason)]
 
     def test_hostnames(self) -> None:
@@ -260,7 +260,7 @@ def accepted(found: Topology, name: str = "r") -> dict[str, str]:
 
 
 class TestRouteStatus:
-    """What routes report on parents that are passed over."""
+    """What routes report on parents that are ignored."""
 
     def test_a_gateway_without_a_listener_of_it(self) -> None:
         """Does not exist for them; a listener is reported as one that nobody has."""
@@ -270,7 +270,7 @@ class TestRouteStatus:
             "Gateway default/g#http": f"False {NO_MATCH}",
             "Gateway default/h": "True Accepted",
         }
-        assert list(accepted(topology(*world, implementation=SERVING))) == [
+        assert list(accepted(topology(*world, profiles=SERVING))) == [
             "Gateway default/g",
             "Gateway default/g#http",
             "Gateway default/h",
@@ -320,7 +320,7 @@ class TestRouteStatus:
         assert accepted(topology(broken, listener_set("ls"), made)) == {}
         faulty = (gateway("g", allowedListeners=open_to_all), listener_set("ls", tls(), listener("more", port=81)))
         assert accepted(topology(*faulty, made)) == {"ListenerSet default/ls": f"False {INVALID_LISTENER}"}
-        assert accepted(topology(*faulty, made, implementation=SERVING)) == {"ListenerSet default/ls": "True Accepted"}
+        assert accepted(topology(*faulty, made, profiles=SERVING)) == {"ListenerSet default/ls": "True Accepted"}
 
 
 class TestRefusals:
@@ -335,8 +335,8 @@ class TestRefusals:
 
     def reported(self, *refusals: str) -> str:
         """What is reported of a route that one listener refuses for its kind, another one for its hostnames."""
-        implementation = Implementation(gateways_of=lambda _: GatewayProfile(refusals=refusals))
-        (found,) = accepted(topology(self.world, self.made, implementation=implementation)).values()
+        profiles = Controllers(others=GatewayProfile(refusals=refusals))
+        (found,) = accepted(topology(self.world, self.made, profiles=profiles)).values()
         return found.removeprefix("False ")
 
     @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ class TestRefusals:
 
 
 class TestManaged:
-    """Whether controllers act on routes of what they pass over."""
+    """Whether controllers act on routes of what they ignore."""
 
     def test_a_route_of_a_gateway_that_is_not_valid(self) -> None:
         """Only where it names a listener, or has another parent of theirs."""

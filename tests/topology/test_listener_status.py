@@ -29,7 +29,7 @@ OPEN: Json = {"namespaces": {"from": "All"}}
 def status(entry: dict[str, Json], *others: Resource, complete: bool = True, **spec: Json) -> tuple[Condition, ...]:
     """The conditions of the only listener of a Gateway."""
     world = index(gateway("g", entry, **spec), CERTIFICATE, AUTHORITY, *others, complete=complete)  # type: ignore[arg-type]  # JSON
-    return listener_conditions(Topology(world), LISTENER)
+    return listener_conditions(Topology(world).gateways, LISTENER)
 
 
 def short(conditions: tuple[Condition, ...]) -> list[str]:
@@ -49,8 +49,8 @@ def test_a_listener_that_does_not_exist_has_no_status() -> None:
     """Nor has its Gateway as a whole."""
     topology = Topology(index(gateway()))
     for missing in (node("Gateway", "g"), node("Gateway", "g", "x"), node("Service", "g", "http", group="")):
-        assert listener_conditions(topology, missing) == ()
-        assert supported_kinds(topology, missing) == ()
+        assert listener_conditions(topology.gateways, missing) == ()
+        assert supported_kinds(topology.gateways, missing) == ()
         assert attached_routes(topology, missing) == ()
 
 
@@ -68,8 +68,8 @@ def test_an_unsupported_tls_mode_is_an_unsupported_value() -> None:
     """Feature TLSRouteModeTerminate."""
     world = index(gateway("g", listener(protocol="TLS", tls={"mode": "Terminate"})))
     topology = Topology(world, Implementation(frozenset({"TLSRouteModeTerminate"})))
-    assert short(listener_conditions(topology, LISTENER))[0] == "Accepted=False UnsupportedValue"
-    assert supported_kinds(topology, LISTENER) == ()
+    assert short(listener_conditions(topology.gateways, LISTENER))[0] == "Accepted=False UnsupportedValue"
+    assert supported_kinds(topology.gateways, LISTENER) == ()
 
 
 def test_kinds_that_the_protocol_cannot_serve_are_invalid() -> None:
@@ -106,9 +106,9 @@ def test_an_unread_certificate_is_a_doubt() -> None:
     there = {"name": "c", "namespace": "default"}
     world = index(gateway("g", secure(there)))
     expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c was not read")
-    assert listener_conditions(Topology(world), LISTENER)[2] == expected
+    assert listener_conditions(Topology(world).gateways, LISTENER)[2] == expected
     world = index(gateway("g", secure(there, {"kind": "Service", "name": "s"})))
-    assert listener_conditions(Topology(world), LISTENER)[2].reason == "InvalidCertificateRef"
+    assert listener_conditions(Topology(world).gateways, LISTENER)[2].reason == "InvalidCertificateRef"
 
 
 def frontend(*references: Json, port: int | None = None) -> dict[str, Json]:
@@ -145,7 +145,7 @@ def test_clients_are_checked_with_a_valid_authority(
 def test_an_unread_authority_does_not_refuse() -> None:
     """It may be valid."""
     world = index(gateway("g", listener(protocol="HTTPS", port=443), tls=frontend({"name": "ca"})))
-    accepted, _, resolved = listener_conditions(Topology(world), LISTENER)
+    accepted, _, resolved = listener_conditions(Topology(world).gateways, LISTENER)
     assert (accepted.status, resolved.status) == ("True", "Unknown")
 
 
@@ -158,7 +158,7 @@ def test_authorities_are_for_https_on_their_port() -> None:
 def test_a_listener_of_a_set_without_a_gateway_has_no_frontend() -> None:
     """There is nobody to conflict with either."""
     lost = resource("ListenerSet", "lost", {"listeners": [listener("http", "HTTPS")]})
-    assert short(listener_conditions(Topology(index(lost)), node("ListenerSet", "lost", "http"))) == GOOD
+    assert short(listener_conditions(Topology(index(lost)).gateways, node("ListenerSet", "lost", "http"))) == GOOD
 
 
 def conflicting(*entries: dict[str, Json], other: dict[str, Json] | None = None) -> tuple[Topology, list[str]]:
@@ -168,7 +168,7 @@ def conflicting(*entries: dict[str, Json], other: dict[str, Json] | None = None)
     topology = Topology(
         index(gateway("g", *entries, allowedListeners=OPEN), *sets), Implementation(frozenset({"TLSRouteModeMixed"}))
     )
-    return topology, short(listener_conditions(topology, loser))
+    return topology, short(listener_conditions(topology.gateways, loser))
 
 
 def test_a_conflicted_listener_says_with_which() -> None:
@@ -176,8 +176,11 @@ def test_a_conflicted_listener_says_with_which() -> None:
     topology, found = conflicting(listener(), listener("https", "HTTPS"))
     assert found == ["Accepted=False Invalid", "Conflicted=True ProtocolConflict", GOOD[2]]
     message = "it cannot be told from listener https of Gateway default/g"
-    assert [condition.message for condition in listener_conditions(topology, LISTENER)[:2]] == [message, message]
-    assert supported_kinds(topology, LISTENER) == ()
+    assert [condition.message for condition in listener_conditions(topology.gateways, LISTENER)[:2]] == [
+        message,
+        message,
+    ]
+    assert supported_kinds(topology.gateways, LISTENER) == ()
 
 
 def test_the_conflict_is_the_reason_where_protocols_agree_or_a_set_loses() -> None:
@@ -201,7 +204,7 @@ def test_listeners_that_could_share_their_port_conflict_by_hostname() -> None:
 def test_supported_kinds_are_those_that_are_named_and_possible() -> None:
     """All that are possible, if none is named."""
     topology = Topology(index(gateway("g", listener(allowedRoutes=allow(kinds=["GRPCRoute", "TCPRoute"])))))
-    assert [kind.kind for kind in supported_kinds(topology, LISTENER)] == ["GRPCRoute"]
+    assert [kind.kind for kind in supported_kinds(topology.gateways, LISTENER)] == ["GRPCRoute"]
 
 
 def test_each_attached_route_counts_once() -> None:

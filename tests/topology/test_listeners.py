@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
-from kubectl_policy.topology import Implementation
-from kubectl_policy.topology.gateway.listeners import (
-    ISOLATION,
-    MIXED_MODES,
-    TERMINATE_MODE,
-    gateway_profile,
-    listeners_of,
-    supported_kinds_of,
-    supports,
-)
+from kubectl_policy.topology import Implementation, Topology
+from kubectl_policy.topology.gateway.gateways import ISOLATION, MIXED_MODES, TERMINATE_MODE
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, ref, resource
+from tests.fakes import Controllers
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -27,20 +20,23 @@ def kinds(entry: dict[str, Json], implementation: Implementation | None = None, 
     """The kinds that the only listener of a Gateway supports."""
     found = gateway("g", entry)
     world = index(found, gateway_class(status=status))
-    (only,) = listeners_of(world, found.ref)
-    return [kind.kind for kind in supported_kinds_of(world, implementation or Implementation(), only)]
+    gateways = Topology(world, implementation or Implementation()).gateways
+    (only,) = gateways.listeners(found.ref)
+    return [kind.kind for kind in gateways.kinds_served(only)]
 
 
 def test_of_listeners_with_one_name_the_first_counts() -> None:
     """A listener is a section, which has to be told from others; what is none is left out."""
     found = resource("Gateway", "g", {"listeners": ["http", listener("a"), listener("a", port=81)]})
-    assert [(entry.node.section, entry.port) for entry in listeners_of(index(found), found.ref)] == [("a", 80)]
+    assert [(entry.node.section, entry.port) for entry in Topology(index(found)).gateways.listeners(found.ref)] == [
+        ("a", 80)
+    ]
 
 
 def test_a_listener_without_a_name_is_called_by_its_place() -> None:
     """So that it is shown, and its routes with it."""
     found = resource("Gateway", "g", {"listeners": [listener("a"), {"protocol": "HTTP"}, {**listener(), "name": 1}]})
-    names = [entry.node.section for entry in listeners_of(index(found), found.ref)]
+    names = [entry.node.section for entry in Topology(index(found)).gateways.listeners(found.ref)]
     assert names == ["a", "listener[1]", "listener[2]"]
 
 
@@ -49,7 +45,11 @@ def test_a_listener_knows_the_gateway_that_serves_it() -> None:
     own, other = gateway("g"), listener_set("ls", parent="g")
     lost = resource("ListenerSet", "lost", {"listeners": [listener()]})
     world = index(own, other, lost)
-    assert [listeners_of(world, item.ref)[0].gateway for item in (own, other, lost)] == [own.ref, own.ref, None]
+    assert [Topology(world).gateways.listeners(item.ref)[0].gateway for item in (own, other, lost)] == [
+        own.ref,
+        own.ref,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_an_unsupported_mode_or_kind_serves_nothing() -> None:
 def test_a_gateway_class_that_lists_tls_route_lists_its_modes(features: Json, *, expected: bool) -> None:
     """Without a list, everything is taken to be supported."""
     world = index(gateway(), gateway_class(status=None if features is None else {"supportedFeatures": features}))
-    assert supports(world, Implementation(), gateway().ref, MIXED_MODES) is expected
+    assert Topology(world).gateways.supports(gateway().ref, MIXED_MODES) is expected
 
 
 def test_nothing_is_known_against_an_unknown_gateway() -> None:
     """A ListenerSet may name none."""
-    assert supports(index(), Implementation(), None, MIXED_MODES)
+    assert Topology(index()).gateways.supports(None, MIXED_MODES)
 
 
 def test_what_a_controller_lacks_is_lacking_on_its_gateways_alone() -> None:
@@ -119,21 +119,19 @@ def test_what_a_controller_lacks_is_lacking_on_its_gateways_alone() -> None:
     )
     found = (gateway("g"), gateway("far", class_name="theirs"), gateway("lost", class_name="unread"))
     lacking = GatewayProfile(unsupported_features=frozenset({TERMINATE_MODE}))
-    implementation = Implementation(
-        gateways_of=lambda name: lacking if name == "example.com/gateway" else STANDARD_GATEWAYS
-    )
     world = index(*classes, *found)
-    assert [supports(world, implementation, each.ref, TERMINATE_MODE) for each in found] == [False, True, True]
-    assert supports(world, implementation, None, TERMINATE_MODE)
-    assert supports(world, implementation, found[0].ref, ISOLATION)
-    assert supports(world, Implementation(), found[0].ref, TERMINATE_MODE)
+    gateways = Topology(world, profiles=Controllers({"example.com/gateway": lacking})).gateways
+    assert [gateways.supports(each.ref, TERMINATE_MODE) for each in found] == [False, True, True]
+    assert gateways.supports(None, TERMINATE_MODE)
+    assert gateways.supports(found[0].ref, ISOLATION)
+    assert Topology(world).gateways.supports(found[0].ref, TERMINATE_MODE)
 
 
 def test_how_a_gateway_is_treated() -> None:
     """By the name of its controller; by an empty one where there is no Gateway, or no class of it was read."""
-    implementation = Implementation(gateways_of=lambda name: GatewayProfile(evidence=(name,)))
+    named, nameless = GatewayProfile(evidence=("named",)), GatewayProfile(evidence=("nameless",))
     world = index(gateway_class("public", "example.com/gateway"), gateway("g"), gateway("lost", class_name="unread"))
+    gateways = Topology(world, profiles=Controllers({"example.com/gateway": named, "": nameless})).gateways
     places = (ref("Gateway", "g"), ref("Gateway", "lost"), ref("Gateway", "unread"), None)
-    names = [gateway_profile(world, implementation, place).evidence for place in places]
-    assert names == [("example.com/gateway",), ("",), ("",), ("",)]
-    assert gateway_profile(world, Implementation(), ref("Gateway", "g")) is STANDARD_GATEWAYS
+    assert [gateways.profile_of(place) for place in places] == [named, nameless, nameless, nameless]
+    assert Topology(world).gateways.profile_of(ref("Gateway", "g")) is STANDARD_GATEWAYS

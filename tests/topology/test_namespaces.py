@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.topology.gateway.namespaces import lets_in_namespace
+from kubectl_policy.topology.gateway.listeners import lets_in_namespace
 from tests.build import index, namespace
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.topology.references import backend_refs, gateway_of, parent_refs, port_names, rule_names
+from kubectl_policy.topology.references import backend_refs, parent_gateway, parent_refs, port_names, rule_names
 from tests.build import backend, gateway, index, listener_set, ref, resource, route, rule, service
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
     assert [parent.position for parent in parent_refs(index(found), found.ref, found.raw)] == [2]
 
 
-def test_parent_refs_default_to_a_gateway_of_the_routes_namespace() -> None:
+def test_parent_refs_default_to_a_parent_gateway_the_routes_namespace() -> None:
     """Group and kind default to Gateway, the namespace to the route's own (ParentReference)."""
     found = resource(
         "HTTPRoute", "r", {"parentRefs": [{"name": "g", "sectionName": "l", "port": 80}]}, namespace="baker"
@@ -64,15 +64,15 @@ def test_a_listener_set_may_name_no_gateway() -> None:
     """Its parent must be a Gateway with a name."""
     other = resource("ListenerSet", "ls", {"parentRef": {"kind": "Service", "group": "", "name": "s"}})
     nobody = resource("ListenerSet", "ls2", {"parentRef": "g"})
-    assert gateway_of(index(other), other.ref, other.raw) is None
-    assert gateway_of(index(nobody), nobody.ref, nobody.raw) is None
+    assert parent_gateway(index(other), other.ref, other.raw) is None
+    assert parent_gateway(index(nobody), nobody.ref, nobody.raw) is None
 
 
 def test_a_listener_set_names_its_gateway() -> None:
     """In its own namespace unless it says otherwise."""
     here, there = listener_set(namespace="baker"), listener_set(parent_namespace="infra")
-    assert gateway_of(index(here), here.ref, here.raw) == gateway(namespace="baker").ref
-    assert gateway_of(index(there), there.ref, there.raw) == gateway(namespace="infra").ref
+    assert parent_gateway(index(here), here.ref, here.raw) == gateway(namespace="baker").ref
+    assert parent_gateway(index(there), there.ref, there.raw) == gateway(namespace="infra").ref
 
 
 def test_rules_without_a_name_of_their_own_are_numbered() -> None:

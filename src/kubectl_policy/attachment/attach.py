@@ -13,8 +13,7 @@ from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.namespaces import lets_in_namespace
-from kubectl_policy.topology.grants import permitted, unseen
+from kubectl_policy.topology.gateway.listeners import lets_in_namespace
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
-    from kubectl_policy.topology.gateway.requests import Requests
+    from kubectl_policy.topology.gateway.hostnames import Requests
 
 
 def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
@@ -279,9 +278,9 @@ class _Reference:
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:
             return "not permitted", f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
-        if not self.profile.grant_required or permitted(index, kind, home, ref):
+        if not self.profile.grant_required or index.grants.permit(kind, home, ref):
             return None
-        if unseen(index, ref.namespace):
+        if index.grants.may_be_unread(ref.namespace):
             message = f"whether {kind.kind} of {home} may target {ref} is unknown: its ReferenceGrants were not read"
             return "target unknown", message
         return (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
-    from kubectl_policy.topology.filters import RouteFilter
+    from kubectl_policy.topology.references import RouteFilter
 
 
 def filter_attachments(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import every_mapping, text_at
-from kubectl_policy.topology.grants import permitted, unseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -60,7 +59,7 @@ def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObje
     home = owner.ref.namespace
     if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
         return False
-    return not (unseen(index, ref.namespace) or permitted(index, owner.ref.group_kind, home, ref))
+    return not (index.grants.may_be_unread(ref.namespace) or index.grants.permit(owner.ref.group_kind, home, ref))
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[NeededObject]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy.attachment.needs import missing_need
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import number_in_annotation, value_at
-from kubectl_policy.topology.controllers import controller_of, managed
+from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+from kubectl_policy.topology.references import ROUTES, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -98,9 +98,8 @@ def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topolog
     else:
         parents = [target]
     for parent in parents:
-        owned = parent.group_kind in LISTENER_SETS
-        gateway = gateway_of(index, parent, index.raw(parent)) if owned else parent
-        if gateway and gateway.group_kind == GATEWAY and managed(topology, gateway, profile.controllers) is not False:
+        gateway = topology.gateways.gateway_of(parent)
+        if gateway and managed(topology, gateway, profile.controllers) is not False:
             yield gateway
 
 
@@ -120,7 +119,7 @@ def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Coll
         invalid = "; ".join(dict.fromkeys(_invalid_parents(topology, ref, controllers)))
         counts = f"counts: {invalid}" if invalid else "is"
         return f"{kind} acts on what {ours} manages, and no parent of {ref} {counts}"
-    theirs = controller_of(topology, ref)
+    theirs = topology.gateways.controller_of(ref)
     return f"{kind} acts on what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
 
 

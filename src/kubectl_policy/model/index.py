@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds, names_in_crd, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
 
+_Key = TypeVar("_Key", bound="Hashable")
+_Value = TypeVar("_Value", bound="Hashable")
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
 
 
@@ -78,6 +81,11 @@ class Index:
         """What an API server would have filled in."""
         return Defaults(self.of_kind(CRD))
 
+    @cached_property
+    def grants(self) -> Grants:
+        """The ReferenceGrants: which references may leave their namespace."""
+        return Grants(self.of_kind(REFERENCE_GRANT), self.snapshot.gaps)
+
     @property
     def group_kinds(self) -> tuple[GroupKind, ...]:
         """Every kind of which at least one object was read, sorted."""
@@ -138,3 +146,11 @@ class Index:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
         return labels_of(self.raw(ref)) if ref in self._objects else None
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:
+    """The values of each key, each once, in the order in which they come."""
+    groups: dict[_Key, dict[_Value, None]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, {})[value] = None
+    return {key: tuple(values) for key, values in groups.items()}

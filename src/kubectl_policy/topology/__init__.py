@@ -1,23 +1,23 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
-from kubectl_policy.topology.conditions.backend_tls import backend_tls_conditions
-from kubectl_policy.topology.conditions.condition import Condition
-from kubectl_policy.topology.conditions.gateways import (
+from kubectl_policy.topology.backend_tls_conditions import backend_tls_conditions
+from kubectl_policy.topology.delegation.delegations import Delegation
+from kubectl_policy.topology.gateway.conditions import (
+    Condition,
     attached_listener_sets,
     gateway_class_conditions,
     gateway_conditions,
+    listener_conditions,
     listener_set_conditions,
+    supported_kinds,
 )
-from kubectl_policy.topology.conditions.invalid_parents import why_ignored
-from kubectl_policy.topology.conditions.listeners import attached_routes, listener_conditions, supported_kinds
-from kubectl_policy.topology.conditions.routes import route_conditions, route_parent_conditions
-from kubectl_policy.topology.delegation.delegations import Delegation
 from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
 from kubectl_policy.topology.implementation import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Path, on_path
+from kubectl_policy.topology.route_conditions import attached_routes, route_conditions, route_parent_conditions
 from kubectl_policy.topology.shape import shape_problems, shape_problems_of
 
 __all__ = [
@@ -45,5 +45,4 @@ __all__ = [
     "shape_problems_of",
     "supported_kinds",
     "too_wide",
-    "why_ignored",
 ]

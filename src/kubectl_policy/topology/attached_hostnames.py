@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.topology.conditions.listeners import attached_routes
+from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import covers, intersection
-from kubectl_policy.topology.gateway.listeners import ISOLATION, supports
+from kubectl_policy.topology.route_conditions import attached_routes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,16 +34,16 @@ def attached_hostnames(
     Where that feature is not supported, only another listener's very hostname is left to it. A route that others
     delegate to has the hostnames of those from which requests come to it.
     """
-    found = next((entry for entry in topology.relations.listeners(listener.object) if entry.node == listener), None)
-    if found is None:
+    at = topology.gateways.listener(listener)
+    if at is None:
         return ()
     attached = attached_routes(topology, listener) if counted else topology.relations.attached_to(listener)
     names = {
         name
         for first in _first_routes(topology, listener, route)
         if first in attached
-        for name in _common(topology, found, first)
-        if not _is_taken(topology, found, name)
+        for name in _common(topology, at, first)
+        if not _is_taken(topology, at, name)
     }
     return tuple(sorted(name or "*" for name in names))
 
@@ -55,20 +55,18 @@ def too_wide(topology: Topology, path: Path) -> str:
     """
     place = next((place for place, node in enumerate(path) if node.object.group_kind in WITH_HOSTNAMES), 0)
     above = next((node for node in reversed(path[:place]) if node.section), None)
-    listeners = topology.relations.listeners(above.object) if above else ()
-    listener = next((found for found in listeners if found.node == above), None)
+    listener = topology.gateways.listener(above) if above else None
     route = path[place].object
     hostnames = strings_at(topology.index.raw(route), "spec.hostnames")
     if listener is None or not hostnames or any(covers(listener.hostname, hostname) for hostname in hostnames):
         return ""
     verb = "is" if len(hostnames) == 1 else "are"
-    where = f"listener {listener.node.section} of {listener.node.object}"
-    return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {where}"
+    return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {listener}"
 
 
 def _first_routes(topology: Topology, listener: NodeRef, route: ObjectRef) -> set[ObjectRef]:
     """The routes by which requests at a listener come to a route: itself, or those further up that delegate."""
-    if not topology.relations.delegating_to(route):
+    if not topology.relations.delegations.to(route):
         return {route}
     paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
     return {path[path.index(listener) + 1 :][0].object for path in paths}
@@ -83,7 +81,7 @@ def _common(topology: Topology, listener: Listener, route: ObjectRef) -> Iterato
 
 
 def _is_taken(topology: Topology, listener: Listener, name: str) -> bool:
-    isolates = supports(topology.index, topology.implementation, listener.gateway, ISOLATION)
+    isolates = topology.gateways.supports(listener.gateway, ISOLATION)
     return any(
         covers(other.hostname, name) if isolates else other.hostname == name.lower()
         for other in _more_specific(topology, listener)
@@ -92,10 +90,9 @@ def _is_taken(topology: Topology, listener: Listener, name: str) -> bool:
 
 def _more_specific(topology: Topology, listener: Listener) -> Iterator[Listener]:
     """The other listeners on the port, of the same Gateway, whose hostname lies within a listener's."""
-    relations, gateway = topology.relations, listener.gateway
-    sets = [found for found in relations.listener_sets(gateway) if relations.admits(gateway, found)] if gateway else []
-    for owner in (gateway or listener.node.object, *sets):
-        for other in topology.relations.listeners(owner):
+    gateways, gateway = topology.gateways, listener.gateway
+    for owner in (gateway, *gateways.admitted(gateway)) if gateway else (listener.node.object,):
+        for other in gateways.listeners(owner):
             within = covers(listener.hostname, other.hostname) and listener.hostname != other.hostname
             if within and other.port == listener.port:
                 yield other

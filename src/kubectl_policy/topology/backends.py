@@ -1,21 +1,25 @@
-"""What the backendRefs of a route resolve to, and why some do not."""
+"""What the backendRefs of a route come to, and why some come to nothing; also those by which it delegates."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, Problem
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import BUILT_IN, SERVICE
-from kubectl_policy.topology.grants import permitted, unseen
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS, port_names
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.delegation.order import circle_words
+from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES, WITH_PORTS, port_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.delegation.delegations import Delegations
+    from kubectl_policy.topology.delegation.references import DelegatingRef
+    from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.implementation import Implementation
     from kubectl_policy.topology.references import BackendRef
 
@@ -29,13 +33,8 @@ _PROTOCOL_FEATURES: Final[Mapping[str, str]] = {
 }
 
 
-class _Problem(NamedTuple):
-    state: State
-    reason: str
-    message: str
-
-
-class Backend(NamedTuple):
+@value(kw_only=True)
+class Backend:
     """One backendRef and what it comes to.
 
     `reason` is the API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken; `message` says why
@@ -59,85 +58,126 @@ class Backend(NamedTuple):
             return ()
         return (self.node,) if self.routes is None else tuple(NodeRef(route) for route in self.routes)
 
-
-_NONE: Final[Mapping[str, Backend]] = MappingProxyType({})
+    def given(self, problem: Problem | None) -> Backend:
+        """The same with what is wrong with it."""
+        if problem is None:
+            return self
+        state: State = "broken" if problem.certain else "unknown"
+        return replace(self, state=state, reason=problem.reason if problem.certain else "", message=problem.message)
 
 
 def backends_of(
-    index: Index,
-    implementation: Implementation,
-    route: ObjectRef,
-    refs: Iterable[BackendRef],
-    delegating: Mapping[str, Backend] = _NONE,
+    gateways: Gateways, delegations: Delegations, route: ObjectRef, refs: Iterable[BackendRef]
 ) -> tuple[Backend, ...]:
-    """What references of a route to backends come to, in their order.
-
-    `delegating` are those that stand for routes, by their fields.
-    """
+    """What references of a route to backends come to, in their order."""
+    delegating = _delegating(gateways.index, delegations, route)
     return tuple(
-        delegating.get(ref.field) or _resolve(index, implementation, route, ref)
+        delegating.get(ref.field) or _resolve(gateways, route, ref)
         for ref in refs
         if ref.object.name or ref.field in delegating
     )
 
 
-def _resolve(index: Index, implementation: Implementation, route: ObjectRef, ref: BackendRef) -> Backend:
+def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef) -> Backend:
+    index = gateways.index
     ports = port_names(index.raw(ref.object)) if ref.object.group_kind in WITH_PORTS else {}
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
     problem = (
         _kind_problem(index, ref)
         or _grant_problem(index, route, ref)
         or _presence_problem(index, ref)
-        or _port_problem(implementation, index, ref, node)
+        or _port_problem(index, gateways.implementation, ref, node)
     )
-    return Backend(ref, node, *problem) if problem else Backend(ref, node)
+    return Backend(ref=ref, node=node).given(problem)
 
 
-def _kind_problem(index: Index, ref: BackendRef) -> _Problem | None:
-    if _is_no_backend(index, ref.object):
-        return _Problem("broken", "InvalidKind", f"a {ref.object.group_kind} cannot be a backend")
-    return None
+def _kind_problem(index: Index, ref: BackendRef) -> Problem | None:
+    """For a built-in kind that is no backend, or one that no API serves."""
+    kind = ref.object.group_kind
+    built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
+    unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
+    return Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind") if built_in or unserved else None
 
 
-def _grant_problem(index: Index, route: ObjectRef, ref: BackendRef) -> _Problem | None:
+def _grant_problem(index: Index, route: ObjectRef, ref: BackendRef) -> Problem | None:
     target = ref.object
-    if permitted(index, route.group_kind, route.namespace, target):
+    if index.grants.permit(route.group_kind, route.namespace, target):
         return None
-    if unseen(index, target.namespace):
+    if index.grants.may_be_unread(target.namespace):
         message = f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
-        return _Problem("unknown", "", message)
+        return Problem(message=message, certain=False)
     message = f"no ReferenceGrant in namespace {target.namespace} lets {route} refer to {target}"
-    return _Problem("broken", "RefNotPermitted", message)
+    return Problem(message=message, reason="RefNotPermitted")
 
 
-def _presence_problem(index: Index, ref: BackendRef) -> _Problem | None:
+def _presence_problem(index: Index, ref: BackendRef) -> Problem | None:
     presence = index.presence(ref.object)
     if presence == "missing":
-        return _Problem("broken", "BackendNotFound", f"{ref.object} does not exist")
-    return _Problem("unknown", "", f"{ref.object} was not read") if presence == "unknown" else None
+        return Problem(message=f"{ref.object} does not exist", reason="BackendNotFound")
+    return Problem(message=f"{ref.object} was not read", certain=False) if presence == "unknown" else None
 
 
-def _port_problem(implementation: Implementation, index: Index, ref: BackendRef, node: NodeRef) -> _Problem | None:
+def _port_problem(index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef) -> Problem | None:
     """What is wrong with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
     if ref.object.group_kind not in WITH_PORTS:
         return None
     if not node.section:
         message = f"{ref.object} has no port {ref.port}" if ref.port else f"it names no port of {ref.object}"
-        return _Problem("broken", "BackendNotFound", message)
-    feature = _PROTOCOL_FEATURES.get(_app_protocol(index, ref))
+        return Problem(message=message, reason="BackendNotFound")
+    ports = mappings_at(index.raw(ref.object), "spec.ports")
+    protocol = next((text_at(port, "appProtocol") for port in ports if integer_at(port, "port") == ref.port), "")
+    feature = _PROTOCOL_FEATURES.get(protocol)
     if feature not in implementation.unsupported_features:
         return None
-    return _Problem("broken", "UnsupportedProtocol", f"{node} speaks a protocol that needs {feature}")
+    return Problem(message=f"{node} speaks a protocol that needs {feature}", reason="UnsupportedProtocol")
 
 
-def _is_no_backend(index: Index, target: ObjectRef) -> bool:
-    """Whether an object of this kind cannot be a backend: a built-in kind that is none, or one that no API serves."""
-    kind = target.group_kind
-    if kind in _BUILT_IN or (not kind.group and kind != SERVICE):
-        return True
-    return index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
+def _delegating(index: Index, delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
+    """What each reference that stands for routes comes to, by its field; of several readings, the best."""
+    backends: dict[str, Backend] = {}
+    for ref in delegations.refs.get(route, ()):
+        target = NodeRef(ref.ref.object)
+        plain = Backend(ref=ref.ref, node=target, routes=delegations.takers(ref), is_any=not ref.names_one)
+        backend = plain.given(_delegation_problem(index, delegations, ref, plain))
+        known = backends.get(ref.ref.field)
+        if known is None or (known.state != "resolved" and backend.state == "resolved"):
+            backends[ref.ref.field] = backend
+    return backends
 
 
-def _app_protocol(index: Index, ref: BackendRef) -> str:
-    ports = mappings_at(index.raw(ref.object), "spec.ports")
-    return next((text_at(port, "appProtocol") for port in ports if integer_at(port, "port") == ref.port), "")
+def _delegation_problem(index: Index, delegations: Delegations, ref: DelegatingRef, backend: Backend) -> Problem | None:
+    circle = delegations.order.circles.get(ref.place)
+    if not ref.permitted:
+        return _forbidden_routes(index, ref)
+    if circle:
+        return Problem(message=f"a request would circle: {circle_words(circle)}", reason="RefNotPermitted")
+    if not (ref.children or ref.strangers):
+        if ref.presence == "missing":
+            return Problem(message=_words(ref, "does not exist", "exists"), reason="BackendNotFound")
+        return Problem(message=_words(ref, "was not read", "was read"), certain=False)
+    if not delegations.lacks(ref):
+        return None
+    some = "some of its matches find no route"
+    message = some if backend.routes else _words(ref, "takes none of its requests", "takes its requests")
+    return Problem(message=message, reason="BackendNotFound")
+
+
+def _forbidden_routes(index: Index, ref: DelegatingRef) -> Problem:
+    route, namespace = ref.parent.object, ref.ref.object.namespace
+    if index.grants.may_be_unread(namespace):
+        message = f"whether {route} may refer to routes there is unknown: not all ReferenceGrants were read"
+        return Problem(message=message, certain=False)
+    message = f"no ReferenceGrant in namespace {namespace} lets {route} refer to an HTTPRoute"
+    return Problem(message=message, reason="RefNotPermitted")
+
+
+def _words(ref: DelegatingRef, of_one: str, of_any: str) -> str:
+    """What is so of the one route that a reference names, or of none of those that it stands for."""
+    target = ref.ref.object
+    if ref.names_one:
+        return f"{target} {of_one}"
+    by_label = ref.profile.by_label
+    if target.group_kind == HTTP_ROUTE or by_label is None:
+        return f"no HTTPRoute in namespace {target.namespace} {of_any}"
+    where = "" if target.namespace == by_label.all_namespaces else f" in namespace {target.namespace}"
+    return f"no HTTPRoute{where} with the label {by_label.label}={target.name} {of_any}"

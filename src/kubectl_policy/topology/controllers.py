@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.topology.gateway.classes import controller_in
+from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -42,22 +42,17 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
         ]
         above = (parent for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS))
         gateways = [parent.object for parent in above if parent.section or not _is_ignored(topology, parent.object)]
-        found = [managed(topology, gateway, controllers) for gateway in gateways]
-        return True if True in found else None if None in found else False
+        each = [managed(topology, gateway, controllers) for gateway in gateways]
+        return True if True in each else None if None in each else False
     if obj.group_kind not in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS):
         return True
-    controller = controller_of(topology, obj)
+    controller = topology.gateways.controller_of(obj)
     return None if controller is None else controller in controllers
 
 
 def _is_ignored(topology: Topology, obj: ObjectRef) -> bool:
-    found = topology.relations.why_ignored(NodeRef(obj))
-    return found is not None and found.reason == "NoMatchingParent"
-
-
-def controller_of(topology: Topology, obj: ObjectRef) -> str | None:
-    """The controller of a GatewayClass, a Gateway or a ListenerSet; see `controller_in`."""
-    return controller_in(topology.index, obj)
+    ignored = topology.relations.why_ignored(NodeRef(obj))
+    return ignored is not None and ignored.reason == NO_PARENT
 
 
 def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> bool:

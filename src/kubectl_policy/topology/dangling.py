@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.topology.filters import WITH_FILTERS, route_filters
-from kubectl_policy.topology.gateway.certificates import listener_certificates
-from kubectl_policy.topology.gateway.listeners import listeners_of
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+from kubectl_policy.topology.gateway.certificates import NOT_PERMITTED, certificate_refs
+from kubectl_policy.topology.gateway.handshake import NO_PARENT
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    LISTENER_SETS,
+    ROUTES,
+    WITH_FILTERS,
+    parent_refs,
+    route_filters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,14 +51,14 @@ def dangling_references_of(relations: Relations, resource: Resource) -> Iterator
 
 
 def _of_gateway(relations: Relations, gateway: Resource) -> Iterator[Diagnostic]:
-    gateway_class = relations.class_of(gateway.ref)
+    gateway_class = relations.gateways.class_of(gateway.ref)
     if gateway_class:
         yield from _absent(relations, gateway, "spec.gatewayClassName", gateway_class, "")
     yield from _of_listeners(relations, gateway)
 
 
 def _of_listener_set(relations: Relations, listener_set: Resource) -> Iterator[Diagnostic]:
-    gateway = gateway_of(relations.index, listener_set.ref, listener_set.raw)
+    gateway = relations.gateways.gateway_of(listener_set.ref)
     if gateway:
         yield from _absent(relations, listener_set, "spec.parentRef", gateway, "")
     yield from _of_listeners(relations, listener_set)
@@ -60,17 +66,17 @@ def _of_listener_set(relations: Relations, listener_set: Resource) -> Iterator[D
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
     """The certificates that are known to be broken; one that was not read takes nothing from an answer."""
-    for listener in listeners_of(relations.index, owner.ref):
-        for field, secret, fault in listener_certificates(relations.index, listener):
-            if fault and fault.sort != "unknown":
-                reason = "RefNotPermitted" if fault.sort == "grant" else "InvalidCertificateRef"
-                yield _broken(owner, field, secret, fault.message, reason)
+    for listener in relations.gateways.listeners(owner.ref):
+        for ref in certificate_refs(relations.gateways, listener):
+            if ref.problem and ref.problem.certain:
+                reason = NOT_PERMITTED if ref.problem.reason == NOT_PERMITTED else "InvalidCertificateRef"
+                yield _broken(owner, ref.field, ref.target, ref.problem.message, reason)
 
 
 def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     for parent in parent_refs(relations.index, route.ref, route.raw):
         field = f"spec.parentRefs[{parent.position}]"
-        yield from _absent(relations, route, field, parent.object, "NoMatchingParent")
+        yield from _absent(relations, route, field, parent.object, NO_PARENT)
     for backend in relations.backends(route.ref):
         field, named = backend.ref.field, None if backend.is_any else backend.ref.object
         if backend.state == "unknown":
@@ -106,7 +112,7 @@ def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, 
 
 
 def _broken(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
-    rule = "reference-not-permitted" if reason == "RefNotPermitted" else "missing-reference"
+    rule = "reference-not-permitted" if reason == NOT_PERMITTED else "missing-reference"
     words = f"{subject.ref}: {field}: {message}"
     return Diagnostic(rule, "error", words, subject.ref, field, subject.origin, (to,) if to else (), reason)
 

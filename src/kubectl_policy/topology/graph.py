@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.profiles.load import built_in_delegations
+from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
-from kubectl_policy.topology.hierarchy import HIERARCHY, WITH_LISTENERS
+from kubectl_policy.topology.hierarchy import HIERARCHY
 from kubectl_policy.topology.implementation import Implementation
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.paths import chains_to, descend, with_namespaces
+from kubectl_policy.topology.paths import Paths
 from kubectl_policy.topology.references import ROUTES
 from kubectl_policy.topology.relations import Relations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import networkx as nx
 
@@ -27,18 +26,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.handshake import Binding
-    from kubectl_policy.topology.gateway.ignored import Ignored
     from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.implementation import ControllerProfiles
     from kubectl_policy.topology.links import Link
     from kubectl_policy.topology.paths import Path
-    from kubectl_policy.topology.relations import DelegationsOf
 
 _DEFAULT = Implementation()
-
-
-def _nobody(_: Topology, __: NodeRef) -> Ignored | None:
-    """Nothing is ignored where nobody has said so."""
-    return None
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,36 +54,35 @@ class Topology:
         self,
         index: Index,
         implementation: Implementation = _DEFAULT,
-        delegation_of: DelegationsOf = built_in_delegations,
-        why_ignored: Callable[[Topology, NodeRef], Ignored | None] = _nobody,
+        profiles: ControllerProfiles | None = None,
+        *,
+        paths: Paths | None = None,
     ) -> None:
         """Remember where to look.
 
-        `delegation_of` looks up how references of some kinds delegate to routes, `why_ignored` why a Gateway or
-        listener serves nothing (see `why_ignored`).
+        `profiles` say how controllers treat Gateways and delegation; without any, the built-in ones do. `paths` are
+        those of another state of the world, in which nothing differs that the hierarchy is made of; see `of_state`.
         """
         self.index = index
-        self.implementation = implementation
-        self.relations = Relations(index, implementation, delegation_of, lambda node: why_ignored(self, node))
-        self._paths: dict[NodeRef, tuple[Path, ...]] = {}
-        self._paths_through: dict[NodeRef, tuple[Path, ...]] = {}
+        known = profiles or Registry(index, (), implementation.settings)
+        self._paths = paths or Paths(Relations(index, implementation, known))
+        self.relations = self._paths.relations
+        self.gateways = self.relations.gateways
 
     def of_state(self, index: Index) -> Topology:
         """This topology over another state of the world, in which nothing differs that the hierarchy is made of."""
-        shared = copy(self)
-        shared.index = index
-        return shared
+        return Topology(index, self.gateways.implementation, paths=self._paths)
 
     @cached_property
     def nodes(self) -> tuple[NodeRef, ...]:
         """Every object of the hierarchy's kinds, its sections, its namespace and what it refers to; sorted."""
         objects = [NodeRef(resource.ref) for kind in (*HIERARCHY, NAMESPACE) for resource in self.index.of_kind(kind)]
         sections = [NodeRef(node.object, section) for node in objects for section in self.sections(node.object)]
-        found = {*objects, *sections}
+        nodes = {*objects, *sections}
         for node in (*objects, *sections):
-            found.update(self.children(node))
-            found.update(self.parents(node))
-        return tuple(sorted(found))
+            nodes.update(self.children(node))
+            nodes.update(self.parents(node))
+        return tuple(sorted(nodes))
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -130,36 +122,14 @@ class Topology:
         The Namespace of each object stands before it unless it is on the path already. A path starts at a GatewayClass,
         or at what has nothing above it; one of the mesh starts at the parent Service.
         """
-        if node not in self._paths:
-            self._paths[node] = tuple(sorted({with_namespaces(chain) for chain in chains_to(self.relations, node)}))
-        return self._paths[node]
+        return self._paths.to(node)
 
     def paths_through(self, node: NodeRef) -> tuple[Path, ...]:
         """Every full path through a node: from a root, through it, to what has nothing below it; sorted.
 
         For a Namespace, the full paths through any object in it that may exist; its own path if there is none.
         """
-        if node not in self._paths_through:
-            self._paths_through[node] = self._full_paths(node)
-        return self._paths_through[node]
-
-    def _full_paths(self, node: NodeRef) -> tuple[Path, ...]:
-        nodes = [node]
-        if node.object.group_kind == NAMESPACE:
-            known = self.relations.in_namespace(node.object.name)
-            there = (obj for obj in known if self.index.presence(obj) != "missing")
-            nodes = [NodeRef(obj) for obj in there if not self._is_led_to_from_beside(obj)]
-        starts = (chain for each in nodes for chain in chains_to(self.relations, each))
-        chains = (chain for start in starts for chain in descend(self.relations, start))
-        # They come nearly in their order, which a set would lose.
-        return tuple(sorted(dict.fromkeys(map(with_namespaces, chains)))) or self.paths(node)
-
-    def _is_led_to_from_beside(self, backend: ObjectRef) -> bool:
-        """Whether every path through an object is one of some route in its own namespace."""
-        relations = self.relations
-        routes = relations.routes_forwarding_to(backend)
-        alone = any(route.namespace != backend.namespace for route in routes) or relations.routes_naming(backend)
-        return not alone and any(not relations.is_unattached(route) for route in routes)
+        return self._paths.through(node)
 
     def carries_traffic(self, path: Path) -> bool:
         """Whether traffic runs down a path, as far as is known.
@@ -173,9 +143,7 @@ class Topology:
 
     def listener_on(self, path: Path) -> Listener | None:
         """The listener that a path leads through; None if it leads through none, or through one that was not read."""
-        found = next((node for node in path if node.section and node.object.group_kind in WITH_LISTENERS), None)
-        listeners = self.relations.listeners(found.object) if found else ()
-        return next((listener for listener in listeners if listener.node == found), None)
+        return next((listener for node in path if (listener := self.gateways.listener(node))), None)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""

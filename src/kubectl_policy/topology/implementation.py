@@ -1,28 +1,39 @@
-"""What is known of the implementation whose cluster is looked at."""
+"""What is known of the implementation whose cluster is looked at, beside its objects."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Collection, Mapping
 
-    from kubectl_policy.profiles.implementation import GatewayProfile
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.profiles.implementation import DelegationProfile, GatewayProfile
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Implementation:
     """Choices that no manifest states.
 
     `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is
     not named is taken to be supported. `settings` are those of controllers by the names that profiles give them.
-    `gateways_of` looks up how a controller treats Gateways; an analysis puts in what its profiles say.
     """
 
     unsupported_features: frozenset[str] = frozenset()
     settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    gateways_of: Callable[[str], GatewayProfile] = field(default=lambda _: STANDARD_GATEWAYS, repr=False, compare=False)
+
+
+class ControllerProfiles(Protocol):
+    """What profiles say of controllers; a `Registry` is one."""
+
+    def gateways_of(self, controller: str, /) -> GatewayProfile:
+        """How a controller treats Gateways."""
+        ...
+
+    def delegations(self, kinds: Collection[GroupKind], /) -> tuple[DelegationProfile, ...]:
+        """How routes delegate to routes, if references of some kinds may mean that."""
+        ...

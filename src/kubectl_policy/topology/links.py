@@ -2,106 +2,87 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_PORTS, gateway_of
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.topology.relations import Relations
 
+_Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
-class Link(NamedTuple):
-    """A relation; `children` and `parents` list its ends at a node, in an order that the input's does not change.
+
+@value(kw_only=True)
+class Link:
+    """A relation between nodes of the kinds `above` and nodes of the kinds `below` (empty: of any kind).
 
     `carries` tells what it means for a path: "traffic" runs down it; a "frontend" receives traffic itself, so that
     paths start at the parent and never go above it; "place" puts objects into a namespace without carrying anything.
-    Only nodes of the kinds `above` have children by it, only those of the kinds `below` have parents; where none is
-    named, those of any kind may.
+    `down` and `up` list the nodes at its other end, in an order that the input's does not change.
     """
 
     name: str
-    carries: str
-    children: Callable[[Relations, NodeRef], Iterable[NodeRef]]
-    parents: Callable[[Relations, NodeRef], Iterable[NodeRef]]
-    above: Collection[GroupKind] = ()
+    carries: Literal["traffic", "frontend", "place"]
+    above: Collection[GroupKind]
     below: Collection[GroupKind] = ()
+    down: _Lookup
+    up: _Lookup
+
+    def children(self, relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+        """The nodes directly below a node by this relation."""
+        return self.down(relations, node) if node.object.group_kind in self.above else ()
+
+    def parents(self, relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+        """The nodes directly above a node by this relation."""
+        if self.below and node.object.group_kind not in self.below:
+            return ()
+        return (parent for parent in self.up(relations, node) if parent.object.group_kind in self.above)
 
 
 def _gateways(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(gateway) for gateway in relations.gateways_of(node.object) if not node.section)
+    return (NodeRef(gateway) for gateway in relations.gateways.of_class(node.object) if not node.section)
 
 
 def _gateway_class(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    if node.object.group_kind != GATEWAY or node.section:
-        return ()
-    found = relations.class_of(node.object)
-    return (NodeRef(found),) if found else ()
-
-
-def _sections_of(
-    kinds: Sequence[GroupKind],
-) -> tuple[
-    Callable[[Relations, NodeRef], Iterable[NodeRef]],
-    Callable[[Relations, NodeRef], Iterable[NodeRef]],
-]:
-    def down(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-        if node.section or node.object.group_kind not in kinds:
-            return ()
-        return (NodeRef(node.object, section) for section in relations.sections(node.object))
-
-    def up(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-        known = node.object.group_kind in kinds and node.section in relations.sections(node.object)
-        return (NodeRef(node.object),) if known else ()
-
-    return down, up
+    gateway_class = None if node.section else relations.gateways.class_of(node.object)
+    return (NodeRef(gateway_class),) if gateway_class else ()
 
 
 def _listener_sets(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    if node.object.group_kind != GATEWAY or node.section:
-        return ()
-    found = relations.listener_sets(node.object)
-    return (NodeRef(listener_set) for listener_set in found if relations.admits(node.object, listener_set))
+    return (NodeRef(each) for each in relations.gateways.admitted(node.object) if not node.section)
 
 
 def _parent_gateway(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    if node.object.group_kind not in LISTENER_SETS or node.section:
-        return ()
-    gateway = gateway_of(relations.index, node.object, relations.index.raw(node.object))
-    return (NodeRef(gateway),) if gateway and relations.admits(gateway, node.object) else ()
+    gateway = None if node.section else relations.gateways.gateway_of(node.object)
+    return (NodeRef(gateway),) if gateway and relations.gateways.admits(gateway, node.object) else ()
 
 
-def _attached_to(
-    kinds: Sequence[GroupKind],
-) -> tuple[
-    Callable[[Relations, NodeRef], Iterable[NodeRef]],
-    Callable[[Relations, NodeRef], Iterable[NodeRef]],
-]:
-    def down(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-        if node.object.group_kind not in kinds:
-            return ()
-        return (NodeRef(route) for route in relations.attached_to(node))
+def _sections(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    return (NodeRef(node.object, section) for section in relations.sections(node.object) if not node.section)
 
-    def up(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-        if node.object.group_kind not in ROUTES or node.section:
-            return ()
-        return dict.fromkeys(
-            binding.listener or NodeRef(binding.parent)
-            for binding in relations.bindings(node.object)
-            if binding.state == "attached" and binding.parent.group_kind in kinds
-        )
 
-    return down, up
+def _whole(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    return (NodeRef(node.object),) if node.section in relations.sections(node.object) else ()
+
+
+def _attached_routes(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    return (NodeRef(route) for route in relations.attached_to(node))
+
+
+def _attached_parents(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
+    bindings = () if node.section else relations.bindings(node.object)
+    attached = (binding for binding in bindings if binding.state == "attached")
+    return dict.fromkeys(binding.listener or NodeRef(binding.parent) for binding in attached)
 
 
 def _backends(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    if node.object.group_kind not in ROUTES or not node.section:
-        return ()
     return relations.below_rule(node)
 
 
@@ -115,8 +96,6 @@ def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 
 def _in_namespace(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    if node.object.group_kind != NAMESPACE:
-        return ()
     return (NodeRef(obj) for obj in relations.in_namespace(node.object.name))
 
 
@@ -126,14 +105,49 @@ def _namespace(_: Relations, node: NodeRef) -> Iterable[NodeRef]:
     return (NodeRef(ObjectRef(NAMESPACE, "", node.object.namespace)),)
 
 
-LINKS: Final[tuple[Link, ...]] = (
-    Link("gateway", "traffic", _gateways, _gateway_class, (GATEWAY_CLASS,), (GATEWAY,)),
-    Link("listener", "traffic", *_sections_of(WITH_LISTENERS), WITH_LISTENERS, WITH_LISTENERS),
-    Link("listener-set", "traffic", _listener_sets, _parent_gateway, (GATEWAY,), LISTENER_SETS),
-    Link("route", "traffic", *_attached_to(WITH_LISTENERS), WITH_LISTENERS, ROUTES),
-    Link("mesh-route", "frontend", *_attached_to(WITH_PORTS), WITH_PORTS, ROUTES),
-    Link("rule", "traffic", *_sections_of(ROUTES), ROUTES, ROUTES),
-    Link("backend", "traffic", _backends, _rules, ROUTES),
-    Link("port", "traffic", *_sections_of(WITH_PORTS), WITH_PORTS, WITH_PORTS),
-    Link("namespace", "place", _in_namespace, _namespace, (NAMESPACE,)),
+LINKS: Final = (
+    Link(
+        name="gateway",
+        carries="traffic",
+        above=(GATEWAY_CLASS,),
+        below=(GATEWAY,),
+        down=_gateways,
+        up=_gateway_class,
+    ),
+    Link(
+        name="listener",
+        carries="traffic",
+        above=WITH_LISTENERS,
+        below=WITH_LISTENERS,
+        down=_sections,
+        up=_whole,
+    ),
+    Link(
+        name="listener-set",
+        carries="traffic",
+        above=(GATEWAY,),
+        below=LISTENER_SETS,
+        down=_listener_sets,
+        up=_parent_gateway,
+    ),
+    Link(
+        name="route",
+        carries="traffic",
+        above=WITH_LISTENERS,
+        below=ROUTES,
+        down=_attached_routes,
+        up=_attached_parents,
+    ),
+    Link(
+        name="mesh-route",
+        carries="frontend",
+        above=WITH_PORTS,
+        below=ROUTES,
+        down=_attached_routes,
+        up=_attached_parents,
+    ),
+    Link(name="rule", carries="traffic", above=ROUTES, below=ROUTES, down=_sections, up=_whole),
+    Link(name="backend", carries="traffic", above=ROUTES, down=_backends, up=_rules),
+    Link(name="port", carries="traffic", above=WITH_PORTS, below=WITH_PORTS, down=_sections, up=_whole),
+    Link(name="namespace", carries="place", above=(NAMESPACE,), down=_in_namespace, up=_namespace),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mapping_at, text_at, value_at
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.graph import Topology
 
 
-class Parameters(NamedTuple):
+@value()
+class Parameters:
     """What is in force of the parameters of a Gateway.
 
     `present` is whether there is such an object; None if one that is referred to was not read, or what may refer to one
@@ -26,7 +28,7 @@ class Parameters(NamedTuple):
 
 
 def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Parameters:
-    """The parameters of a kind: those of the Gateway, laid over those of its class.
+    """The parameters of a kind: those of the Gateway, merged over those of its class.
 
     GatewayClass.spec.parametersRef, Gateway.spec.infrastructure.parametersRef: "In the case of conflict, ... merging
     behavior is implementation specific. It is generally recommended that GatewayClass provides defaults that can be
@@ -35,10 +37,10 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     spec: Mapping[str, Json] = {}
     named = _named(topology, gateway, kind)
     for ref in named:
-        spec = _laid_over(mapping_at(topology.index.raw(ref), "spec"), spec)
+        spec = _merged(mapping_at(topology.index.raw(ref), "spec"), spec)
     if _unread(topology, [*_holders(topology, gateway), *named]):
-        return Parameters(spec, None)
-    return Parameters(spec, any(topology.index.get(ref) for ref in named))
+        return Parameters(spec=spec, present=None)
+    return Parameters(spec=spec, present=any(topology.index.get(ref) for ref in named))
 
 
 def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: EnablingField) -> tuple[ObjectRef, ...]:
@@ -55,7 +57,7 @@ def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: Enabling
 
 def _holders(topology: Topology, gateway: ObjectRef) -> list[ObjectRef]:
     """What may refer to parameters of a Gateway: the Gateway itself, and its class."""
-    gateway_class = topology.relations.class_of(gateway)
+    gateway_class = topology.gateways.class_of(gateway)
     return [gateway, gateway_class] if gateway_class else [gateway]
 
 
@@ -65,7 +67,7 @@ def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
 
 def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
     """The parameters of a kind that are referred to: by the class, then by the Gateway."""
-    gateway_class = topology.relations.class_of(gateway)
+    gateway_class = topology.gateways.class_of(gateway)
     of_class = _refer(topology, gateway_class, "spec.parametersRef", gateway, kind) if gateway_class else None
     return [ref for ref in (of_class, _own(topology, gateway, kind)) if ref]
 
@@ -82,11 +84,11 @@ def _refer(topology: Topology, holder: ObjectRef, field: str, gateway: ObjectRef
     return refer(topology.index, reference, gateway.namespace, kind)
 
 
-def _laid_over(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:
+def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:
     merged = dict(below)
-    for key, value in above.items():
-        other = merged.get(key)
-        merged[key] = _laid_over(value, other) if isinstance(value, Mapping) and isinstance(other, Mapping) else value
+    for key, upper in above.items():
+        lower = merged.get(key)
+        merged[key] = _merged(upper, lower) if isinstance(upper, Mapping) and isinstance(lower, Mapping) else upper
     return merged
 
 

@@ -47,109 +47,139 @@ def _parents(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
     return (parent for link in _links_above(node.object.group_kind) for parent in link.parents(relations, node))
 
 
-def chains_to(relations: Relations, node: NodeRef) -> Iterator[Path]:
-    """Every way down to a node from a root, without Namespaces; at least one, perhaps with repetitions.
+class Paths:
+    """The paths of a hierarchy. What is looked up is looked up once.
 
-    No way leads through a route that is known to be attached to nothing; one to such a route starts there.
-    A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any port;
-    the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well. Of a
-    route that another one delegates to, a way leads to the rules that requests reach. Where routes refer to each other
-    in circles that nothing else leads to, a way starts at the node.
+    Nothing else depends on the state of policies, so that states in which only policies differ share them.
     """
-    found = False
-    for chain in _ways_to(relations, node, ()):
-        found = True
-        yield chain
-    if not found:
-        yield _extended((), node)
 
+    def __init__(self, relations: Relations) -> None:
+        """Remember where to look."""
+        self.relations = relations
+        self._to: dict[NodeRef, tuple[Path, ...]] = {}
+        self._through: dict[NodeRef, tuple[Path, ...]] = {}
+        self._ways_to: dict[NodeRef, tuple[Path, ...]] = {}
 
-def _ways_to(relations: Relations, node: NodeRef, below: Path) -> Iterable[Path]:
-    """The ways down to a node, looked up once unless a circle of routes above it makes them depend on what is below."""
-    known = relations.ways_to.get(node)
-    if known is not None:
-        return known
-    parents = tuple(_feeding(relations, node)) if len(below) < _MOST_NODES else ()
-    found = tuple(_climb(relations, node, parents, below))
-    if len(below) < _MOST_NODES and all(parent in relations.ways_to for parent in parents):
-        relations.ways_to[node] = found
-    return found
+    def to(self, node: NodeRef) -> tuple[Path, ...]:
+        """Every path from a root down to a node; see `Topology.paths`."""
+        if node not in self._to:
+            self._to[node] = tuple(sorted({_with_namespaces(way) for way in self._ways(node)}))
+        return self._to[node]
 
+    def through(self, node: NodeRef) -> tuple[Path, ...]:
+        """Every full path through a node; see `Topology.paths_through`."""
+        if node not in self._through:
+            nodes = self._inside(node.object.name) if node.object.group_kind == NAMESPACE else [node]
+            ways = (way for each in nodes for start in self._ways(each) for way in self._descend(start))
+            # They come nearly in their order, which a set would lose.
+            self._through[node] = tuple(sorted(dict.fromkeys(map(_with_namespaces, ways)))) or self.to(node)
+        return self._through[node]
 
-def _climb(relations: Relations, node: NodeRef, parents: Sequence[NodeRef], below: Path) -> Iterator[Path]:
-    entered = bool(parents)
-    for parent in parents:
-        # A circle is no way down: those that lead to it come by another parent.
-        for chain in _ways_to(relations, parent, (*below, node)) if parent not in below else ():
-            if _goes_on(relations, chain, node):
-                yield _extended(chain, node)
-    for link in _FRONTENDS:
-        for parent in link.parents(relations, node):
-            entered = True
+    def _inside(self, namespace: str) -> list[NodeRef]:
+        """What may exist in a namespace, without backends all of whose paths lead through routes there as well."""
+        relations = self.relations
+        existing = [obj for obj in relations.in_namespace(namespace) if relations.index.presence(obj) != "missing"]
+        return [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
+
+    def _is_below_own_routes(self, backend: ObjectRef) -> bool:
+        """Whether every path through an object is one of some route in its own namespace."""
+        relations = self.relations
+        routes = relations.routes_forwarding_to(backend)
+        elsewhere = any(route.namespace != backend.namespace for route in routes)
+        if elsewhere or relations.routes_naming(backend):
+            return False
+        return any(not relations.is_unattached(route) for route in routes)
+
+    def _ways(self, node: NodeRef) -> Iterable[Path]:
+        """Every way down to a node from a root, without Namespaces; at least one, perhaps with repetitions.
+
+        No way leads through a route that is known to be attached to nothing; one to such a route starts there.
+        A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any
+        port; the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well.
+        Of a route that another one delegates to, a way leads to the rules that requests reach. Where routes refer to
+        each other in circles that nothing else leads to, a way starts at the node.
+        """
+        return self._ways_above(node, ()) or (_extended((), node),)
+
+    def _ways_above(self, node: NodeRef, below: Path) -> tuple[Path, ...]:
+        """The ways down to a node, looked up once unless a circle of routes makes them depend on what is below."""
+        known = self._ways_to.get(node)
+        if known is not None:
+            return known
+        parents = tuple(self._feeding(node)) if len(below) < _MOST_NODES else ()
+        ways = tuple(self._climb(node, parents, below))
+        if len(below) < _MOST_NODES and all(parent in self._ways_to for parent in parents):
+            self._ways_to[node] = ways
+        return ways
+
+    def _climb(self, node: NodeRef, parents: Sequence[NodeRef], below: Path) -> Iterator[Path]:
+        for parent in parents:
+            # A circle is no way down: those that lead to it come by another parent.
+            for way in self._ways_above(parent, (*below, node)) if parent not in below else ():
+                if self._goes_on(way, node):
+                    yield _extended(way, node)
+        frontends = [parent for link in _FRONTENDS for parent in link.parents(self.relations, node)]
+        for parent in frontends:
             yield _extended(_extended((), parent), node)
-    if not entered or any(True for link in _FRONTENDS for _ in link.children(relations, node)):
-        yield _extended((), node)
+        is_entered = bool(parents or frontends)
+        if not is_entered or any(True for link in _FRONTENDS for _ in link.children(self.relations, node)):
+            yield _extended((), node)
+
+    def _feeding(self, node: NodeRef) -> Iterable[NodeRef]:
+        """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
+        if node.object.group_kind not in WITH_PORTS:
+            return dict.fromkeys(parent for parent in _parents(self.relations, node) if self._leads(parent, node))
+        whole = NodeRef(node.object)
+        ports = [NodeRef(node.object, section) for section in self.relations.sections(node.object)]
+        entries = (node, whole) if node.section else (whole, *ports)
+        found = (parent for entry in entries for parent in _parents(self.relations, entry))
+        return dict.fromkeys(parent for parent in found if parent.object != node.object and self._leads(parent, node))
+
+    def _leads(self, above: NodeRef, below: NodeRef) -> bool:
+        """Whether traffic can come from one node to the next; it never gets to what an unattached route refers to."""
+        if above.object == below.object or above.object.group_kind not in ROUTES:
+            return True
+        return not self.relations.is_unattached(above.object)
+
+    def _goes_on(self, way: Path, node: NodeRef) -> bool:
+        """Whether a request that comes down a way goes on to a node; it may not only where routes delegate."""
+        if node.object.group_kind not in ROUTES or way[-1].object.group_kind not in ROUTES:
+            return True
+        if not node.section:
+            return self.relations.delegations.goes_to(way, node.object)
+        return len(way) == 1 or way[-2].object.group_kind not in ROUTES or self.relations.delegations.reaches(way, node)
+
+    def _descend(self, way: Path) -> Iterator[Path]:
+        """Every way on from the end of a way, down to where nothing is below."""
+        ended = True
+        for child in self._fed(way):
+            if not self._goes_on(way, child):
+                continue
+            if len(way) < _MOST_NODES and (child not in way or child.object.group_kind in WITH_PORTS):
+                ended = False
+                yield from self._descend(_extended(way, child))
+        if ended:
+            yield way
+
+    def _fed(self, way: Path) -> Iterable[NodeRef]:
+        node = way[-1]
+        if node.section and node.object.group_kind in WITH_PORTS and way[0].object != node.object:
+            return ()
+        below = dict.fromkeys(child for child in _children(self.relations, node) if self._leads(node, child))
+        starts = way[0].object == node.object
+        if starts:
+            return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(self.relations, node))
+        if node.section or node.object.group_kind not in WITH_PORTS:
+            return below
+        # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
+        named = dict.fromkeys(_children(self.relations, way[-2]))
+        return below if node in named else (port for port in below if port in named)
 
 
-def _feeding(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
-    if node.object.group_kind not in WITH_PORTS:
-        return dict.fromkeys(parent for parent in _parents(relations, node) if _leads(relations, parent, node))
+def _extended(way: Path, node: NodeRef) -> Path:
+    """A way with one more node; the object of a section stands before it."""
     whole = NodeRef(node.object)
-    ports = [NodeRef(node.object, section) for section in relations.sections(node.object)]
-    entries = (node, whole) if node.section else (whole, *ports)
-    found = (parent for entry in entries for parent in _parents(relations, entry))
-    return dict.fromkeys(parent for parent in found if parent.object != node.object and _leads(relations, parent, node))
-
-
-def _leads(relations: Relations, above: NodeRef, below: NodeRef) -> bool:
-    """Whether traffic can come from one node to the next; it never gets to what an unattached route refers to."""
-    if above.object == below.object or above.object.group_kind not in ROUTES:
-        return True
-    return not relations.is_unattached(above.object)
-
-
-def _goes_on(relations: Relations, chain: Path, node: NodeRef) -> bool:
-    """Whether a request that comes down a chain goes on to a node: there are conditions only where routes delegate."""
-    if node.object.group_kind not in ROUTES or chain[-1].object.group_kind not in ROUTES:
-        return True
-    if not node.section:
-        return relations.delegations.goes_to(chain, node.object)
-    return len(chain) == 1 or chain[-2].object.group_kind not in ROUTES or relations.delegations.reaches(chain, node)
-
-
-def descend(relations: Relations, chain: Path) -> Iterator[Path]:
-    """Every way on from the end of a chain, down to where nothing is below."""
-    ended = True
-    for child in _fed(relations, chain):
-        if not _goes_on(relations, chain, child):
-            continue
-        if len(chain) < _MOST_NODES and (child not in chain or child.object.group_kind in WITH_PORTS):
-            ended = False
-            yield from descend(relations, _extended(chain, child))
-    if ended:
-        yield chain
-
-
-def _fed(relations: Relations, chain: Path) -> Iterable[NodeRef]:
-    node = chain[-1]
-    if node.section and node.object.group_kind in WITH_PORTS and chain[0].object != node.object:
-        return ()
-    below = dict.fromkeys(child for child in _children(relations, node) if _leads(relations, node, child))
-    starts = chain[0].object == node.object
-    if starts:
-        return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(relations, node))
-    if node.section or node.object.group_kind not in WITH_PORTS:
-        return below
-    # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
-    named = dict.fromkeys(_children(relations, chain[-2]))
-    return below if node in named else (port for port in below if port in named)
-
-
-def _extended(chain: Path, node: NodeRef) -> Path:
-    """A chain with one more node; the object of a section stands before it."""
-    whole = NodeRef(node.object)
-    return (*chain, whole, node) if node.section and chain[-1:] != (whole,) else (*chain, node)
+    return (*way, whole, node) if node.section and way[-1:] != (whole,) else (*way, node)
 
 
 def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
@@ -162,11 +192,11 @@ def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
     return sorted((node for node in nodes if node in path), key=path.index)
 
 
-def with_namespaces(chain: Path) -> Path:
-    """A path: the chain with each object's Namespace before it, unless the path has that Namespace already."""
+def _with_namespaces(way: Path) -> Path:
+    """A path: a way with each object's Namespace before it, unless the path has that Namespace already."""
     path: list[NodeRef] = []
-    entered = {node.object.name for node in chain if node.object.group_kind == NAMESPACE}
-    for node in chain:
+    entered = {node.object.name for node in way if node.object.group_kind == NAMESPACE}
+    for node in way:
         namespace = node.object.namespace
         if namespace and namespace not in entered:
             entered.add(namespace)

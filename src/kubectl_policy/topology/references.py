@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import integer_at, items_at, mappings_at, text_at, value_at
+from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +27,12 @@ UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
 ROUTES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE)
 SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
 WITH_PORTS: Final = (SERVICE, SERVICE_IMPORT)
+# The kinds of routes whose rules have filters.
+WITH_FILTERS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 
 
-class ParentRef(NamedTuple):
+@value(kw_only=True)
+class ParentRef:
     """One parentRef of a route; `position` is its index in `spec.parentRefs`, counting what cannot be read."""
 
     position: int
@@ -37,7 +41,8 @@ class ParentRef(NamedTuple):
     port: int | None
 
 
-class BackendRef(NamedTuple):
+@value(kw_only=True)
+class BackendRef:
     """One backendRef of a route; `field` is where it stands, `rule` the index of its rule.
 
     `forwards` is false of the references that filters make (a mirror, an external authorizer): they have to resolve,
@@ -65,8 +70,18 @@ def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iter
     """The parentRefs of a route; the group and kind default to Gateway (ParentReference)."""
     for position, item in enumerate(items_at(raw, "spec.parentRefs")):
         if text_at(item, "name"):
-            parent = refer(index, _mapping(item), route.namespace, GATEWAY)
-            yield ParentRef(position, parent, text_at(item, "sectionName"), integer_at(item, "port"))
+            yield ParentRef(
+                position=position,
+                object=refer(index, _mapping(item), route.namespace, GATEWAY),
+                section=text_at(item, "sectionName"),
+                port=integer_at(item, "port"),
+            )
+
+
+def parent_gateway(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json]) -> ObjectRef | None:
+    """The Gateway that a ListenerSet names as its parent; None if it names none, or something else."""
+    parent = refer(index, mapping_at(raw, "spec.parentRef"), listener_set.namespace, GATEWAY)
+    return parent if parent.group_kind == GATEWAY and parent.name else None
 
 
 def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
@@ -75,34 +90,79 @@ def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Ite
     One without a name may mean every route of a namespace, and nothing else.
     """
     for number, rule in enumerate(items_at(raw, "spec.rules")):
-        where = f"spec.rules[{number}]"
-        for position, item in enumerate(items_at(rule, "backendRefs")):
-            field = f"{where}.backendRefs[{position}]"
-            if text_at(item, "name") or text_at(item, "kind") == HTTP_ROUTE.kind:
-                yield _backend(index, route, number, field, _mapping(item))
-            yield from _filter_refs(index, route, number, field, item)
-        yield from _filter_refs(index, route, number, where, rule)
+        for field, reference, forwards in _backends_in(f"spec.rules[{number}]", rule):
+            yield BackendRef(
+                field=field,
+                rule=number,
+                object=refer(index, _mapping(reference), route.namespace, SERVICE),
+                port=integer_at(reference, "port"),
+                forwards=forwards,
+            )
 
 
-def _filter_refs(index: Index, route: ObjectRef, rule: int, where: str, holder: Json) -> Iterator[BackendRef]:
+def _backends_in(where: str, rule: Json) -> Iterator[tuple[str, Json, bool]]:
+    """The field of each reference in a rule, what it is, and whether it forwards."""
+    for position, item in enumerate(items_at(rule, "backendRefs")):
+        field = f"{where}.backendRefs[{position}]"
+        if text_at(item, "name") or text_at(item, "kind") == HTTP_ROUTE.kind:
+            yield field, item, True
+        yield from _backends_of_filters(field, item)
+    yield from _backends_of_filters(where, rule)
+
+
+def _backends_of_filters(where: str, holder: Json) -> Iterator[tuple[str, Json, bool]]:
     for position, item in enumerate(items_at(holder, "filters")):
         for path in ("requestMirror.backendRef", "externalAuth.backendRef"):
-            reference = _mapping(value_at(item, path))
-            if text_at(reference, "name"):
-                found = _backend(index, route, rule, f"{where}.filters[{position}].{path}", reference)
-                yield found._replace(forwards=False)
+            if text_at(item, f"{path}.name"):
+                yield f"{where}.filters[{position}].{path}", mapping_at(item, path), False
 
 
-def _backend(index: Index, route: ObjectRef, rule: int, field: str, reference: Mapping[str, Json]) -> BackendRef:
-    backend = refer(index, reference, route.namespace, SERVICE)
-    return BackendRef(field, rule, backend, integer_at(reference, "port"))
+@value(kw_only=True)
+class RouteFilter:
+    """A filter of type ExtensionRef, which names an object, and where it is.
+
+    `rule` is the index of its rule, `position` its index among the filters of that rule or of one of its backendRefs;
+    of the latter, `backend` is what the backendRef names. `field` is the place of the reference in the route.
+    """
+
+    route: ObjectRef
+    field: str
+    rule: int
+    position: int
+    object: ObjectRef
+    backend: ObjectRef | None = None
 
 
-def gateway_of(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json]) -> ObjectRef | None:
-    """The Gateway that a ListenerSet names as its parent; None if it names none, or something else."""
-    reference = _mapping(value_at(raw, "spec.parentRef"))
-    parent = refer(index, reference, listener_set.namespace, GATEWAY)
-    return parent if parent.group_kind == GATEWAY and parent.name else None
+def route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
+    """The filters of a route that name an object, rule by rule: those of the rule first, then those of its backendRefs.
+
+    The reference is local (LocalObjectReference): whatever it names is in the namespace of the route.
+    """
+    for number, rule in enumerate(items_at(raw, "spec.rules")):
+        where = f"spec.rules[{number}]"
+        holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)]
+        for place, item in enumerate(items_at(rule, "backendRefs")):
+            backend = refer(index, _mapping(item), route.namespace, SERVICE)
+            holders.append((f"{where}.backendRefs[{place}]", item, backend))
+        for field, holder, target in holders:
+            for position, kind, name in _extensions(holder):
+                yield RouteFilter(
+                    route=route,
+                    field=f"{field}.filters[{position}].extensionRef",
+                    rule=number,
+                    position=position,
+                    object=ObjectRef(kind, route.namespace if index.namespaced(kind) else "", name),
+                    backend=target,
+                )
+
+
+def _extensions(holder: Json) -> Iterator[tuple[int, GroupKind, str]]:
+    """The position of each filter of type ExtensionRef, and the kind and the name in it."""
+    for position, item in enumerate(items_at(holder, "filters")):
+        reference = mapping_at(item, "extensionRef")
+        kind, name = GroupKind(text_at(reference, "group"), text_at(reference, "kind")), text_at(reference, "name")
+        if text_at(item, "type") == "ExtensionRef" and kind.kind and name:
+            yield position, kind, name
 
 
 def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:

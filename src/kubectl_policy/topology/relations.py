@@ -4,73 +4,55 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING
 
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.fields import text_at
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.index import grouped
 from kubectl_policy.topology.backends import backends_of
-from kubectl_policy.topology.delegation.backends import delegating_backends
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.delegation.references import delegating_refs
-from kubectl_policy.topology.filters import filters_by_object
-from kubectl_policy.topology.gateway.conflicts import admits, conflicts_on, listener_sets_by_gateway
-from kubectl_policy.topology.gateway.handshake import bind
-from kubectl_policy.topology.gateway.listeners import listeners_of
-from kubectl_policy.topology.gateway.requests import Requests, requests_of
-from kubectl_policy.topology.grants import permitted, unseen
-from kubectl_policy.topology.hierarchy import HIERARCHY, WITH_LISTENERS
+from kubectl_policy.topology.gateway.conditions import why_ignored
+from kubectl_policy.topology.gateway.gateways import Gateways
+from kubectl_policy.topology.gateway.handshake import bindings_of
+from kubectl_policy.topology.gateway.hostnames import requests_at
+from kubectl_policy.topology.hierarchy import HIERARCHY
 from kubectl_policy.topology.references import (
-    GATEWAY,
-    GATEWAY_CLASS,
     HTTP_ROUTE,
     ROUTES,
+    WITH_FILTERS,
     WITH_PORTS,
     backend_refs,
     parent_refs,
     port_names,
+    route_filters,
     rule_names,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Problem
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles.implementation import DelegationProfile
     from kubectl_policy.topology.backends import Backend
-    from kubectl_policy.topology.delegation.delegations import Delegation
-    from kubectl_policy.topology.filters import RouteFilter
-    from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.handshake import Binding
-    from kubectl_policy.topology.gateway.ignored import Ignored
-    from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.implementation import Implementation
-    from kubectl_policy.topology.references import BackendRef
-
-_Key = TypeVar("_Key", bound="Hashable")
-
-
-def grouped(pairs: Iterable[tuple[_Key, ObjectRef]]) -> Mapping[_Key, tuple[ObjectRef, ...]]:
-    """The objects of each key, each once, in the order in which they come."""
-    found: dict[_Key, dict[ObjectRef, None]] = {}
-    for key, obj in pairs:
-        found.setdefault(key, {})[obj] = None
-    return {key: tuple(objects) for key, objects in found.items()}
+    from kubectl_policy.topology.gateway.hostnames import Requests
+    from kubectl_policy.topology.implementation import ControllerProfiles, Implementation
+    from kubectl_policy.topology.references import BackendRef, RouteFilter
 
 
 def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
-    """Some objects and whatever steps lead to from them, the nearest first, each once."""
+    """Some objects and whatever steps lead to from them, the nearest first, each once.
+
+    To import a library for it would take longer than most questions take to answer.
+    """
     seen = dict.fromkeys(starts)
     waiting = deque(seen)
     while waiting:
         current = waiting.popleft()
         yield current
-        found = dict.fromkeys(one for one in steps(current) if one not in seen)
-        seen |= found
-        waiting.extend(found)
-
-
-DelegationsOf: TypeAlias = "Callable[[Collection[GroupKind]], tuple[DelegationProfile, ...]]"
+        new = dict.fromkeys(step for step in steps(current) if step not in seen)
+        seen |= new
+        waiting.extend(new)
 
 
 class Relations:
@@ -80,27 +62,18 @@ class Relations:
     Gateway") takes a look at all objects of a kind, once.
     """
 
-    def __init__(
-        self,
-        index: Index,
-        implementation: Implementation,
-        delegation_of: DelegationsOf,
-        why_ignored: Callable[[NodeRef], Ignored | None],
-    ) -> None:
-        """Remember where to look, and for the arguments what `Topology` says."""
-        self._why_ignored = why_ignored
-        self._ignored: dict[NodeRef, Ignored | None] = {}
+    def __init__(self, index: Index, implementation: Implementation, profiles: ControllerProfiles) -> None:
+        """Remember where to look."""
         self.index = index
-        self.implementation = implementation
-        self._delegation_of = delegation_of
+        self.gateways = Gateways(index, implementation, profiles)
+        self._profiles = profiles
         self._sections: dict[ObjectRef, tuple[str, ...]] = {}
-        self._listeners: dict[ObjectRef, tuple[Listener, ...]] = {}
+        self._ignored: dict[NodeRef, Problem | None] = {}
         self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
         self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
+        self._bindings_by_parent: dict[ObjectRef, Mapping[ObjectRef, tuple[Binding, ...]]] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
-        self._below_rules: dict[NodeRef, Mapping[NodeRef, None]] = {}
-        self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
-        self.ways_to: dict[NodeRef, tuple[tuple[NodeRef, ...], ...]] = {}  # see `paths`
+        self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The sections of an object in their order; see `NodeRef`."""
@@ -109,36 +82,27 @@ class Relations:
         return self._sections[obj]
 
     def _read_sections(self, obj: ObjectRef) -> tuple[str, ...]:
-        if obj.group_kind in WITH_LISTENERS:
-            return tuple(listener.node.section for listener in self.listeners(obj))
         if obj.group_kind in ROUTES:
             return rule_names(self.index.raw(obj))
         if obj.group_kind in WITH_PORTS:
             return tuple(dict.fromkeys(port_names(self.index.raw(obj)).values()))
-        return ()
-
-    def listeners(self, obj: ObjectRef) -> tuple[Listener, ...]:
-        """The listeners of a Gateway or ListenerSet in their order."""
-        if obj not in self._listeners:
-            self._listeners[obj] = listeners_of(self.index, obj)
-        return self._listeners[obj]
+        return tuple(listener.node.section for listener in self.gateways.listeners(obj))
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """The outcomes of a route's handshakes."""
+        """What comes of each parentRef of a route, at each listener that it picks."""
         if route not in self._bindings:
-            bindings = bind(self.index, self.implementation, self.listeners, self.conflicts, route)
             self._bindings[route] = tuple(
-                delegated_binding(self.index, self.delegations, binding)
+                delegated_binding(self.gateways, self.delegations, binding)
                 if binding.parent.group_kind == HTTP_ROUTE
-                else binding.where(self.why_ignored(binding.listener or NodeRef(binding.parent)))
-                for binding in bindings
+                else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
+                for binding in bindings_of(self.gateways, route)
             )
         return self._bindings[route]
 
-    def why_ignored(self, node: NodeRef) -> Ignored | None:
-        """Why a Gateway or listener serves nothing, being invalid."""
+    def why_ignored(self, node: NodeRef) -> Problem | None:
+        """Why the controller ignores a Gateway or listener, as some do where it is invalid; the reason is a route's."""
         if node not in self._ignored:
-            self._ignored[node] = self._why_ignored(node)
+            self._ignored[node] = why_ignored(self.gateways, node)
         return self._ignored[node]
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
@@ -148,10 +112,16 @@ class Relations:
             self._attached[parent] = grouped(
                 (binding.listener or NodeRef(parent), route)
                 for route in self.routes_naming(parent)
-                for binding in self.bindings(route)
-                if binding.state == "attached" and binding.parent == parent
+                for binding in self.bindings_at(route, parent)
+                if binding.state == "attached"
             )
         return self._attached[parent].get(node, ())
+
+    def bindings_at(self, route: ObjectRef, parent: ObjectRef) -> tuple[Binding, ...]:
+        """The same for the parentRefs to one parent."""
+        if route not in self._bindings_by_parent:
+            self._bindings_by_parent[route] = grouped((each.parent, each) for each in self.bindings(route))
+        return self._bindings_by_parent[route].get(parent, ())
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
@@ -164,19 +134,15 @@ class Relations:
     @cached_property
     def _below_bound(self) -> frozenset[ObjectRef]:
         """The routes to which requests come from other routes, directly or through more of them."""
-        found = self._routes_by_backend.items()
-        below = grouped((above, route) for route, routes in found if route.group_kind in ROUTES for above in routes)
+        backends = self._routes_by_backend.items()
+        below = grouped((above, route) for route, routes in backends if route.group_kind in ROUTES for above in routes)
         first = [child for route, children in below.items() if self._is_bound(route) for child in children]
         return frozenset(reachable(first, lambda route: below.get(route, ())))
-
-    def delegating_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
-        """The rules of other routes that refer to a route to hand on requests, also where it is refused."""
-        return self.delegations.to(route)
 
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
         """A route and every route that delegates to it, directly or through others."""
         return reachable(
-            [route], lambda below: (found.parent.object for found in self.delegating_to(below) if found.takes)
+            [route], lambda below: (each.parent.object for each in self.delegations.to(below) if each.takes)
         )
 
     @cached_property
@@ -184,43 +150,26 @@ class Relations:
         """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
         kinds = {backend.object.group_kind for _, backend in self.forwards} - {*WITH_PORTS}
         possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.of_kind(kind)]
-        profiles = self._delegation_of(possible) if possible else ()
-        return Delegations(self.index, delegating_refs(self.index, self.forwards, profiles) if profiles else {})
+        profiles = self._profiles.delegations(possible) if possible else ()
+        return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles) if profiles else {})
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
-        """What a route's backendRefs resolve to."""
+        """What each reference of a route to a backend comes to, also those of filters, in their order."""
         if route not in self._backends:
-            delegating = delegating_backends(self.index, self.delegations, route)
-            self._backends[route] = backends_of(
-                self.index, self.implementation, route, self._refs.get(route, ()), delegating
-            )
+            refs = self._refs.get(route, ())
+            self._backends[route] = backends_of(self.gateways, self.delegations, route, refs)
         return self._backends[route]
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
         """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
-        if rule not in self._below_rules:
-            sections = self.sections(rule.object)
-            position = sections.index(rule.section) if rule.section in sections else -1
-            found = (backend for backend in self.backends(rule.object) if backend.ref.rule == position)
-            self._below_rules[rule] = dict.fromkeys(node for backend in found for node in backend.nodes)
-        return self._below_rules[rule]
-
-    def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
-        """The conflicted listeners on a Gateway."""
-        if gateway not in self._conflicts:
-            admitted = [
-                listener_set for listener_set in self.listener_sets(gateway) if self.admits(gateway, listener_set)
-            ]
-            self._conflicts[gateway] = conflicts_on(self.index, self.implementation, gateway, admitted)
-        return self._conflicts[gateway]
-
-    def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The ListenerSets that name a Gateway, admitted or not, in their order of precedence."""
-        return self._sets_by_gateway.get(gateway, ())
-
-    def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool:
-        """Whether a Gateway is known to let a ListenerSet attach."""
-        return admits(self.index, gateway, listener_set) is True
+        route = rule.object
+        if route not in self._below_rules:
+            rules = [NodeRef(route, section) for section in self.sections(route)]
+            below: dict[NodeRef, dict[NodeRef, None]] = {each: {} for each in rules}
+            for backend in self.backends(route):
+                below[rules[backend.ref.rule]].update(dict.fromkeys(backend.nodes))
+            self._below_rules[route] = below
+        return self._below_rules[route].get(rule, {})
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""
@@ -237,8 +186,9 @@ class Relations:
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
         """Which requests a route takes, each once."""
         resource = self.index.get(route)
-        found = requests_of(resource, self.bindings(route), self.listeners) if resource else ()
-        return tuple(dict.fromkeys(found))
+        attached = [each.listener for each in self.bindings(route) if each.listener and each.state == "attached"]
+        listeners = [listener for node in attached if (listener := self.gateways.listener(node))]
+        return tuple(dict.fromkeys(requests_at(resource, listeners))) if resource else ()
 
     def routes_taking(self, requests: Requests) -> tuple[ObjectRef, ...]:
         """The routes that take the same requests; by kind, then sorted."""
@@ -247,30 +197,17 @@ class Relations:
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
-        delegated = {found.child for found in self.delegations.taken()}
+        delegated = {delegation.child for delegation in self.delegations.taken()}
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
-
-    def gateways_of(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The Gateways of a GatewayClass; sorted."""
-        return self._gateways_by_class.get(gateway_class, ())
 
     def in_namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
         return self._by_namespace.get(namespace, ())
 
-    def class_of(self, gateway: ObjectRef) -> ObjectRef | None:
-        """The GatewayClass that a Gateway names, whether or not it exists."""
-        name = text_at(self.index.raw(gateway), "spec.gatewayClassName")
-        return ObjectRef(GATEWAY_CLASS, "", name) if name else None
-
-    @cached_property
-    def _sets_by_gateway(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        return listener_sets_by_gateway(self.index)
-
     @cached_property
     def _routes_by_parent(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
         routes = self._routes()
-        return grouped((one.object, route) for route, raw in routes for one in parent_refs(self.index, route, raw))
+        return grouped((ref.object, route) for route, raw in routes for ref in parent_refs(self.index, route, raw))
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
@@ -284,8 +221,12 @@ class Relations:
         )
         if not delegating:
             return grouped(plain)
-        delegated = ((found.child, found.parent.object) for found in self.delegations.taken())
+        delegated = ((each.child, each.parent.object) for each in self.delegations.taken())
         return grouped(sorted([*plain, *delegated]))
+
+    def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
+        permitted = self.index.grants.permit(route.group_kind, route.namespace, target)
+        return permitted or self.index.grants.may_be_unread(target.namespace)
 
     @cached_property
     def forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
@@ -298,20 +239,13 @@ class Relations:
 
     @cached_property
     def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
-        return filters_by_object(self.index)
+        routes = [route for kind in WITH_FILTERS for route in self.index.of_kind(kind)]
+        filters = [each for route in routes for each in route_filters(self.index, route.ref, route.raw)]
+        return grouped((each.object, each) for each in filters)
 
     @cached_property
     def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
         return grouped((requests, route) for route, _ in self._routes() for requests in self.requests_of(route))
-
-    def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
-        allowed = permitted(self.index, route.group_kind, route.namespace, target)
-        return allowed or unseen(self.index, target.namespace)
-
-    @cached_property
-    def _gateways_by_class(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        gateways = (gateway.ref for gateway in self.index.of_kind(GATEWAY))
-        return grouped((found, gateway) for gateway in gateways if (found := self.class_of(gateway)))
 
     @cached_property
     def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:

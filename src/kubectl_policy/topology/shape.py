@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.topology.grants import REFERENCE_GRANT
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ _PORTS: Final = {
 }
 
 
-class _Shape(NamedTuple):
+@value()
+class _Shape:
     """The types of some fields of some kinds; no kinds means every kind. `[]` in a path means each item of a list."""
 
     kinds: Sequence[GroupKind]
@@ -116,9 +118,9 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
 
 
 def _problems(resource: Resource, path: str, wanted: str) -> Iterator[Diagnostic]:
-    for field, value in FieldPath.parse(path).each(resource.raw):
-        if value is not None and _type_of(value) != wanted:
-            message = f"{resource.ref}: {field} is {_type_of(value)}, must be {wanted}"
+    for field, content in FieldPath.parse(path).each(resource.raw):
+        if content is not None and _type_of(content) != wanted:
+            message = f"{resource.ref}: {field} is {_type_of(content)}, must be {wanted}"
             yield Diagnostic("wrong-type", "error", message, resource.ref, str(field), resource.origin)
 
 

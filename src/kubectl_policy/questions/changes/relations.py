@@ -122,7 +122,7 @@ def without_class(comparison: StateComparison) -> tuple[ObjectRef, ...]:
     """The Gateways, of both states, whose GatewayClass is gone: no controller acts on them any more."""
     after = comparison.after
     classes = (ref for ref in comparison.deleted if ref.group_kind == GATEWAY_CLASS)
-    found = (gateway for ref in classes for gateway in after.topology.relations.gateways_of(ref))
+    found = (gateway for ref in classes for gateway in after.topology.gateways.of_class(ref))
     return tuple(sorted(gateway for gateway in found if gateway not in comparison.created))
 
 

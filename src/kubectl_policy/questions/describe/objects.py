@@ -137,7 +137,7 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
     bindings = analysis.topology.bindings(subject.object)
     attached = {binding.listener for binding in bindings if binding.state == "attached"}
     reached = {node.object for node in attached if node}
-    delegating = {found.parent.object for found in analysis.topology.relations.delegating_to(subject.object)}
+    delegating = {found.parent.object for found in analysis.topology.relations.delegations.to(subject.object)}
     for binding in bindings:
         elsewhere = (binding.listener and binding.listener in attached) or binding.parent in delegating
         if binding.state != "refused" or elsewhere:
@@ -151,7 +151,7 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
 
 def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The rules of other routes that refer to a route and do not reach it, or not all of its rules."""
-    delegations = analysis.topology.relations.delegating_to(subject.object)
+    delegations = analysis.topology.relations.delegations.to(subject.object)
     reached = {found.parent.object for found in delegations if found.takes}
     cut_off = analysis.topology.relations.delegations.cut_off
     rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)

@@ -12,7 +12,7 @@ from kubectl_policy.questions.shared.effects import affecting, paths_through
 from kubectl_policy.questions.shared.reported import reported_conditions
 from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
-from kubectl_policy.topology.references import GATEWAY, ROUTES, gateway_of
+from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -148,7 +148,7 @@ def _listed(analysis: Analysis, resource: Resource) -> Listed:
 
 
 def _gateway_class(analysis: Analysis, resource: Resource) -> GatewayClassRow:
-    gateways = analysis.topology.relations.gateways_of(resource.ref)
+    gateways = analysis.topology.gateways.of_class(resource.ref)
     return GatewayClassRow(listed=_listed(analysis, resource), gateways=gateways)
 
 
@@ -166,7 +166,7 @@ def _gateway(analysis: Analysis, resource: Resource) -> GatewayRow:
     is_gateway = ref.group_kind == GATEWAY
     return GatewayRow(
         listed=_listed(analysis, resource),
-        above=topology.relations.class_of(ref) if is_gateway else gateway_of(analysis.index, ref, resource.raw),
+        above=topology.gateways.class_of(ref) if is_gateway else topology.gateways.gateway_of(ref),
         listeners=listeners,
         routes=tuple(routes),
         undecided=tuple(undecided),
@@ -177,7 +177,7 @@ def _route(analysis: Analysis, resource: Resource) -> RouteRow:
     bindings = groupby(analysis.topology.bindings(resource.ref), lambda binding: binding.parent_index)
     named = tuple(_parent(tuple(of_parent)) for _, of_parent in bindings)
     objects = {parent.object for parent in named}
-    delegations = analysis.topology.relations.delegating_to(resource.ref)
+    delegations = analysis.topology.relations.delegations.to(resource.ref)
     told = (delegation for delegation in delegations if delegation.takes or delegation.reason)
     unnamed = _unnamed(delegation for delegation in told if delegation.parent.object not in objects)
     return RouteRow(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.topology.controllers import controller_of, managed
-from kubectl_policy.topology.gateway.conflicts import admits
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +42,7 @@ def _controller(analysis: Analysis, place: NodeRef | None) -> str | None:
     if place is None:
         return None
     if place.object.group_kind in (GATEWAY, *LISTENER_SETS):
-        return controller_of(analysis.topology, place.object)
+        return analysis.topology.gateways.controller_of(place.object)
     caller = analysis.registry.profile_of(place.object.group_kind)
     return min(caller.controllers, default=None) if caller else None
 
@@ -72,11 +71,10 @@ def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
     """The object of a listener; for a Gateway, that of the first listener on each port, own listeners first."""
     if target.section or target.object.group_kind != GATEWAY:
         return (target._replace(section=""),)
-    relations, gateway = analysis.topology.relations, target.object
-    admitted = (owner for owner in relations.listener_sets(gateway) if relations.admits(gateway, owner))
+    gateways, gateway = analysis.topology.gateways, target.object
     firsts: dict[int | None, NodeRef] = {}
-    for owner in (gateway, *admitted):
-        for listener in relations.listeners(owner):
+    for owner in (gateway, *gateways.admitted(gateway)):
+        for listener in gateways.listeners(owner):
             firsts.setdefault(listener.port, NodeRef(owner))
     return dict.fromkeys(firsts.values()) or (target,)
 
@@ -119,7 +117,7 @@ def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
     routes = {route: None}
     waiting = [route]
     for below in waiting:
-        delegations = analysis.topology.relations.delegating_to(below)
+        delegations = analysis.topology.relations.delegations.to(below)
         above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.takes)
         waiting += [each for each in above if each not in routes]
         routes.update(above)
@@ -130,24 +128,18 @@ def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) 
     """Whether a controller of the kind acts on a parent, or may: on a ListenerSet only if the Gateway admits it."""
     if parent.group_kind not in (GATEWAY, *LISTENER_SETS) or analysis.index.presence(parent) == "missing":
         return False
-    gateway = _gateway_of(analysis, parent) if parent.group_kind != GATEWAY else None
-    if gateway and analysis.index.presence(gateway) != "unknown" and admits(analysis.index, gateway, parent) is False:
+    gateways = analysis.topology.gateways
+    gateway = gateways.gateway_of(parent) if parent.group_kind != GATEWAY else None
+    if gateway and analysis.index.presence(gateway) != "unknown" and gateways.admits(gateway, parent) is False:
         return False
     return managed(analysis.topology, parent, profile.controllers) is not False
-
-
-def _gateway_of(analysis: Analysis, parent: ObjectRef) -> ObjectRef | None:
-    """The Gateway that a parent of a route is, or that the ListenerSet names that it is."""
-    if parent.group_kind not in LISTENER_SETS:
-        return parent
-    return gateway_of(analysis.index, parent, analysis.index.raw(parent))
 
 
 def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> list[NodeRef]:
     """The Gateways that routes to a target name as parents, themselves or by a ListenerSet, attached or not."""
     routes = analysis.topology.relations.routes_forwarding_to(target.object)
     parents = {parent.object for route in routes for parent in _parents(analysis, profile, route)}
-    gateways = {_gateway_of(analysis, parent) for parent in parents}
+    gateways = {analysis.topology.gateways.gateway_of(parent) for parent in parents}
     return sorted(NodeRef(gateway) for gateway in gateways if gateway)
 
 

@@ -9,7 +9,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, gateway_of, parent_refs
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,6 +42,7 @@ class TargetOrder:
         """Remember where to look."""
         self._analysis, self._profile = analysis, profile
         self._relations = analysis.topology.relations
+        self._gateways = analysis.topology.gateways
 
     def more_specific(self, target: NodeRef) -> tuple[NodeRef, ...]:
         """What lies below a target and has policies of its own, or where such policies take effect instead; sorted.
@@ -66,9 +67,6 @@ class TargetOrder:
     def _own_sections(self, obj: ObjectRef) -> list[NodeRef]:
         return [NodeRef(obj, section) for section in self._relations.sections(obj)]
 
-    def _gateway_of(self, listener_set: ObjectRef) -> ObjectRef | None:
-        return gateway_of(self._analysis.index, listener_set, self._analysis.index.raw(listener_set))
-
     def _sections(self, target: NodeRef, *, covered: bool) -> Iterator[NodeRef]:
         """The listeners, ListenerSets or rules below a target that have policies.
 
@@ -77,7 +75,7 @@ class TargetOrder:
         if target.section:
             return
         yield from filter(self._has, self._own_sections(target.object))
-        for listener_set in self._relations.listener_sets(target.object) if target.object.group_kind == GATEWAY else ():
+        for listener_set in self._gateways.listener_sets(target.object) if target.object.group_kind == GATEWAY else ():
             whole, sections = NodeRef(listener_set), self._own_sections(listener_set)
             if covered and self._has(whole):
                 yield from sections
@@ -95,12 +93,10 @@ class TargetOrder:
         obj = target.object
         if obj.group_kind == GATEWAY:
             yield obj
-            for listener_set in () if target.section else self._relations.listener_sets(obj):
-                if self._relations.admits(obj, listener_set):
-                    yield listener_set
+            yield from () if target.section else self._gateways.admitted(obj)
         elif obj.group_kind in LISTENER_SETS:
-            gateway = self._gateway_of(obj)
-            if gateway and self._relations.admits(gateway, obj):
+            gateway = self._gateways.gateway_of(obj)
+            if gateway and self._gateways.admits(gateway, obj):
                 yield obj
 
     def _parents(self, route: ObjectRef) -> Iterator[ParentRef]:
@@ -185,7 +181,7 @@ class TargetOrder:
         """The closest place with a policy that a policy below a listener merges with."""
         places: Iterable[NodeRef] = [listener, NodeRef(listener.object)]
         if listener.object.group_kind in LISTENER_SETS:
-            gateway = self._gateway_of(listener.object)
+            gateway = self._gateways.gateway_of(listener.object)
             places = [*places, *([NodeRef(gateway)] if gateway else [])]
         levels = self._profile.merge_parents
         wanted = (node for node in places if not levels or any(level.includes(node) for level in levels))

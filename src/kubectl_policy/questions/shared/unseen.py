@@ -90,7 +90,7 @@ def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen,
 def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
     """What decides whether one of the controllers acts on a node, where that was not read."""
     obj = node.object
-    owner = (analysis.topology.relations.class_of(obj) if analysis.index.get(obj) else None) or obj
+    owner = (analysis.topology.gateways.class_of(obj) if analysis.index.get(obj) else None) or obj
     return Unseen(what=str(owner), reason=f"whether the controller there is {_any_of(controllers)} is unknown")
 
 

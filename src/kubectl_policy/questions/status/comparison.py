@@ -10,7 +10,6 @@ from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.status import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.topology.controllers import controller_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.topology.conditions.condition import Condition
+    from kubectl_policy.topology.gateway.conditions import Condition
 
 # "undecided" depends on something that was not read; of an "unknown type" nobody has said when it is to be reported.
 Verdict: TypeAlias = Literal["agrees", "differs", "not reported", "not expected", "undecided", "unknown type"]
@@ -298,7 +297,7 @@ class Explainer:
         owner = found.at.object if found.at else ref
         if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
             return self._rest
-        controller = controller_of(self._analysis.topology, owner)
+        controller = self._analysis.topology.gateways.controller_of(owner)
         if controller is None:
             return "class unread"
         if not controller or controller in self._refused:
@@ -322,7 +321,7 @@ class Explainer:
             return "no class"
         if at is None or at.object.group_kind not in (GATEWAY, *LISTENER_SETS):
             return None
-        controller = controller_of(self._analysis.topology, at.object)
+        controller = self._analysis.topology.gateways.controller_of(at.object)
         if controller is None:
             return "class unread"
         return None if controller in controllers else "other class"

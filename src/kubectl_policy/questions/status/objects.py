@@ -31,7 +31,6 @@ from kubectl_policy.topology import (
     listener_set_conditions,
     route_conditions,
 )
-from kubectl_policy.topology.controllers import controller_of
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs, refer
 
 if TYPE_CHECKING:
@@ -96,12 +95,16 @@ class ObjectComparisons:
         """A Gateway or a ListenerSet: its own conditions, then those of each of its listeners."""
         topology, known = self._analysis.topology, self._markers.known_statuses
         is_gateway = ref.group_kind == GATEWAY
-        conditions = gateway_conditions(topology, ref) if is_gateway else listener_set_conditions(topology, ref)
+        conditions = (
+            gateway_conditions(topology.gateways, ref)
+            if is_gateway
+            else listener_set_conditions(topology.gateways, ref)
+        )
         computed: tuple[Predicted, ...] = (*conditions, *self._markers.conditions(NodeRef(ref), own.conditions))
         yield from compare(None, computed, own.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
         sets = integer_at(own.entry, ATTACHED_LISTENER_SETS)
         if is_gateway and sets is not None:
-            yield self._count(None, ATTACHED_LISTENER_SETS, attached_listener_sets(topology, ref), sets, own)
+            yield self._count(None, ATTACHED_LISTENER_SETS, attached_listener_sets(topology.gateways, ref), sets, own)
         # A listener of a ListenerSet that no Gateway takes need not be reported on.
         serves = is_gateway or conditions[0].status == "True"
         for name in dict.fromkeys((*(topology.sections(ref) if serves else ()), *listeners)):
@@ -109,7 +112,7 @@ class ObjectComparisons:
 
     def _listener(self, node: NodeRef, place: ReportedPlace | None) -> Iterator[Comparison]:
         topology, known = self._analysis.topology, self._markers.known_statuses
-        expected = listener_conditions(topology, node)
+        expected = listener_conditions(topology.gateways, node)
         reported = place.conditions if place else ()
         computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(node, reported))
         known = known if expected else {**known, **_OF_LISTENER}
@@ -160,7 +163,7 @@ class ObjectComparisons:
         """Whose Gateway or ListenerSet a node is; empty if it is nobody's, None if unknown or if it is neither."""
         if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
             return None
-        return controller_of(self._analysis.topology, node.object)
+        return self._analysis.topology.gateways.controller_of(node.object)
 
     def _judged(self, ref: ObjectRef, found: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""

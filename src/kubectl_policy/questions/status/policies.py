@@ -19,8 +19,8 @@ from kubectl_policy.questions.status.comparison import (
     is_assumed,
     vocabulary,
 )
-from kubectl_policy.topology.conditions.backend_tls import BACKEND_TLS_POLICY, certificate_conditions
-from kubectl_policy.topology.controllers import controller_of, managed
+from kubectl_policy.topology.backend_tls_conditions import BACKEND_TLS_POLICY, certificate_conditions
+from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class PolicyComparisons:
     def _owner(self, node: NodeRef) -> str | None:
         if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
             return None
-        return controller_of(self._analysis.topology, node.object)
+        return self._analysis.topology.gateways.controller_of(node.object)
 
     def _compared(
         self,

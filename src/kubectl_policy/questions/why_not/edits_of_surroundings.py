@@ -14,12 +14,12 @@ from kubectl_policy.model.fields import (
     strings_at,
     text_at,
 )
+from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.questions.why_not.edit import Edit, edited
-from kubectl_policy.topology.gateway.namespaces import NAME_LABEL
-from kubectl_policy.topology.grants import REFERENCE_GRANT
+from kubectl_policy.topology.gateway.listeners import NAME_LABEL
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, parent_refs
 
@@ -173,7 +173,7 @@ def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
     """The parentRef names another listener, or port, or none."""
     steps = FieldPath.parse(reason.field).steps
     parent = FieldPath(steps[:3])
-    listeners = case.analysis.topology.relations.listeners(reason.related[-1].object)[:_MOST_LISTENERS]
+    listeners = case.analysis.topology.gateways.listeners(reason.related[-1].object)[:_MOST_LISTENERS]
     for route in case.read(reason.related[0].object):
         has = {field: (parent / field).get(route.raw) is not None for field in ("sectionName", "port")}
         if has["sectionName"]:
@@ -231,8 +231,8 @@ def narrow_hostname(case: Case, reason: Reason) -> Iterator[Edit]:
 
 
 def _with_hostname_of(case: Case, node: NodeRef, ref: ObjectRef) -> Iterator[Edit]:
-    listeners = case.analysis.topology.relations.listeners(node.object)
-    hostnames = [listener.hostname for listener in listeners if listener.node == node]
+    listener = case.analysis.topology.gateways.listener(node)
+    hostnames = [listener.hostname] if listener else []
     for route in case.read(ref):
         own = strings_at(route.raw, "spec.hostnames")
         for hostname in filter(None, hostnames):

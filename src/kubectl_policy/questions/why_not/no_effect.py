@@ -30,7 +30,6 @@ from kubectl_policy.topology.references import (
     LISTENER_SETS,
     ROUTES,
     backend_refs,
-    gateway_of,
     parent_refs,
 )
 
@@ -158,7 +157,7 @@ class _Chain:
     def _listener_set(self, node: NodeRef) -> Iterator[Reason]:
         """Why a ListenerSet that names a Gateway is not below it."""
         gateway, listener_set = node.object, self._target.object
-        if gateway.group_kind == GATEWAY and not self._analysis.topology.relations.admits(gateway, listener_set):
+        if gateway.group_kind == GATEWAY and not self._analysis.topology.gateways.admits(gateway, listener_set):
             field, related = "spec.allowedListeners", (NodeRef(listener_set),)
             message = f"{gateway} does not allow {listener_set} to attach ({field})"
             yield Reason("listener-set-refused", message, gateway, field=field, related=related)
@@ -288,11 +287,10 @@ class _Chain:
         return frozenset({self._target.object, *(node.object for node in self._effect.above), *self._routes, *owners})
 
     def _owners(self, parent: ObjectRef) -> Iterator[ObjectRef]:
-        index = self._analysis.index
-        owner = gateway_of(index, parent, index.raw(parent)) if parent.group_kind in LISTENER_SETS else parent
-        yield parent
-        gateway_class = self._analysis.topology.relations.class_of(owner) if owner else None
-        yield from (obj for obj in (owner, gateway_class) if obj)
+        gateways = self._analysis.topology.gateways
+        gateway = gateways.gateway_of(parent)
+        gateway_class = gateways.class_of(gateway) if gateway else None
+        yield from (obj for obj in (parent, gateway, gateway_class) if obj)
 
     def _is_below(self, attachment: Attachment) -> bool:
         """Whether a policy is attached below the node."""

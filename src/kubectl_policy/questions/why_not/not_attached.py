@@ -8,15 +8,12 @@ from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.why_not.case import Reason, named
-from kubectl_policy.topology.gateway.conflicts import admits
-from kubectl_policy.topology.gateway.listeners import supported_kinds_of
 from kubectl_policy.topology.hierarchy import layer_of
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
     ROUTES,
-    gateway_of,
     parent_refs,
 )
 
@@ -179,19 +176,16 @@ def _belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
     parent = binding.parent
     if above.section:
         return binding.listener == above or (binding.listener is None and parent == above.object)
-    in_set = parent.group_kind in LISTENER_SETS
-    gateway = gateway_of(analysis.index, parent, analysis.index.raw(parent)) if in_set else parent
+    gateway = analysis.topology.gateways.gateway_of(parent)
     if above.object.group_kind == GATEWAY_CLASS:
-        return gateway is not None and analysis.topology.relations.class_of(gateway) == above.object
+        return gateway is not None and analysis.topology.gateways.class_of(gateway) == above.object
     return above.object in {parent, gateway}
 
 
 def _refused(analysis: Analysis, binding: Binding) -> Reason:
     route, node = binding.route, binding.listener or NodeRef(binding.parent)
-    relations = analysis.topology.relations
-    listeners = relations.listeners(node.object) if binding.listener else ()
-    listener = next((found for found in listeners if found.node == node), None)
-    place, ignored = f"spec.parentRefs[{binding.parent_index}]", relations.why_ignored(node)
+    listener = analysis.topology.gateways.listener(node)
+    place, ignored = f"spec.parentRefs[{binding.parent_index}]", analysis.topology.relations.why_ignored(node)
     if binding.parent.group_kind in ROUTES:
         rule, holder, field = "not-delegated", binding.parent, "spec.rules"
     elif binding.state == "unknown":
@@ -225,12 +219,12 @@ def _no_listener(analysis: Analysis, binding: Binding, place: str) -> tuple[str,
 
 def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tuple[str, ObjectRef, str]:
     """The rule by which a listener does not allow a route, the object that says so, and the field."""
-    index, owner, gateway = analysis.index, listener.node.object, listener.gateway
-    if gateway is None or index.presence(gateway) == "missing":
+    gateways, owner, gateway = analysis.topology.gateways, listener.node.object, listener.gateway
+    if gateway is None or analysis.index.presence(gateway) == "missing":
         return "parent-missing", owner, "spec.parentRef.name"
-    if owner != gateway and admits(index, gateway, owner) is False:
+    if owner != gateway and gateways.admits(gateway, owner) is False:
         return "listener-set-refused", gateway, "spec.allowedListeners"
-    if binding.route.group_kind not in supported_kinds_of(index, analysis.topology.implementation, listener):
+    if binding.route.group_kind not in gateways.kinds_served(listener):
         return "listener-kind", owner, f"{listener.field}.allowedRoutes.kinds"
     return "listener-namespace", owner, f"{listener.field}.allowedRoutes.namespaces"
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
 from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
-from kubectl_policy.topology.gateway.classes import controller_in
+from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, backend_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
-    from kubectl_policy.model.index import Index
-    from kubectl_policy.topology.delegation.matches import Match
+    from kubectl_policy.topology.delegation.flow import Match
     from kubectl_policy.topology.delegation.references import DelegatingRef
+    from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.gateway.handshake import Binding
 
 
-class Delegation(NamedTuple):
+@value(kw_only=True)
+class Delegation:
     """One rule of a parent route and one route that it refers to.
 
     `rules` are the sections of the child that requests reach this way, in their order. Where the child is refused,
@@ -44,11 +46,11 @@ class Delegation(NamedTuple):
 class Delegations:
     """All delegations of a snapshot, computed when one is asked for; nothing, if no reference delegates."""
 
-    def __init__(self, index: Index, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]]) -> None:
+    def __init__(self, gateways: Gateways, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]]) -> None:
         """Remember where to look; `refs` are the delegating references of each route that has some."""
-        self._index = index
+        self._gateways = gateways
         self.refs = refs
-        self._passing = Passing(index)
+        self._passing = Passing(gateways.index)
         self._arrived: dict[tuple[NodeRef, ...], tuple[Match, ...]] = {}
 
     @cached_property
@@ -60,7 +62,7 @@ class Delegations:
     def _flow(self) -> Flow:
         return flow(self._passing, self.refs, self.order)
 
-    @property
+    @cached_property
     def circling(self) -> frozenset[tuple[ObjectRef, str]]:
         """The references that would send requests round in circles: each a route, and the field in it."""
         return frozenset((route, field) for route, field, _ in self.order.circles)
@@ -71,14 +73,14 @@ class Delegations:
 
     def taken(self) -> Iterator[Delegation]:
         """Every delegation by which requests get from a route to another."""
-        return (found for every in self._all.values() for found in every if found.takes)
+        return (delegation for every in self._all.values() for delegation in every if delegation.takes)
 
     def takers(self, ref: DelegatingRef) -> tuple[ObjectRef, ...]:
         """The routes that a reference really delegates to."""
         return tuple(
             child
             for child in ref.children
-            if any(found.takes and found.parent == ref.parent for found in self.to(child))
+            if any(delegation.takes and delegation.parent == ref.parent for delegation in self.to(child))
         )
 
     @cached_property
@@ -103,8 +105,8 @@ class Delegations:
             *before, rule = rules
             refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
             coming = self._arriving(tuple(before)) if refs else ()
-            found = (match for ref in refs for match in self._passing.on(ref, coming, rule))
-            self._arrived[rules] = tuple(dict.fromkeys(found)) if refs else self._passing.own(rule)
+            matches = (match for ref in refs for match in self._passing.on(ref, coming, rule))
+            self._arrived[rules] = tuple(dict.fromkeys(matches)) if refs else self._passing.own(rule)
         return self._arrived[rules]
 
     def goes_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
@@ -116,18 +118,21 @@ class Delegations:
         if not controllers:
             return True
         gateway = next((node.object for node in chain if node.object.group_kind == GATEWAY), None)
-        controller = controller_in(self._index, gateway) if gateway else ""
+        controller = self._gateways.controller_of(gateway) if gateway else ""
         if controller and not any(not known or controller in known for known in controllers):
             return False
         return any(self.reaches(chain, rule) for rule in self._passing.rules(child))
 
     def may_hold_on(self, owner: ObjectRef) -> bool:
         """Whether routes may delegate below a Gateway or ListenerSet: its controller does so, or is not known."""
-        controller = controller_in(self._index, owner)
-        holding = (ref.profile.controllers for refs in self.refs.values() for ref in refs)
-        return not controller or any(not known or controller in known for known in holding)
+        controller = self._gateways.controller_of(owner)
+        return not controller or any(not known or controller in known for known in self._controllers)
 
-    @property
+    @cached_property
+    def _controllers(self) -> frozenset[frozenset[str]]:
+        return frozenset(ref.profile.controllers for refs in self.refs.values() for ref in refs)
+
+    @cached_property
     def loops(self) -> tuple[tuple[NodeRef, ...], ...]:
         """The routes and rules that requests would pass again and again."""
         return loops(self.refs, self.order)
@@ -137,15 +142,14 @@ class Delegations:
 
     @cached_property
     def _all(self) -> Mapping[ObjectRef, tuple[Delegation, ...]]:
-        found: dict[ObjectRef, dict[NodeRef, Delegation]] = {}
+        by_parent: dict[ObjectRef, dict[NodeRef, Delegation]] = {}
         for refs in self.refs.values():
             for ref in refs:
                 for child in (*ref.children, *ref.strangers):
-                    one = self._outcome(ref, child)
-                    known = found.setdefault(child, {}).get(one.parent)
+                    known = by_parent.setdefault(child, {}).get(ref.parent)
                     if known is None or not known.takes:
-                        found[child][one.parent] = one
-        return {child: tuple(every.values()) for child, every in found.items()}
+                        by_parent[child][ref.parent] = self._outcome(ref, child)
+        return {child: tuple(every.values()) for child, every in by_parent.items()}
 
     def _outcome(self, ref: DelegatingRef, child: ObjectRef) -> Delegation:
         rules: tuple[str, ...] = ()
@@ -167,7 +171,7 @@ class Delegations:
             elif self._passing.has_hostnames(child):
                 rules, reason = (), "UnsupportedValue"
                 message = f"{where} refers to it, but it has hostnames, which only the route above may have"
-        return Delegation(ref.parent, child, rules, reason, message)
+        return Delegation(parent=ref.parent, child=child, rules=rules, reason=reason, message=message)
 
 
 def _words(rule: NodeRef) -> str:
@@ -175,20 +179,20 @@ def _words(rule: NodeRef) -> str:
     return f"{'rule ' if named else ''}{rule.section} of {rule.object}"
 
 
-def delegated_binding(index: Index, delegations: Delegations, binding: Binding) -> Binding:
+def delegated_binding(gateways: Gateways, delegations: Delegations, binding: Binding) -> Binding:
     """The outcome of a parentRef to a route, in the place of one that says that it is not known."""
-    presence = index.presence(binding.parent)
+    index, parent = gateways.index, binding.parent
+    presence = index.presence(parent)
     if presence == "missing":
-        return replace(binding, state="refused", reason="NoMatchingParent", message=f"{binding.parent} does not exist")
+        return replace(binding, state="refused", reason=NO_PARENT, message=f"{parent} does not exist")
     if presence == "unknown":
-        return replace(binding, message=f"{binding.parent} was not read")
-    found = [one for one in delegations.to(binding.route) if one.parent.object == binding.parent]
-    if any(one.takes for one in found):
+        return replace(binding, message=f"{parent} was not read")
+    of_parent = [each for each in delegations.to(binding.route) if each.parent.object == parent]
+    if any(delegation.takes for delegation in of_parent):
         return replace(binding, state="attached", message="", is_delegated=True)
-    if found:
-        refused = max(found, key=lambda one: bool(one.reason))
+    if of_parent:
+        refused = max(of_parent, key=lambda delegation: bool(delegation.reason))
         return replace(binding, state="refused", reason=refused.reason, message=refused.message)
-    if any(ref.object == binding.route for ref in backend_refs(index, binding.parent, index.raw(binding.parent))):
+    if any(ref.object == binding.route for ref in backend_refs(index, parent, index.raw(parent))):
         return binding
-    message = f"no rule of {binding.parent} delegates to it"
-    return replace(binding, state="refused", reason="NoMatchingParent", message=message)
+    return replace(binding, state="refused", reason=NO_PARENT, message=f"no rule of {parent} delegates to it")

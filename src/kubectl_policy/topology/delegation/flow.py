@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import islice
+from posixpath import normpath
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import strings_at
-from kubectl_policy.topology.delegation.matches import MOST_MATCHES, inherits, matches_of, passed_on
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs, rule_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.topology.delegation.matches import Match
     from kubectl_policy.topology.delegation.order import Order
     from kubectl_policy.topology.delegation.references import DelegatingRef
 
 # More than anybody has. Where routes delegate to routes, input decides how many ways there are, and they multiply.
 _MOST_WAYS: Final = 1_000
+# More than anybody has: the API allows a rule 64.
+_MOST_MATCHES: Final = 5_000
+_PREFIX: Final = "PathPrefix"
+_REGULAR_EXPRESSION: Final = "RegularExpression"
+_YES: Final = frozenset({"true", "yes", "enabled"})
+# Type, name and value.
+_Condition: TypeAlias = "tuple[str, str, str]"
 
 
-class Flow(NamedTuple):
+@value()
+class Flow:
     """The matches with which requests come to each rule, and the `crowded` routes, to which there are too many ways."""
 
-    matches: dict[NodeRef, tuple[Match, ...]]
-    crowded: set[ObjectRef]
+    matches: Mapping[NodeRef, tuple[Match, ...]]
+    crowded: frozenset[ObjectRef]
 
 
 class Passing:
@@ -66,31 +75,119 @@ class Passing:
 def flow(passing: Passing, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], order: Order) -> Flow:
     """Follow requests from the top down, past every route once."""
     above: dict[ObjectRef, list[DelegatingRef]] = {}
-    for found in refs.values():
-        for ref in found:
+    for route_refs in refs.values():
+        for ref in route_refs:
             for child in ref.children if ref.place not in order.circles else ():
                 above.setdefault(child, []).append(ref)
-    result = Flow({}, set())
+    reached: dict[NodeRef, tuple[Match, ...]] = {}
+    crowded: set[ObjectRef] = set()
     ways: dict[ObjectRef, int] = {}
     for route in order.routes:
         coming = [] if passing.has_hostnames(route) else above.get(route, [])
         ways[route] = 1 + sum(ways[rule.object] for rule in {ref.parent for ref in coming})
-        matches = _matches(passing, route, coming, result)
-        if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > MOST_MATCHES:
-            result.crowded.add(route)
-            ways[route], matches = 1, _matches(passing, route, [], result)
-        result.matches.update(matches)
-    return result
+        matches = _matches(passing, route, coming, reached)
+        if ways[route] > _MOST_WAYS or sum(map(len, matches.values())) > _MOST_MATCHES:
+            crowded.add(route)
+            ways[route], matches = 1, _matches(passing, route, [], reached)
+        reached.update(matches)
+    return Flow(reached, frozenset(crowded))
 
 
 def _matches(
-    passing: Passing, route: ObjectRef, coming: Sequence[DelegatingRef], known: Flow
+    passing: Passing, route: ObjectRef, coming: Sequence[DelegatingRef], known: Mapping[NodeRef, tuple[Match, ...]]
 ) -> dict[NodeRef, tuple[Match, ...]]:
     """The matches with which requests reach each rule of a route; its own where nothing is above it."""
     own = passing.is_entered(route) or not coming
-    found: dict[NodeRef, tuple[Match, ...]] = {}
+    reaching: dict[NodeRef, tuple[Match, ...]] = {}
     for rule in passing.rules(route):
-        passed = [passing.on(ref, known.matches.get(ref.parent, ()), rule) for ref in coming]
+        passed = [passing.on(ref, known.get(ref.parent, ()), rule) for ref in coming]
         every = [passing.own(rule), *passed] if own else passed
-        found[rule] = tuple(dict.fromkeys(match for matches in every for match in matches))
-    return found
+        reaching[rule] = tuple(dict.fromkeys(match for matches in every for match in matches))
+    return reaching
+
+
+@value(kw_only=True)
+class Match:
+    """One match of a rule (HTTPRouteMatch) with its defaults; an empty method is any."""
+
+    path_type: str
+    path: str
+    headers: frozenset[_Condition]
+    query: frozenset[_Condition]
+    method: str
+
+
+def matches_of(raw: Mapping[str, Json], rule: int) -> tuple[Match, ...]:
+    """The matches of a rule, by its index; without any, the one that has every request (HTTPRouteRule.Matches)."""
+    rules = items_at(raw, "spec.rules")
+    entries = mappings_at(rules[rule], "matches") if rule < len(rules) else []
+    return tuple(dict.fromkeys(_match(entry) for entry in entries or [{}]))
+
+
+def _match(entry: Mapping[str, Json]) -> Match:
+    path = mapping_at(entry, "path")
+    return Match(
+        path_type=text_at(path, "type", _PREFIX),
+        path=text_at(path, "value", "/"),
+        headers=_conditions(entry, "headers"),
+        query=_conditions(entry, "queryParams"),
+        method=text_at(entry, "method"),
+    )
+
+
+def _conditions(entry: Mapping[str, Json], field: str) -> frozenset[_Condition]:
+    return frozenset(
+        (text_at(condition, "type", "Exact"), text_at(condition, "name"), text_at(condition, "value"))
+        for condition in mappings_at(entry, field)
+    )
+
+
+def inherits(raw: Mapping[str, Json], annotation: str) -> bool:
+    """Whether a route has an annotation that is switched on."""
+    value = mapping_at(raw, "metadata.annotations").get(annotation) if annotation else None
+    return isinstance(value, str) and value.lower() in _YES
+
+
+def passed_on(above: Iterable[Match], own: Sequence[Match], *, inherit: bool) -> tuple[Match, ...]:
+    """The matches of a rule that remain of it below a delegating rule, or both joined; none if it is not reached.
+
+    Of joined ones, which multiply, no more than one beyond `_MOST_MATCHES`.
+    """
+    pairs = ((outer, inner) for outer in above for inner in own)
+    if inherit:
+        return tuple(dict.fromkeys(_joined(outer, inner) for outer, inner in islice(pairs, _MOST_MATCHES + 1)))
+    return tuple(dict.fromkeys(inner for outer, inner in pairs if _inside(outer, inner)))
+
+
+def _inside(outer: Match, inner: Match) -> bool:
+    """Whether a match has nothing that the delegating one has not; paths are compared as text, `/ab` is inside `/a`."""
+    return (
+        outer.path_type == _PREFIX
+        and _normal(inner).startswith(_normal(outer))
+        and outer.headers <= inner.headers
+        and outer.query <= inner.query
+        and outer.method in {"", inner.method}
+    )
+
+
+def _normal(match: Match) -> str:
+    """A path as it is compared: "a trailing slash is ignored" at the end of a prefix (PathMatchPathPrefix)."""
+    return match.path.rstrip("/") or "/" if match.path_type == _PREFIX else match.path
+
+
+def _joined(outer: Match, inner: Match) -> Match:
+    """The requests of both; what the delegating match says of a header or parameter, or of the method, counts."""
+    expression = _REGULAR_EXPRESSION in {outer.path_type, inner.path_type}
+    path = outer.path + inner.path if expression else normpath(f"/{outer.path}/{inner.path}".replace("//", "/"))
+    return Match(
+        path_type=_REGULAR_EXPRESSION if outer.path_type == _REGULAR_EXPRESSION else inner.path_type,
+        path=path,
+        headers=_both(outer.headers, inner.headers),
+        query=_both(outer.query, inner.query),
+        method=outer.method or inner.method,
+    )
+
+
+def _both(outer: frozenset[_Condition], inner: frozenset[_Condition]) -> frozenset[_Condition]:
+    named = {name for _, name, _ in outer}
+    return outer | {condition for condition in inner if condition[1] not in named}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.delegation.references import DelegatingRef, Place
 
 
-class Order(NamedTuple):
+@value()
+class Order:
     """The routes so that each stands after those that delegate to it, but for what `circles`.
 
     `circles` has for each reference that leads back to a route on the way to it, by its place, the routes that a
@@ -27,23 +30,63 @@ class Order(NamedTuple):
 
 def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Callable[[ObjectRef], bool]) -> Order:
     """Follow requests from the routes that they come to first (`is_entered`), then from those that none comes to."""
-    delegated = {child for found in refs.values() for ref in found for child in ref.children}
-    starts = sorted(refs, key=lambda route: (route in delegated and not is_entered(route), route))
-    walk = _Walk(refs)
-    for start in starts:
-        walk.follow(start)
-    return Order(tuple(reversed(walk.left)), walk.circles)
+    circles: dict[Place, tuple[ObjectRef, ...]] = {}
+    try:
+        routes = _sorted(refs, circles)
+    except CycleError:
+        delegated = {child for route_refs in refs.values() for ref in route_refs for child in ref.children}
+        starts = sorted(refs, key=lambda route: (route in delegated and not is_entered(route), route))
+        circles = _circles(refs, starts)
+        routes = _sorted(refs, circles)
+    return Order(routes, circles)
+
+
+def _sorted(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], circles: Collection[Place]) -> tuple[ObjectRef, ...]:
+    sorter: TopologicalSorter[ObjectRef] = TopologicalSorter()
+    for route, route_refs in refs.items():
+        sorter.add(route)
+        for ref in route_refs:
+            for child in ref.children if ref.place not in circles else ():
+                sorter.add(child, route)
+    return tuple(sorter.static_order())
+
+
+def _circles(
+    refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], starts: Sequence[ObjectRef]
+) -> dict[Place, tuple[ObjectRef, ...]]:
+    # It takes longer to import than most questions take to answer, so that it is left to input with this mistake.
+    import networkx as nx  # noqa: PLC0415
+
+    graph: nx.DiGraph[ObjectRef] = nx.DiGraph()
+    graph.add_nodes_from(starts)
+    graph.add_edges_from((route, child) for route in starts for ref in refs[route] for child in ref.children)
+    passed: list[ObjectRef] = []
+    returns: dict[tuple[ObjectRef, ObjectRef], tuple[ObjectRef, ...]] = {}
+    for route, child, step in nx.dfs_labeled_edges(graph):
+        if step == "forward":
+            passed.append(child)
+        elif step == "reverse":
+            passed.pop()
+        elif child in passed:
+            returns[route, child] = tuple(passed[passed.index(child) :])
+    circles: dict[Place, tuple[ObjectRef, ...]] = {}
+    for route in starts:
+        for ref in refs[route]:
+            for child in ref.children:
+                if (route, child) in returns:
+                    circles.setdefault(ref.place, returns[route, child])
+    return circles
 
 
 def loops(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> tuple[tuple[NodeRef, ...], ...]:
     """The routes and rules of every circle; sorted, each once and from its smallest node."""
-    found: dict[frozenset[ObjectRef], tuple[NodeRef, ...]] = {}
+    by_routes: dict[frozenset[ObjectRef], tuple[NodeRef, ...]] = {}
     for circle in known.circles.values():
         start = circle.index(min(circle))
         steps = pairwise((*circle[start:], *circle[: start + 1]))
-        nodes = [(NodeRef(one), _leading(refs[one], other)) for one, other in steps]
-        found.setdefault(frozenset(circle), tuple(node for pair in nodes for node in pair))
-    return tuple(sorted(found.values()))
+        nodes = [(NodeRef(route), _leading(refs[route], child)) for route, child in steps]
+        by_routes.setdefault(frozenset(circle), tuple(node for pair in nodes for node in pair))
+    return tuple(sorted(by_routes.values()))
 
 
 def _leading(refs: Iterable[DelegatingRef], child: ObjectRef) -> NodeRef:
@@ -53,36 +96,3 @@ def _leading(refs: Iterable[DelegatingRef], child: ObjectRef) -> NodeRef:
 def circle_words(circle: Sequence[ObjectRef]) -> str:
     """A circle of routes in words, ending where it began."""
     return " → ".join(map(str, (*circle, circle[0])))
-
-
-class _Walk:
-    """A walk in depth, without recursion, since input decides how deep it is."""
-
-    def __init__(self, refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]]) -> None:
-        self._refs = refs
-        self._seen: set[ObjectRef] = set()
-        self.left: list[ObjectRef] = []
-        self.circles: dict[Place, tuple[ObjectRef, ...]] = {}
-
-    def follow(self, start: ObjectRef) -> None:
-        if start in self._seen:
-            return
-        way = {start: self._below(start)}
-        self._seen.add(start)
-        while way:
-            route = next(reversed(way))
-            step = next(way[route], None)
-            if step is None:
-                self.left.append(route)
-                del way[route]
-                continue
-            ref, child = step
-            if child in way:
-                passed = list(way)
-                self.circles.setdefault(ref.place, tuple(passed[passed.index(child) :]))
-            elif child not in self._seen:
-                self._seen.add(child)
-                way[child] = self._below(child)
-
-    def _below(self, route: ObjectRef) -> Iterator[tuple[DelegatingRef, ObjectRef]]:
-        return iter([(ref, child) for ref in self._refs.get(route, ()) for child in ref.children])

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.topology.gateway.classes import controller_in
-from kubectl_policy.topology.grants import permitted
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs, rule_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kubectl_policy.model.index import Index, Presence
+    from kubectl_policy.model.index import Presence
     from kubectl_policy.profiles.implementation import DelegationProfile
+    from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.references import BackendRef
 
 # A route, the field of a reference in it, and the group of the profile by which that is read.
 Place: TypeAlias = "tuple[ObjectRef, str, str]"
 
 
-class DelegatingRef(NamedTuple):
+@value(kw_only=True)
+class DelegatingRef:
     """A backendRef that stands for routes.
 
     `children` are those that may be delegated to from this parent, `strangers` those that name other parents alone.
@@ -51,25 +52,25 @@ class DelegatingRef(NamedTuple):
 
 
 def delegating_refs(
-    index: Index, forwards: Iterable[tuple[ObjectRef, BackendRef]], profiles: Sequence[DelegationProfile]
+    gateways: Gateways, forwards: Iterable[tuple[ObjectRef, BackendRef]], profiles: Sequence[DelegationProfile]
 ) -> dict[ObjectRef, tuple[DelegatingRef, ...]]:
     """The delegating references of each route that has some, in the order of its rules.
 
     `forwards` are the routes with their references. A reference delegates if the controller of a Gateway that the route
     names, or that a route above it names, delegates that way; or if nothing is known of any such controller.
     """
-    lookup = _Lookup(index)
+    lookup = _Lookup(gateways)
     possible: dict[ObjectRef, list[DelegatingRef]] = {}
     for route, ref in forwards:
         for profile in profiles if route.group_kind == HTTP_ROUTE else ():
             if _speaks_of(profile, ref):
                 possible.setdefault(route, []).append(lookup.resolve(route, ref, profile))
-    valid = _valid_profiles(index, possible, profiles)
-    found = {
-        route: tuple(found for found in refs if found.profile in valid.get(route, profiles))
+    valid = _valid_profiles(gateways, possible, profiles)
+    delegating = {
+        route: tuple(ref for ref in refs if ref.profile in valid.get(route, profiles))
         for route, refs in possible.items()
     }
-    return {route: refs for route, refs in found.items() if refs}
+    return {route: refs for route, refs in delegating.items() if refs}
 
 
 def _speaks_of(profile: DelegationProfile, ref: BackendRef) -> bool:
@@ -80,20 +81,28 @@ def _speaks_of(profile: DelegationProfile, ref: BackendRef) -> bool:
 class _Lookup:
     """Finds the routes that references stand for."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    def __init__(self, gateways: Gateways) -> None:
+        self._index = gateways.index
         self._labelled: dict[str, dict[str, list[ObjectRef]]] = {}
 
     def resolve(self, route: ObjectRef, ref: BackendRef, profile: DelegationProfile) -> DelegatingRef:
         named = self._candidates(ref.object, profile)
-        found = [child for child in named if self._permits(profile, route, child)]
-        children = dict.fromkeys(child for child in found if self._accepts(child, route))
-        strangers = dict.fromkeys(child for child in found if child not in children and child != route)
+        permitted = [child for child in named if self._permits(profile, route, child)]
+        children = dict.fromkeys(child for child in permitted if self._accepts(child, route))
+        strangers = dict.fromkeys(child for child in permitted if child not in children and child != route)
         every = profile.by_label is not None and ref.object.namespace == profile.by_label.all_namespaces
         namespace = "" if every and ref.object.group_kind != HTTP_ROUTE else ref.object.namespace
         presence = self._index.presence(ObjectRef(HTTP_ROUTE, namespace, ref.object.name))
         parent = NodeRef(route, rule_names(self._index.raw(route))[ref.rule])
-        return DelegatingRef(parent, ref, profile, children, strangers, presence, bool(found) or not named)
+        return DelegatingRef(
+            parent=parent,
+            ref=ref,
+            profile=profile,
+            children=children,
+            strangers=strangers,
+            presence=presence,
+            permitted=bool(permitted) or not named,
+        )
 
     def _candidates(self, target: ObjectRef, profile: DelegationProfile) -> Sequence[ObjectRef]:
         if target.group_kind == HTTP_ROUTE:
@@ -101,21 +110,21 @@ class _Lookup:
                 return [route.ref for route in self._index.of_kind_in(HTTP_ROUTE, target.namespace)]
             return [target] if self._index.get(target) else []
         label, everywhere = (profile.by_label.label, profile.by_label.all_namespaces) if profile.by_label else ("", "")
-        found = self._by_label(label).get(target.name, [])
-        return [route for route in found if target.namespace in {everywhere, route.namespace}]
+        labelled = self._by_label(label).get(target.name, [])
+        return [route for route in labelled if target.namespace in {everywhere, route.namespace}]
 
     def _by_label(self, label: str) -> dict[str, list[ObjectRef]]:
         if label not in self._labelled:
-            found: dict[str, list[ObjectRef]] = {}
+            routes: dict[str, list[ObjectRef]] = {}
             for route in self._index.of_kind(HTTP_ROUTE):
                 value = labels_of(route.raw).get(label)
                 if value is not None:
-                    found.setdefault(value, []).append(route.ref)
-            self._labelled[label] = found
+                    routes.setdefault(value, []).append(route.ref)
+            self._labelled[label] = routes
         return self._labelled[label]
 
     def _permits(self, profile: DelegationProfile, route: ObjectRef, child: ObjectRef) -> bool:
-        return not profile.grant_required or permitted(self._index, HTTP_ROUTE, route.namespace, child)
+        return not profile.grant_required or self._index.grants.permit(HTTP_ROUTE, route.namespace, child)
 
     def _accepts(self, child: ObjectRef, parent: ObjectRef) -> bool:
         """Whether a route may be delegated to: it names no parents, or this one."""
@@ -124,12 +133,12 @@ class _Lookup:
 
 
 def _valid_profiles(
-    index: Index, possible: Mapping[ObjectRef, Sequence[DelegatingRef]], profiles: Sequence[DelegationProfile]
+    gateways: Gateways, possible: Mapping[ObjectRef, Sequence[DelegatingRef]], profiles: Sequence[DelegationProfile]
 ) -> dict[ObjectRef, set[DelegationProfile]]:
     """The profiles that hold for each route whose controllers are known, by its own Gateways or those further up."""
     valid: dict[ObjectRef, set[DelegationProfile]] = {}
     for route in possible:
-        own = _of_gateways(index, route, profiles)
+        own = _of_gateways(gateways, route, profiles)
         if own is not None:
             valid[route] = own
     waiting = deque(valid)
@@ -145,13 +154,14 @@ def _valid_profiles(
 
 
 def _of_gateways(
-    index: Index, route: ObjectRef, profiles: Sequence[DelegationProfile]
+    gateways: Gateways, route: ObjectRef, profiles: Sequence[DelegationProfile]
 ) -> set[DelegationProfile] | None:
     """The profiles that hold on the Gateways that a route names; None where it names none, or none that is known."""
+    index = gateways.index
     parents = [parent.object for parent in parent_refs(index, route, index.raw(route))]
-    controllers = {controller_in(index, obj) for obj in parents if obj.group_kind in (GATEWAY, *LISTENER_SETS)}
+    controllers = {gateways.controller_of(obj) for obj in parents if obj.group_kind in (GATEWAY, *LISTENER_SETS)}
     known = {controller for controller in controllers if controller}
-    found = {profile for profile in profiles if known & profile.controllers}
-    if not found and (not known or None in controllers):
+    theirs = {profile for profile in profiles if known & profile.controllers}
+    if not theirs and (not known or None in controllers):
         return None
-    return found | {profile for profile in profiles if not profile.controllers}
+    return theirs | {profile for profile in profiles if not profile.controllers}

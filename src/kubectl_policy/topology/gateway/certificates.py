@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
-from kubectl_policy.topology.grants import permitted, unseen
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.gateway.listeners import Listener
 
 SECRET: Final = GroupKind("", "Secret")
@@ -26,56 +26,68 @@ CA_KINDS: Final = (CONFIG_MAP, SECRET)
 _PEM: Final = "-----BEGIN CERTIFICATE-----"
 
 
-class Fault(NamedTuple):
-    """What is wrong with a reference; "unknown" if that cannot be told."""
+# What is wrong with a reference to a certificate: its kind, a missing ReferenceGrant, or what it finds.
+INVALID_KIND: Final = "InvalidKind"
+NOT_PERMITTED: Final = "RefNotPermitted"
+INVALID: Final = "InvalidRef"
 
-    sort: Literal["kind", "grant", "invalid", "unknown"]
-    message: str
 
-
-def certificate_fault(index: Index, owner: ObjectRef, target: ObjectRef) -> Fault | None:
+def certificate_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -> Problem | None:
     """What is wrong with a reference to a key pair; None if nothing is.
 
     "A CertificateRef is considered invalid when it refers to a nonexistent or unsupported resource or kind, or when the
     data within that resource is malformed" (ListenerReasonInvalidCertificateRef).
     """
-    return _fault(index, owner, target, (SECRET,), ("tls.crt", "tls.key"))
+    return _problem(gateways, owner, target, (SECRET,), ("tls.crt", "tls.key"))
 
 
-def authority_fault(index: Index, owner: ObjectRef, target: ObjectRef) -> Fault | None:
+def authority_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -> Problem | None:
     """What is wrong with a reference to CA certificates, under the key `ca.crt`; None if nothing is."""
-    return _fault(index, owner, target, CA_KINDS, ("ca.crt",))
+    return _problem(gateways, owner, target, CA_KINDS, ("ca.crt",))
 
 
-def listener_certificates(index: Index, listener: Listener) -> Iterator[tuple[str, ObjectRef, Fault | None]]:
-    """Each certificateRef of a listener that terminates TLS: where it stands, what it names, what is wrong with it."""
+@value()
+class CertificateRef:
+    """A certificateRef of a listener: where it is in its object, what it names, and what is wrong with it."""
+
+    field: str
+    target: ObjectRef
+    problem: Problem | None
+
+
+def certificate_refs(gateways: Gateways, listener: Listener) -> Iterator[CertificateRef]:
+    """The certificateRefs of a listener that terminates TLS."""
     if listener.protocol not in {"HTTPS", "TLS"} or not listener.terminates:
         return
     owner = listener.node.object
     for position, reference in enumerate(items_at(listener.raw, "tls.certificateRefs")):
         if isinstance(reference, Mapping):
-            target = refer(index, reference, owner.namespace, SECRET)
+            target = refer(gateways.index, reference, owner.namespace, SECRET)
             field = f"{listener.field}.tls.certificateRefs[{position}]"
-            yield field, target, certificate_fault(index, owner, target)
+            problem = certificate_problem(gateways, owner, target)
+            yield CertificateRef(field=field, target=target, problem=problem)
 
 
-def _fault(
-    index: Index, owner: ObjectRef, target: ObjectRef, kinds: Sequence[GroupKind], keys: Sequence[str]
-) -> Fault | None:
+def _problem(
+    gateways: Gateways, owner: ObjectRef, target: ObjectRef, kinds: Sequence[GroupKind], keys: Sequence[str]
+) -> Problem | None:
     if target.group_kind not in kinds:
-        return Fault("kind", f"a {target.group_kind} cannot hold a certificate; {' or '.join(map(str, kinds))} can")
-    if not permitted(index, owner.group_kind, owner.namespace, target):
-        if unseen(index, target.namespace):
-            return Fault(
-                "unknown", f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
-            )
-        return Fault("grant", f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}")
-    presence = index.presence(target)
+        message = f"a {target.group_kind} cannot hold a certificate; {' or '.join(map(str, kinds))} can"
+        return Problem(message=message, reason=INVALID_KIND)
+    if not gateways.index.grants.permit(owner.group_kind, owner.namespace, target):
+        if gateways.index.grants.may_be_unread(target.namespace):
+            message = f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
+            return Problem(message=message, reason=NOT_PERMITTED, certain=False)
+        message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"
+        return Problem(message=message, reason=NOT_PERMITTED)
+    presence = gateways.index.presence(target)
     if presence != "present":
-        missing = presence == "missing"
-        return Fault("invalid" if missing else "unknown", f"{target} {'does not exist' if missing else 'was not read'}")
-    lacking = [key for key in keys if not _holds(index.raw(target), key)]
-    return Fault("invalid", f"{target} has no valid {' and no valid '.join(lacking)}") if lacking else None
+        absent = "does not exist" if presence == "missing" else "was not read"
+        return Problem(message=f"{target} {absent}", reason=INVALID, certain=presence == "missing")
+    malformed = [key for key in keys if not _holds(gateways.index.raw(target), key)]
+    if malformed:
+        return Problem(message=f"{target} has no valid {' and no valid '.join(malformed)}", reason=INVALID)
+    return None
 
 
 def _holds(raw: Mapping[str, Json], key: str) -> bool:

@@ -1,103 +1,115 @@
-"""Which ListenerSets a Gateway admits, and which listeners on one Gateway cannot be told apart."""
+"""Which listeners on one Gateway cannot be told apart."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.fields import mapping_at, value_at
-from kubectl_policy.topology.gateway.listeners import MIXED_MODES, ROUTES_BY_PROTOCOL, listeners_of, supports
-from kubectl_policy.topology.gateway.namespaces import lets_in_namespace
-from kubectl_policy.topology.references import LISTENER_SETS, gateway_of
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.model.index import Index
+    from kubectl_policy.model import NodeRef
     from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.implementation import Implementation
 
-CONFLICTS: Final = ("ProtocolConflict", "HostnameConflict")
+_PROTOCOL: Final = "ProtocolConflict"
+_HOSTNAME: Final = "HostnameConflict"
+CONFLICTS: Final = (_PROTOCOL, _HOSTNAME)
+# What a listener is found by on its port: a protocol or a group of them, and perhaps a hostname or a TLS mode.
+_Trait: TypeAlias = "tuple[str, str]"
 
 
-class Conflict(NamedTuple):
+@value()
+class Conflict:
     """Why a listener is conflicted: the API's reason (one of `CONFLICTS`), and the listener it cannot be told from."""
 
     reason: str
     other: NodeRef
 
 
-def listener_sets_by_gateway(index: Index) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-    """The ListenerSets that name each Gateway, admitted or not, in their order of precedence.
-
-    "ListenerSet ordered by creation time (oldest first)", then "alphabetically by {namespace}/{name}" (GEP-1713); those
-    of unknown age come last.
-    """
-    found: dict[ObjectRef, list[Resource]] = {}
-    for kind in LISTENER_SETS:
-        for resource in index.of_kind(kind):
-            gateway = gateway_of(index, resource.ref, resource.raw)
-            if gateway:
-                found.setdefault(gateway, []).append(resource)
-    return {
-        gateway: tuple(
-            resource.ref for resource in sorted(resources, key=lambda found: (found.seniority, found.ref.kind))
-        )
-        for gateway, resources in found.items()
-    }
-
-
-def admits(index: Index, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
-    """Whether a Gateway lets a ListenerSet attach (`spec.allowedListeners`, default None); None where unknown."""
-    raw = index.raw(gateway)
-    if value_at(raw, "spec.allowedListeners.namespaces") is None:
-        return False
-    namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
-    return lets_in_namespace(index, namespaces, "None", gateway.namespace, listener_set.namespace)
-
-
-def conflicts_on(
-    index: Index, implementation: Implementation, gateway: ObjectRef, listener_sets: Iterable[ObjectRef]
-) -> dict[NodeRef, Conflict]:
-    """The conflicted listeners on a Gateway, given the ListenerSets that it admits in their order of precedence.
+def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) -> dict[NodeRef, Conflict]:
+    """The conflicted listeners on a Gateway: of itself first, then of the ListenerSets that it admits, by precedence.
 
     Among the listeners of one object none wins: "The implementation MUST NOT pick one conflicting Listener as the
     winner. ALL indistinct Listeners must not be accepted" (GatewaySpec.Listeners). Between objects the one that
     precedes wins (GEP-1713), so a listener that loses there is out before those of its own object are compared.
     """
-    mixed = supports(index, implementation, gateway, MIXED_MODES)
     conflicts: dict[NodeRef, Conflict] = {}
-    established: list[Listener] = []
-    for obj in (gateway, *listener_sets):
-        entries = [entry for entry in listeners_of(index, obj) if entry.protocol in ROUTES_BY_PROTOCOL]
-        lost = _clashes(entries, established, mixed_modes=mixed)
-        left = [entry for entry in entries if entry.node not in lost]
-        among = _clashes(left, left, mixed_modes=mixed)
+    established = _Established(mixed_modes=mixed_modes)
+    for position, listeners in enumerate(owners):
+        served = [each for each in listeners if each.protocol in ROUTES_BY_PROTOCOL and each.port is not None]
+        lost = established.rivals_of(served)
+        left = [listener for listener in served if listener.node not in lost]
+        own = _Established(mixed_modes=mixed_modes)
+        own.add(left)
+        among = own.rivals_of(left)
         conflicts |= lost | among
         # Nothing takes the place of a Gateway's own listeners, not even of those that rule each other out.
-        established += left if obj == gateway else [entry for entry in left if entry.node not in among]
+        established.add(left if position == 0 else [listener for listener in left if listener.node not in among])
     return conflicts
 
 
-def _clashes(entries: list[Listener], others: list[Listener], *, mixed_modes: bool) -> dict[NodeRef, Conflict]:
-    found: dict[NodeRef, Conflict] = {}
-    for entry in entries:
-        for other in others:
-            reason = "" if other is entry else _clash(entry, other, mixed_modes=mixed_modes)
-            if reason:
-                found.setdefault(entry.node, Conflict(reason, other.node))
-    return found
+class _Established:
+    """Listeners that are there already, by what others on their port are told from them by."""
+
+    def __init__(self, *, mixed_modes: bool) -> None:
+        self._mixed_modes = mixed_modes
+        self._count = 0
+        # Two of each, with their positions, are enough to have one that is not the one that is compared.
+        self._first_two: dict[tuple[int | None, _Trait], list[tuple[int, Listener]]] = {}
+
+    def add(self, listeners: Iterable[Listener]) -> None:
+        for listener in listeners:
+            self._count += 1
+            for trait in _traits(listener):
+                known = self._first_two.setdefault((listener.port, trait), [])
+                if len(known) < 2:  # noqa: PLR2004 (see above)
+                    known.append((self._count, listener))
+
+    def rivals_of(self, listeners: Iterable[Listener]) -> dict[NodeRef, Conflict]:
+        """The conflict of each listener that cannot be told from one of these, with the first such one."""
+        conflicts: dict[NodeRef, Conflict] = {}
+        for listener in listeners:
+            rivals = [
+                (position, Conflict(reason=reason, other=other.node))
+                for trait, reason in self._indistinct(listener)
+                for position, other in self._first_two.get((listener.port, trait), ())
+                if other is not listener
+            ]
+            if rivals:
+                conflicts[listener.node] = min(rivals, key=lambda rival: rival[0])[1]
+        return conflicts
+
+    def _indistinct(self, listener: Listener) -> Iterator[tuple[_Trait, str]]:
+        """What others on the port must not have ("Distinct Listeners" in GatewaySpec.Listeners), and the reason."""
+        match listener.protocol:
+            case "UDP":
+                yield ("UDP", ""), _PROTOCOL
+            case "TCP":
+                # "All the Listeners that share a port with the TCP Listener are not distinct".
+                yield ("all but UDP", ""), _PROTOCOL
+            case "HTTP":
+                # Nor does HTTP share a port with TLS.
+                yield from (((protocol, ""), _PROTOCOL) for protocol in ("TCP", "HTTPS", "TLS"))
+                yield ("hostname over HTTP", listener.hostname), _HOSTNAME
+            case _:
+                yield from (((protocol, ""), _PROTOCOL) for protocol in ("TCP", "HTTP"))
+                if listener.protocol == "TLS" and not self._mixed_modes:
+                    yield ("TLS mode", "Passthrough" if listener.terminates else "Terminate"), _PROTOCOL
+                # Listeners that can share a port, as HTTPS and TLS can: only their hostnames tell them apart.
+                yield ("hostname over TLS", listener.hostname), _HOSTNAME
 
 
-def _clash(one: Listener, other: Listener, *, mixed_modes: bool) -> str:
-    """Why two listeners are not distinct ("Distinct Listeners" in GatewaySpec.Listeners); empty if they are."""
-    protocols = {one.protocol, other.protocol}
-    if one.port is None or one.port != other.port or (len(protocols) > 1 and "UDP" in protocols):
-        return ""
-    # "All the Listeners that share a port with the TCP Listener are not distinct"; nor does HTTP share one with TLS.
-    if protocols & {"TCP", "UDP"} or ("HTTP" in protocols and len(protocols) > 1):
-        return "ProtocolConflict"
-    if protocols == {"TLS"} and one.terminates != other.terminates and not mixed_modes:
-        return "ProtocolConflict"
-    # What is left are listeners that can share a port, as HTTPS and TLS can: only their hostnames tell them apart.
-    return "HostnameConflict" if one.hostname == other.hostname else ""
+def _traits(listener: Listener) -> Iterator[_Trait]:
+    """What others on the port find a listener by."""
+    yield listener.protocol, ""
+    if listener.protocol != "UDP":
+        yield "all but UDP", ""
+    match listener.protocol:
+        case "HTTP":
+            yield "hostname over HTTP", listener.hostname
+        case "HTTPS" | "TLS":
+            yield "hostname over TLS", listener.hostname
+    if listener.protocol == "TLS":
+        yield "TLS mode", "Terminate" if listener.terminates else "Passthrough"

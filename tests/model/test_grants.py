@@ -6,7 +6,6 @@ import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.topology.grants import permitted, unseen
 from tests.build import grant, index, ref
 
 ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")
@@ -26,20 +25,20 @@ OVEN = ref("Service", "oven", "kitchen", "")
 )
 def test_a_grant_for_something_else_does_not_permit(given: Resource) -> None:
     """Namespace of the grant, source kind and namespace, target kind and name all have to fit."""
-    assert not permitted(index(given), ROUTE, "baker", OVEN)
+    assert not index(given).grants.permit(ROUTE, "baker", OVEN)
 
 
 @pytest.mark.parametrize("target", [("", "Service"), ("", "Service", "oven")])
 def test_a_grant_permits(target: tuple[str, str] | tuple[str, str, str]) -> None:
     """By kind, or for one object by name."""
     given = grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "baker")], targets=[target])
-    assert permitted(index(given), ROUTE, "baker", OVEN)
+    assert index(given).grants.permit(ROUTE, "baker", OVEN)
 
 
 def test_no_grant_is_needed_inside_a_namespace_or_for_what_has_none() -> None:
     """References that do not leave their namespace are always permitted."""
-    assert permitted(index(), ROUTE, "kitchen", OVEN)
-    assert permitted(index(), ROUTE, "baker", ref("GatewayClass", "c"))
+    assert index().grants.permit(ROUTE, "kitchen", OVEN)
+    assert index().grants.permit(ROUTE, "baker", ref("GatewayClass", "c"))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +50,14 @@ def test_no_grant_is_needed_inside_a_namespace_or_for_what_has_none() -> None:
         (Gap("", "", "forbidden"), True),
     ],
 )
-def test_grants_may_be_unseen(gap: Gap, *, hidden: bool) -> None:
+def test_grants_may_be_unread(gap: Gap, *, hidden: bool) -> None:
     """A gap that covers the grants of the namespace means that a missing grant proves nothing."""
-    assert unseen(index(gaps=[gap]), "kitchen") is hidden
+    assert index(gaps=[gap]).grants.may_be_unread("kitchen") is hidden
+
+
+def test_a_grant_permits_by_its_own_entries() -> None:
+    """What one grant lets in is not let in to what another one opens."""
+    route = [(GATEWAY_API, "HTTPRoute", "baker")]
+    secret = grant("a", namespace="kitchen", sources=route, targets=[("", "Secret")])
+    other = grant("b", namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "butcher")], targets=[("", "Service")])
+    assert not index(secret, other).grants.permit(ROUTE, "baker", OVEN)

@@ -1,28 +1,35 @@
-"""What a conformant controller would report on a route, for each of its parents."""
+"""What a conformant controller would report on a route, for each of its parents, and on a listener for its routes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.topology.conditions.condition import Condition, unknown
-from kubectl_policy.topology.gateway.ignored import INVALID_LISTENER
-from kubectl_policy.topology.gateway.listeners import gateway_profile
-from kubectl_policy.topology.references import HTTP_ROUTE, LISTENER_SETS, gateway_of, parent_refs
+from kubectl_policy.topology.gateway.conditions import Condition, true, unknown
+from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
+from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.profiles.implementation import GatewayProfile
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.delegation.delegations import Delegation
-    from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.graph import Topology
 
 # How far a handshake got, nearest miss last: of several refusals the nearest miss is the one to report.
-_NO_PARENT: Final = "NoMatchingParent"
-_STEPS: Final = (_NO_PARENT, "NotAllowedByListeners", "NoMatchingListenerHostname", "UnsupportedValue")
+_STEPS: Final = (NO_PARENT, "NotAllowedByListeners", "NoMatchingListenerHostname", "UnsupportedValue")
+
+
+def attached_routes(topology: Topology, listener: NodeRef) -> tuple[ObjectRef, ...]:
+    """The routes that ListenerStatus.AttachedRoutes counts, also those of a conflicted listener; sorted."""
+    if topology.gateways.listener(listener) is None:
+        return ()
+    return tuple(
+        route
+        for route in topology.relations.routes_naming(listener.object)
+        if any(binding.listener == listener and binding.is_counted for binding in topology.bindings(route))
+    )
 
 
 def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple[NodeRef, tuple[Condition, ...]], ...]:
@@ -33,7 +40,7 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
     matches keep out, or what names other parents, gets no status from it.
     """
     delegated: dict[ObjectRef, list[Delegation]] = {}
-    for found in topology.relations.delegating_to(route):
+    for found in topology.relations.delegations.to(route):
         if (found.takes or found.reason) and not topology.relations.is_unattached(found.parent.object):
             delegated.setdefault(found.parent.object, []).append(found)
     conditions: dict[NodeRef, tuple[Condition, ...]] = {}
@@ -42,7 +49,7 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
         if parent.object.group_kind == HTTP_ROUTE:
             if parent.object in delegated:
                 conditions[NodeRef(parent.object)] = _below(topology, route, delegated[parent.object])
-        elif node not in conditions and not _unseen(topology, node):
+        elif node not in conditions and not _gets_no_status(topology, node):
             conditions[node] = route_conditions(topology, route, parent.position)
     for above in sorted(delegated):
         if NodeRef(above) not in conditions:
@@ -56,64 +63,52 @@ def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) ->
     Accepted is True if at least one listener takes the route, even if that one is conflicted and serves nothing.
     ResolvedRefs does not depend on Accepted.
     """
-    return (_accepted(topology, route, parent_index), _resolved(topology.relations.backends(route)))
+    return (_accepted(topology, route, parent_index), _resolved(topology.backends(route)))
 
 
 def _below(topology: Topology, route: ObjectRef, delegated: Iterable[Delegation]) -> tuple[Condition, ...]:
     """The conditions for a parent that delegates: only the rules that it reaches count."""
     sections = topology.sections(route)
-    reached = {sections.index(rule) for found in delegated for rule in found.rules}
-    refused = next((found for found in delegated if not found.takes), None)
-    accepted = (
-        Condition("Accepted", "False", refused.reason, refused.message)
-        if refused
-        else Condition("Accepted", "True", "Accepted")
-    )
-    return accepted, _resolved(backend for backend in topology.relations.backends(route) if backend.ref.rule in reached)
+    reached = {sections.index(rule) for delegation in delegated for rule in delegation.rules}
+    refused = next((delegation for delegation in delegated if not delegation.takes), None)
+    accepted = Condition("Accepted", "False", refused.reason, refused.message) if refused else true("Accepted")
+    return accepted, _resolved(backend for backend in topology.backends(route) if backend.ref.rule in reached)
 
 
 def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condition:
     bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
+    gateways = topology.gateways
+    profiles = [gateways.profile_of(gateways.gateway_of(binding.parent)) for binding in bindings]
     if any(binding.is_counted for binding in bindings):
         # Where controllers ignore invalid listeners, one that would take the route is reported at all its parents.
         invalid = [binding for binding in topology.bindings(route) if binding.reason == INVALID_LISTENER]
-        if invalid and any(_treatment(topology, binding).ignores_invalid for binding in bindings):
+        if invalid and any(profile.ignores_invalid for profile in profiles):
             return Condition("Accepted", "False", INVALID_LISTENER, invalid[0].message)
-        return Condition("Accepted", "True", "Accepted")
+        return true("Accepted")
     doubts = [binding.message for binding in bindings if binding.state == "unknown"]
     if doubts:
         return unknown("Accepted", "; ".join(dict.fromkeys(doubts)))
-    reason = max((binding.reason for binding in bindings), key=_steps(topology, bindings).index, default=_NO_PARENT)
+    # The last one of these is reported if several hold.
+    refusals = next((profile.refusals for profile in profiles if profile.refusals), ())
+    steps = (*(step for step in _STEPS if step not in refusals), *reversed(refusals))
+    reason = max((binding.reason for binding in bindings), key=steps.index, default=NO_PARENT)
     messages = dict.fromkeys(binding.message for binding in bindings if binding.reason == reason)
     return Condition("Accepted", "False", reason, "; ".join(messages) or "the reference names no parent")
 
 
-def _unseen(topology: Topology, parent: NodeRef) -> bool:
+def _gets_no_status(topology: Topology, parent: NodeRef) -> bool:
     """Whether a parent does not exist, or not to controllers: they ignore it, and no listener of it is named."""
     if topology.index.presence(parent.object) == "missing":
         return True
-    found = None if parent.section else topology.relations.why_ignored(parent)
-    return found is not None and found.reason == _NO_PARENT
+    ignored = None if parent.section else topology.relations.why_ignored(parent)
+    return ignored is not None and ignored.reason == NO_PARENT
 
 
-def _steps(topology: Topology, bindings: Iterable[Binding]) -> tuple[str, ...]:
-    """The reasons of refusals, the one last that is reported if several hold."""
-    found = next((refusals for binding in bindings if (refusals := _treatment(topology, binding).refusals)), ())
-    return (*(step for step in _STEPS if step not in found), *reversed(found))
-
-
-def _treatment(topology: Topology, binding: Binding) -> GatewayProfile:
-    """How the controller of a Gateway, or of a ListenerSet's, treats the routes that name it."""
-    parent, raw = binding.parent, topology.index.raw(binding.parent)
-    gateway = gateway_of(topology.index, parent, raw) if parent.group_kind in LISTENER_SETS else parent
-    return gateway_profile(topology.index, topology.implementation, gateway)
-
-
-def _resolved(found: Iterable[Backend]) -> Condition:
-    backends = tuple(found)
+def _resolved(references: Iterable[Backend]) -> Condition:
+    backends = tuple(references)
     broken = [backend for backend in backends if backend.state == "broken"]
     if broken:
         messages = dict.fromkeys(backend.message for backend in broken)
         return Condition("ResolvedRefs", "False", broken[0].reason, "; ".join(messages))
     doubts = dict.fromkeys(backend.message for backend in backends if backend.state == "unknown")
-    return unknown("ResolvedRefs", "; ".join(doubts)) if doubts else Condition("ResolvedRefs", "True", "ResolvedRefs")
+    return unknown("ResolvedRefs", "; ".join(doubts)) if doubts else true("ResolvedRefs")

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.fields import mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
-from kubectl_policy.topology.conditions.condition import Condition, unknown
-from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, authority_fault
+from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, authority_problem
+from kubectl_policy.topology.gateway.conditions import Condition, true, unknown
 from kubectl_policy.topology.references import GATEWAY, refer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.topology.gateway.certificates import Fault
+    from kubectl_policy.model import ObjectRef, Problem, Resource
     from kubectl_policy.topology.graph import Topology
 
 BACKEND_TLS_POLICY: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
@@ -34,8 +33,8 @@ def backend_tls_conditions(topology: Topology, policy: ObjectRef) -> Mapping[Obj
     targets = _targets(topology, policy)
     paths = (path for target in targets for path in topology.paths(target))
     gateways = sorted({node.object for path in paths for node in path if node.object.group_kind == GATEWAY})
-    faults = _faults(topology, policy)
-    conditions = (_accepted(topology, resource, targets, faults), _resolved(faults))
+    problems = _problems(topology, policy)
+    conditions = (_accepted(topology, resource, targets, problems), _resolved(problems))
     return dict.fromkeys(gateways, conditions)
 
 
@@ -44,9 +43,9 @@ def certificate_conditions(topology: Topology, policy: ObjectRef) -> tuple[Condi
 
     ResolvedRefs, and Accepted if none of them can be used.
     """
-    faults = _faults(topology, policy)
-    refused = _refused(faults)
-    return ((refused,) if refused else ()) + (_resolved(faults),)
+    problems = _problems(topology, policy)
+    refused = _refused(problems)
+    return ((refused,) if refused else ()) + (_resolved(problems),)
 
 
 def _targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
@@ -59,17 +58,17 @@ def _targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
     return found
 
 
-def _faults(topology: Topology, policy: ObjectRef) -> tuple[Fault | None, ...]:
+def _problems(topology: Topology, policy: ObjectRef) -> tuple[Problem | None, ...]:
     references = mappings_at(topology.index.raw(policy), "spec.validation.caCertificateRefs")
     targets = [
         refer(topology.index, {**reference, "namespace": None}, policy.namespace, CONFIG_MAP)
         for reference in references
     ]
-    return tuple(authority_fault(topology.index, policy, target) for target in targets)
+    return tuple(authority_problem(topology.gateways, policy, target) for target in targets)
 
 
 def _accepted(
-    topology: Topology, policy: Resource, targets: list[NodeRef], faults: tuple[Fault | None, ...]
+    topology: Topology, policy: Resource, targets: list[NodeRef], problems: tuple[Problem | None, ...]
 ) -> Condition:
     for target in targets:
         presence = topology.index.presence(target.object)
@@ -81,28 +80,27 @@ def _accepted(
             shared = [target for target in _targets(topology, other.ref) if target in targets]
             if shared:
                 return Condition("Accepted", "False", "Conflicted", f"{shared[0]} has {other.ref} already")
-    refused = _refused(faults)
+    refused = _refused(problems)
     if refused:
         return refused
     known = value_at(policy.raw, "spec.validation.wellKnownCACertificates")
     if known is not None and known != "System":
         return Condition("Accepted", "False", "Invalid", "spec.validation.wellKnownCACertificates is not System")
-    return Condition("Accepted", "True", "Accepted")
+    return true("Accepted")
 
 
-def _refused(faults: tuple[Fault | None, ...]) -> Condition | None:
-    certain = [fault for fault in faults if fault and fault.sort != "unknown"]
-    if not certain or len(certain) < len(faults):
+def _refused(problems: tuple[Problem | None, ...]) -> Condition | None:
+    certain = [problem for problem in problems if problem and problem.certain]
+    if not certain or len(certain) < len(problems):
         return None
-    messages = dict.fromkeys(fault.message for fault in certain)
+    messages = dict.fromkeys(problem.message for problem in certain)
     return Condition("Accepted", "False", "NoValidCACertificate", "; ".join(messages))
 
 
-def _resolved(faults: tuple[Fault | None, ...]) -> Condition:
-    found = sorted((fault for fault in faults if fault), key=lambda fault: fault.sort == "unknown")
-    if not found:
-        return Condition("ResolvedRefs", "True", "ResolvedRefs")
-    if found[0].sort == "unknown":
-        return unknown("ResolvedRefs", found[0].message)
-    reason = "InvalidKind" if found[0].sort == "kind" else "InvalidCACertificateRef"
-    return Condition("ResolvedRefs", "False", reason, found[0].message)
+def _resolved(problems: tuple[Problem | None, ...]) -> Condition:
+    found = [problem for problem in problems if problem]
+    certain = next((problem for problem in found if problem.certain), None)
+    if certain:
+        reason = INVALID_KIND if certain.reason == INVALID_KIND else "InvalidCACertificateRef"
+        return Condition("ResolvedRefs", "False", reason, certain.message)
+    return unknown("ResolvedRefs", found[0].message) if found else true("ResolvedRefs")

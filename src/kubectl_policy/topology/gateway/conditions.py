@@ -1,0 +1,296 @@
+"""What a conformant controller would report on GatewayClasses, Gateways, ListenerSets and their listeners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.model import Problem
+from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.gateway.certificates import (
+    CONFIG_MAP,
+    INVALID,
+    INVALID_KIND,
+    NOT_PERMITTED,
+    SECRET,
+    authority_problem,
+    certificate_problem,
+    certificate_refs,
+)
+from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_words
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.topology.gateway.conflicts import Conflict
+    from kubectl_policy.topology.gateway.gateways import Gateways
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+ConditionStatus: TypeAlias = Literal["True", "False", "Unknown"]
+
+# AddressType: IPAddress, Hostname and the implementation-specific NamedAddress. A "domain-prefixed string" is a type of
+# one implementation, which nothing here can vouch for.
+_ADDRESS_TYPES: Final = ("IPAddress", "Hostname", "NamedAddress")
+_CERTIFICATE_REASONS: Final[Mapping[str, str]] = {
+    INVALID_KIND: "InvalidCertificateRef",
+    NOT_PERMITTED: "RefNotPermitted",
+    INVALID: "InvalidCertificateRef",
+}
+_AUTHORITY_REASONS: Final[Mapping[str, str]] = {
+    INVALID_KIND: "InvalidCACertificateKind",
+    NOT_PERMITTED: "RefNotPermitted",
+    INVALID: "InvalidCACertificateRef",
+}
+
+
+@value()
+class Condition:
+    """A condition as in `metav1.Condition`.
+
+    The status is Unknown, with the reason Pending, where it depends on something that was not read; the message then
+    says on what.
+    """
+
+    type: str
+    status: ConditionStatus
+    reason: str
+    message: str = ""
+
+
+def true(kind: str) -> Condition:
+    """A condition that holds, with its own name as the reason."""
+    return Condition(kind, "True", kind)
+
+
+def unknown(kind: str, message: str) -> Condition:
+    """A condition that cannot be decided."""
+    return Condition(kind, "Unknown", "Pending", message)
+
+
+def gateway_class_conditions(gateways: Gateways, gateway_class: ObjectRef) -> tuple[Condition, ...]:
+    """Accepted of a GatewayClass, as far as its parameters decide it; nothing if it was not read."""
+    if gateways.index.get(gateway_class) is None:
+        return ()
+    return (_parameters(gateways, gateway_class, "spec.parametersRef") or true("Accepted"),)
+
+
+def gateway_conditions(gateways: Gateways, gateway: ObjectRef) -> tuple[Condition, ...]:
+    """Accepted and ResolvedRefs of a Gateway (GatewayConditionType); nothing for what is none, or was not read.
+
+    Accepted depends on the Gateway and its own listeners, not on its GatewayClass: every Gateway is looked at as if its
+    controller had taken it.
+    """
+    if gateway.group_kind != GATEWAY or gateways.index.get(gateway) is None:
+        return ()
+    return (_gateway_accepted(gateways, gateway), _gateway_resolved(gateways, gateway))
+
+
+def listener_set_conditions(gateways: Gateways, listener_set: ObjectRef) -> tuple[Condition, ...]:
+    """Accepted of a ListenerSet (ListenerSetConditionType); nothing for what is none, or was not read."""
+    if listener_set.group_kind not in LISTENER_SETS or gateways.index.get(listener_set) is None:
+        return ()
+    gateway = gateways.gateway_of(listener_set)
+    if gateway is None:
+        return (Condition("Accepted", "False", "Invalid", "spec.parentRef names no Gateway"),)
+    return (_attachment(gateways, gateway, listener_set) or _by_listeners(gateways, listener_set, every=True),)
+
+
+def listener_conditions(gateways: Gateways, node: NodeRef) -> tuple[Condition, ...]:
+    """Accepted, Conflicted and ResolvedRefs of a listener (ListenerConditionType); nothing if there is none."""
+    listener = gateways.listener(node)
+    if listener is None:
+        return ()
+    conflict = gateways.conflict(listener)
+    conflicted = Condition("Conflicted", "False", "NoConflicts")
+    if conflict:
+        conflicted = Condition("Conflicted", "True", conflict.reason, _conflict_words(conflict))
+    return (_listener_accepted(gateways, listener, conflict), conflicted, _listener_resolved(gateways, listener))
+
+
+def supported_kinds(gateways: Gateways, node: NodeRef) -> tuple[GroupKind, ...]:
+    """The route kinds that a listener serves (ListenerStatus.SupportedKinds); a conflicted one serves none."""
+    listener = gateways.listener(node)
+    return gateways.kinds_served(listener) if listener and not gateways.conflict(listener) else ()
+
+
+def attached_listener_sets(gateways: Gateways, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
+    """The ListenerSets that are attached to a Gateway: those it admits that are accepted, in their order of precedence.
+
+    "A ListenerSet is successfully attached to a Gateway when ... The ListenerSet's status has the condition Accepted:
+    true" (ListenerSet, "Gateway Integration").
+    """
+    return tuple(
+        listener_set
+        for listener_set in gateways.listener_sets(gateway)
+        if listener_set_conditions(gateways, listener_set)[0].status == "True"
+    )
+
+
+def why_ignored(gateways: Gateways, node: NodeRef) -> Problem | None:
+    """Why a Gateway, or a listener of it or of a ListenerSet, serves nothing, being invalid; None if it does, or may.
+
+    Only some controllers ignore what is invalid (`GatewayProfile.ignores_invalid`). The reason is the one that a route
+    reports.
+    """
+    gateway = gateways.gateway_of(node.object)
+    if gateway is None or not gateways.profile_of(gateway).ignores_invalid:
+        return None
+    refusal = next((each for each in gateway_conditions(gateways, gateway) if each.type == "Accepted"), None)
+    if refusal and refusal.status == "False" and refusal.reason != "ListenersNotValid":
+        return Problem(message=f"{gateway} is not valid: {refusal.message}", reason=NO_PARENT)
+    for condition in listener_conditions(gateways, node):
+        if condition.type != "Conflicted" and condition.status == "False":
+            return Problem(message=f"{listener_words(node)} is not valid: {condition.message}", reason=INVALID_LISTENER)
+    return None
+
+
+def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:
+    refusal = _parameters(gateways, gateway, "spec.infrastructure.parametersRef")
+    if refusal:
+        return refusal
+    profile = gateways.profile_of(gateway)
+    addresses = mappings_at(gateways.index.raw(gateway), "spec.addresses")
+    types = [text_at(address, "type", "IPAddress") for address in addresses]
+    unsupported = [type_ for type_ in types if type_ not in (profile.address_types or _ADDRESS_TYPES)]
+    if unsupported:
+        message = f"address type {', '.join(unsupported)} is not supported"
+        return Condition("Accepted", "False", "UnsupportedAddress", message)
+    return _by_listeners(gateways, gateway, every=False, strictly=profile.ignores_invalid)
+
+
+def _gateway_resolved(gateways: Gateways, gateway: ObjectRef) -> Condition:
+    """By `spec.tls.backend.clientCertificateRef` (GatewayReasonInvalidClientCertificateRef)."""
+    reference = mapping_at(gateways.index.raw(gateway), "spec.tls.backend.clientCertificateRef")
+    target = refer(gateways.index, reference, gateway.namespace, SECRET)
+    problem = certificate_problem(gateways, gateway, target) if target.name else None
+    if problem is None:
+        return true("ResolvedRefs")
+    if not problem.certain:
+        return unknown("ResolvedRefs", problem.message)
+    reason = NOT_PERMITTED if problem.reason == NOT_PERMITTED else "InvalidClientCertificateRef"
+    return Condition("ResolvedRefs", "False", reason, problem.message)
+
+
+def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: bool = False) -> Condition:
+    """Accepted by what the listeners are worth: False if none is valid, True with a remark if only some are.
+
+    With `every`, a listener also has to refer to what it may: a ListenerSet "is not accepted because the only listener
+    is missing a reference grant" (conformance test ListenerSetReferenceGrant), while a Gateway is. That a certificate
+    is not there, or is none, is said in ResolvedRefs alone, unless controllers look at all references (`strictly`).
+    """
+    nodes = [listener.node for listener in gateways.listeners(obj)]
+    if not nodes:
+        return Condition("Accepted", "False", "ListenersNotValid", "it has no listeners")
+    invalid = [node.section for node in nodes if not _is_valid(gateways, node, every=every, strictly=strictly)]
+    if not invalid:
+        return true("Accepted")
+    message = f"not valid: listener {', '.join(invalid)}"
+    return Condition("Accepted", "True" if len(invalid) < len(nodes) else "False", "ListenersNotValid", message)
+
+
+def _is_valid(gateways: Gateways, listener: NodeRef, *, every: bool, strictly: bool) -> bool:
+    accepted, _, resolved = listener_conditions(gateways, listener)
+    about_certificates = resolved.reason in {"InvalidCertificateRef", "InvalidCACertificateRef"}
+    refused = resolved.status == "False" and (strictly or not about_certificates)
+    return accepted.status == "True" and not ((every or strictly) and refused)
+
+
+def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:
+    """Why a Gateway does not take a ListenerSet, whatever its listeners are; None if it does."""
+    presence = gateways.index.presence(gateway)
+    if presence == "missing":
+        return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} does not exist")
+    if presence == "unknown":
+        return unknown("Accepted", f"{gateway} was not read")
+    admitted = gateways.admits(gateway, listener_set)
+    if admitted is None:
+        where = f"Namespace {listener_set.namespace}"
+        return unknown("Accepted", f"whether {gateway} selects it is unknown: {where} was not read")
+    if not admitted:
+        return Condition("Accepted", "False", "NotAllowed", f"{gateway} does not allow it (spec.allowedListeners)")
+    parent = _gateway_accepted(gateways, gateway)
+    if parent.status == "False":
+        return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} is not accepted: {parent.message}")
+    return None
+
+
+def _parameters(gateways: Gateways, owner: ObjectRef, field: str) -> Condition | None:
+    """Accepted=False for parameters that do not exist (GatewayReasonInvalidParameters); None if nothing is wrong."""
+    reference = mapping_at(gateways.index.raw(owner), field)
+    target = refer(gateways.index, reference, owner.namespace, CONFIG_MAP)
+    if not target.name or gateways.index.presence(target) != "missing":
+        return None
+    return Condition("Accepted", "False", "InvalidParameters", f"{field}: {target} does not exist")
+
+
+def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflict | None) -> Condition:
+    if listener.protocol not in ROUTES_BY_PROTOCOL:
+        return Condition("Accepted", "False", "UnsupportedProtocol", f"protocol {listener.protocol} is not supported")
+    if not gateways.supports_mode(listener):
+        return Condition("Accepted", "False", "UnsupportedValue", "TLS mode Terminate is not supported for TLSRoutes")
+    if conflict:
+        return Condition("Accepted", "False", _refusal(gateways, listener, conflict), _conflict_words(conflict))
+    authorities = list(_authorities(gateways, listener))
+    if authorities and all(problem and problem.certain for problem in authorities):
+        messages = dict.fromkeys(problem.message for problem in authorities if problem)
+        return Condition("Accepted", "False", "NoValidCACertificate", "; ".join(messages))
+    return true("Accepted")
+
+
+def _conflict_words(conflict: Conflict) -> str:
+    return f"it cannot be told from {listener_words(conflict.other)}"
+
+
+def _refusal(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:
+    """The reason of a conflicted listener for not being accepted.
+
+    A Gateway whose own listeners have incompatible protocols for one port is "syntactically or semantically invalid"
+    (ListenerReasonInvalid); anywhere else the conflict is the reason (GEP-1713; GEP-2643 for mixed TLS modes).
+    """
+    other = gateways.listener(conflict.other)
+    differs = other is not None and other.protocol != listener.protocol and conflict.reason == "ProtocolConflict"
+    return "Invalid" if differs and listener.node.object.group_kind == GATEWAY else conflict.reason
+
+
+def _listener_resolved(gateways: Gateways, listener: Listener) -> Condition:
+    possible = gateways.kinds_by_protocol(listener)
+    impossible = [kind for kind in listener.named_kinds if kind not in possible]
+    if impossible:
+        message = f"protocol {listener.protocol} cannot serve {', '.join(map(str, impossible))}"
+        return Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
+    certificates = [(each.problem, _CERTIFICATE_REASONS) for each in certificate_refs(gateways, listener)]
+    authorities = [(problem, _AUTHORITY_REASONS) for problem in _authorities(gateways, listener)]
+    problems = [(problem, reasons) for problem, reasons in (*certificates, *authorities) if problem]
+    if not problems:
+        return true("ResolvedRefs")
+    message = "; ".join(dict.fromkeys(problem.message for problem, _ in sorted(problems, key=_is_doubt)))
+    certain = next((reasons[problem.reason] for problem, reasons in problems if problem.certain), None)
+    return Condition("ResolvedRefs", "False", certain, message) if certain else unknown("ResolvedRefs", message)
+
+
+def _is_doubt(problem: tuple[Problem, Mapping[str, str]]) -> bool:
+    return not problem[0].certain
+
+
+def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | None]:
+    """For each CA that the Gateway has the listener check its clients with, what is wrong with it.
+
+    `spec.tls.frontend`: `perPort` replaces `default` for "all Listeners handling HTTPS traffic" on a port
+    (FrontendTLSConfig); the references are the Gateway's, also for listeners of its ListenerSets.
+    """
+    if listener.protocol != "HTTPS" or listener.gateway is None:
+        return
+    for reference in mappings_at(_frontend(gateways, listener, listener.gateway), "validation.caCertificateRefs"):
+        target = refer(gateways.index, reference, listener.gateway.namespace, CONFIG_MAP)
+        yield authority_problem(gateways, listener.gateway, target)
+
+
+def _frontend(gateways: Gateways, listener: Listener, gateway: ObjectRef) -> Mapping[str, Json]:
+    frontend = mapping_at(gateways.index.raw(gateway), "spec.tls.frontend")
+    for entry in mappings_at(frontend, "perPort"):
+        if listener.port is not None and integer_at(entry, "port") == listener.port:
+            return mapping_at(entry, "tls")
+    return mapping_at(frontend, "default")

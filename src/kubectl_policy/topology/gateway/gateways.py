@@ -1,0 +1,192 @@
+"""The Gateways of a snapshot: whose they are, which ListenerSets they admit, what their listeners serve."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.topology.gateway.conflicts import conflicts_among
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_in_namespace, listeners_in
+from kubectl_policy.topology.hierarchy import WITH_LISTENERS
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    LISTENER_SETS,
+    TCP_ROUTE,
+    TLS_ROUTE,
+    parent_gateway,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import GroupKind, Json, NodeRef
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.implementation import GatewayProfile
+    from kubectl_policy.topology.gateway.conflicts import Conflict
+    from kubectl_policy.topology.gateway.listeners import Listener
+    from kubectl_policy.topology.implementation import ControllerProfiles, Implementation
+
+TERMINATE_MODE: Final = "TLSRouteModeTerminate"
+MIXED_MODES: Final = "TLSRouteModeMixed"
+ISOLATION: Final = "GatewayHTTPListenerIsolation"
+# The core feature beside which a GatewayClass lists an extended one.
+_CORES: Final[Mapping[str, str]] = {ISOLATION: GATEWAY.kind}
+
+
+class Gateways:
+    """The Gateways and ListenerSets of a snapshot. What is looked up is looked up once."""
+
+    def __init__(self, index: Index, implementation: Implementation, profiles: ControllerProfiles) -> None:
+        """Remember where to look."""
+        self.index = index
+        self.implementation = implementation
+        self._profiles = profiles
+        self._listeners: dict[ObjectRef, Mapping[NodeRef, Listener]] = {}
+        self._admitted: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+        self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
+        self._kinds: dict[NodeRef, tuple[GroupKind, ...]] = {}
+
+    def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
+        """The Gateway that a Gateway is, or that a ListenerSet names, whether or not it exists; None for all else."""
+        if obj.group_kind in LISTENER_SETS:
+            return parent_gateway(self.index, obj, self.index.raw(obj))
+        return obj if obj.group_kind == GATEWAY else None
+
+    def class_of(self, gateway: ObjectRef) -> ObjectRef | None:
+        """The GatewayClass that a Gateway names, whether or not it exists."""
+        name = text_at(self.index.raw(gateway), "spec.gatewayClassName")
+        return ObjectRef(GATEWAY_CLASS, "", name) if name else None
+
+    def controller_of(self, obj: ObjectRef) -> str | None:
+        """The controller of a GatewayClass, a Gateway or a ListenerSet; empty if it has none, None where unknown.
+
+        GatewayClass.spec.controllerName: "the name of the controller that is managing Gateways of this class".
+        """
+        presence = self.index.presence(obj)
+        if presence != "present":
+            return None if presence == "unknown" else ""
+        if obj.group_kind == GATEWAY_CLASS:
+            return text_at(self.index.raw(obj), "spec.controllerName")
+        above = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
+        return self.controller_of(above) if above else ""
+
+    def profile_of(self, gateway: ObjectRef | None) -> GatewayProfile:
+        """How the controller of a Gateway treats it; as Gateway API says if nobody has said otherwise, or unknown."""
+        return self._profiles.gateways_of(text_at(self._class(gateway), "spec.controllerName"))
+
+    def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
+        """Whether the implementation of a Gateway has a feature of TLSRoute, or Listener Isolation.
+
+        It lacks one that is unsupported as far as is known of the implementation, or by the controller's profile, and
+        one that its GatewayClass does not list while it lists TLSRoute itself, or Gateway (`status.supportedFeatures`:
+        objects with a name, or plain strings before Gateway API v1.1).
+        """
+        known = (self.implementation, self.profile_of(gateway))
+        if any(feature in each.unsupported_features for each in known):
+            return False
+        status = mapping_at(self._class(gateway), "status")
+        listed = {text_at(item, "name") for item in items_at(status, "supportedFeatures")}
+        listed.update(strings_at(status, "supportedFeatures"))
+        return _CORES.get(feature, TLS_ROUTE.kind) not in listed or feature in listed
+
+    def _class(self, gateway: ObjectRef | None) -> Mapping[str, Json]:
+        gateway_class = self.class_of(gateway) if gateway else None
+        return self.index.raw(gateway_class) if gateway_class else {}
+
+    def of_class(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The Gateways of a GatewayClass; sorted."""
+        return self._by_class.get(gateway_class, ())
+
+    @cached_property
+    def _by_class(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        gateways = [gateway.ref for gateway in self.index.of_kind(GATEWAY)]
+        return grouped((found, gateway) for gateway in gateways if (found := self.class_of(gateway)))
+
+    def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The ListenerSets that name a Gateway, admitted or not, in their order of precedence.
+
+        "ListenerSet ordered by creation time (oldest first)", then "alphabetically by {namespace}/{name}" (GEP-1713);
+        those of unknown age come last.
+        """
+        return self._sets_by_gateway.get(gateway, ())
+
+    @cached_property
+    def _sets_by_gateway(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        listener_sets = [resource for kind in LISTENER_SETS for resource in self.index.of_kind(kind)]
+        return grouped(
+            (gateway, listener_set.ref)
+            for listener_set in sorted(listener_sets, key=lambda found: (found.seniority, found.ref.kind))
+            if (gateway := self.gateway_of(listener_set.ref))
+        )
+
+    def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
+        """Whether a Gateway lets a ListenerSet attach (`spec.allowedListeners`, default None); None where unknown."""
+        raw = self.index.raw(gateway)
+        if value_at(raw, "spec.allowedListeners.namespaces") is None:
+            return False
+        namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
+        return lets_in_namespace(self.index, namespaces, "None", gateway.namespace, listener_set.namespace)
+
+    def admitted(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The ListenerSets that a Gateway is known to let attach, in their order of precedence."""
+        if gateway not in self._admitted:
+            self._admitted[gateway] = tuple(each for each in self.listener_sets(gateway) if self.admits(gateway, each))
+        return self._admitted[gateway]
+
+    def listeners(self, obj: ObjectRef) -> tuple[Listener, ...]:
+        """The listeners of a Gateway or ListenerSet in their order."""
+        return tuple(self._by_node(obj).values())
+
+    def listener(self, node: NodeRef) -> Listener | None:
+        """One listener; None if the node is none, or was not read."""
+        return self._by_node(node.object).get(node) if node.section else None
+
+    def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
+        if obj not in self._listeners:
+            gateway = self.gateway_of(obj)
+            known = listeners_in(obj, self.index.raw(obj), gateway) if obj.group_kind in WITH_LISTENERS else ()
+            self._listeners[obj] = {listener.node: listener for listener in known}
+        return self._listeners[obj]
+
+    def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
+        """The conflicted listeners on a Gateway, its own and those of the ListenerSets that it admits."""
+        if gateway not in self._conflicts:
+            owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
+            mixed = self.supports(gateway, MIXED_MODES)
+            self._conflicts[gateway] = conflicts_among(owners, mixed_modes=mixed)
+        return self._conflicts[gateway]
+
+    def conflict(self, listener: Listener) -> Conflict | None:
+        """Why a listener is conflicted; None if it is not."""
+        return self.conflicts(listener.gateway).get(listener.node) if listener.gateway else None
+
+    def supports_mode(self, listener: Listener) -> bool:
+        """Whether the implementation has the TLS mode of a listener (features TLSRoute and TLSRouteModeTerminate)."""
+        if listener.protocol != "TLS" or not listener.terminates:
+            return True
+        return self.supports(listener.gateway, TERMINATE_MODE)
+
+    def kinds_by_protocol(self, listener: Listener) -> tuple[GroupKind, ...]:
+        """The route kinds that a listener's protocol can serve: none if it, or its TLS mode, is not supported."""
+        if not self.supports_mode(listener):
+            return ()
+        kinds = ROUTES_BY_PROTOCOL.get(listener.protocol, ())
+        if listener.protocol == "TLS" and listener.terminates:
+            kinds = (*kinds, TCP_ROUTE)
+        return tuple(kind for kind in kinds if kind.kind not in self.implementation.unsupported_features)
+
+    def kinds_served(self, listener: Listener) -> tuple[GroupKind, ...]:
+        """The route kinds that a listener serves: those that it names and its protocol can serve, or all of the latter.
+
+        "If kinds are specified in Spec that are not supported, they MUST NOT appear in this list"
+        (ListenerStatus.SupportedKinds).
+        """
+        if listener.node not in self._kinds:
+            possible, named = self.kinds_by_protocol(listener), listener.named_kinds
+            served = tuple(dict.fromkeys(kind for kind in named if kind in possible)) if named else possible
+            self._kinds[listener.node] = served
+        return self._kinds[listener.node]
