@@ -150,7 +150,7 @@ def test_a_list_is_one_field_whether_or_not_it_is_merged() -> None:
     assert list(found) == ["paints", "deep.strokes", "size"]
     assert [field.value for field in found.values()] == [[RED, BLUE], [1], 1]
     assert found["paints"].effective_on == (0, 1)
-    assert [(beater.object.name, where) for beater, where in found["paints"].superseded] == [("own", (1,))]
+    assert [(beater.by.object.name, beater.positions) for beater in found["paints"].superseded] == [("own", (1,))]
     assert (found["deep.strokes"].effective_on, found["deep.strokes"].superseded) == ((0, 1), ())
 
 
@@ -159,7 +159,7 @@ def test_a_list_of_which_nothing_is_left_is_beaten_once() -> None:
     own = colours("own", "r", merge="StrategicMerge", paints=[{"name": "red", "opaque": False}, BLUE])
     field = outcomes(MERGING, ABOVE, own)["paints"]
     assert field.effective_on == (0,)
-    assert [(beater.object.name, where) for beater, where in field.superseded] == [("own", (1,))]
+    assert [(beater.by.object.name, beater.positions) for beater in field.superseded] == [("own", (1,))]
 
 
 def test_a_list_that_is_replaced_is_one_field_as_well() -> None:

@@ -24,7 +24,11 @@ def test_each_field_has_its_fate_on_every_path() -> None:
     assert answer.enforcement.state == "PartiallyEnforced"
     assert [path[3].section for path in answer.paths] == ["http", "https"]
     fates = {
-        field.field: (field.value, field.effective_on, [(by.object.name, on) for by, on in field.superseded])
+        field.field: (
+            field.value,
+            field.effective_on,
+            [(beater.by.object.name, beater.positions) for beater in field.superseded],
+        )
         for field in answer.fields
     }
     assert fates == {

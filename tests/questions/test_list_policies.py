@@ -30,7 +30,7 @@ def test_what_an_unread_target_hides_is_unknown() -> None:
     """It is not said that the policy affects nothing; what was not read is named."""
     analysis = world(build.policy("p", build.target("unread", "GRPCRoute"), defaults={"a": 1}))
     found = row(analysis, "p")
-    assert (found.state, found.affected) == ("Unknown", None)
+    assert (found.enforcement.state, found.affected) == ("Unknown", None)
     assert [thing.what for thing in listed(analysis).unseen] == ["GRPCRoute default/unread"]
 
 
@@ -42,8 +42,8 @@ def test_what_may_be_below_an_unread_part_is_unknown() -> None:
         build.policy("p", build.target("public", "GatewayClass"), a=1),
     )
     open_world, closed = analyze(build.snapshot(*resources)), analyze(build.snapshot(*resources, complete=True))
-    assert (row(open_world, "p").state, row(open_world, "p").affected) == ("NoEffect", None)
-    assert (row(closed, "p").state, row(closed, "p").affected) == ("NoEffect", ())
+    assert (row(open_world, "p").enforcement.state, row(open_world, "p").affected) == ("NoEffect", None)
+    assert (row(closed, "p").enforcement.state, row(closed, "p").affected) == ("NoEffect", ())
 
 
 def test_a_gap_makes_every_row_incomplete() -> None:
@@ -62,10 +62,10 @@ def test_a_row_says_what_the_description_says() -> None:
     assert [one.ref.name for one in found] == ["base", "first", "lost", "own", "second", "strict"]
     for one in found:
         description = about_policy(analysis, one.ref.name, one.ref.kind)
-        assert (one.state, one.by) == (description.enforcement.state, description.enforcement.by)
+        assert one.enforcement == description.enforcement
         assert one.affected == description.affected
         assert one.attachments == description.attachments
-        assert tuple(dict.fromkeys(strategy for _, strategy in one.stanzas)) == description.strategies
+        assert tuple(dict.fromkeys(stanza.strategy for stanza in one.stanzas)) == description.strategies
         assert one.unseen == description.unseen
 
 
@@ -76,11 +76,11 @@ def test_a_row_has_the_stanzas_that_take_effect() -> None:
         build.policy("bare", build.target("g", "Gateway", "http"), kind="LimitPolicy", a=1),
         build.policy("lost", build.target("gone", "HTTPRoute"), defaults={"a": 1}),
     )
-    assert [(name, strategy.value) for name, strategy in row(analysis, "both").stanzas] == [
+    assert [(stanza.field, stanza.strategy.value) for stanza in row(analysis, "both").stanzas] == [
         ("spec.overrides", "Patch overrides"),
         ("spec.defaults", "Atomic defaults"),
     ]
-    assert [(name, strategy.value) for name, strategy in row(analysis, "bare").stanzas] == [("spec", "None")]
+    assert [(stanza.field, stanza.strategy.value) for stanza in row(analysis, "bare").stanzas] == [("spec", "None")]
     assert row(analysis, "lost").stanzas == ()
 
 

@@ -14,7 +14,7 @@ from kubectl_policy.model import Gap, Origin
 from kubectl_policy.profiles.status import ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
 from kubectl_policy.render.output.view import View
-from kubectl_policy.render.status.documents import status_document
+from kubectl_policy.render.status.documents import STATUS_COMPARISON
 from kubectl_policy.render.status.words import VERDICTS, long_reason, short_reason, status_headline
 from tests import build
 from tests.questions.reports import (
@@ -91,7 +91,7 @@ def test_rows_in_both_widths(snapshot: SnapshotAssertion) -> None:
 @pytest.mark.parametrize("report", [busy(), fine(), compared()])
 def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
     """And its numbers are those of the first sentence."""
-    document = status_document(report)
+    document = STATUS_COMPARISON(report)
     VALIDATOR.validate(document)
     found = [comparison for _, comparison in report.comparisons]
     assert document["compared"] == sum(one.is_compared for one in found)

@@ -140,7 +140,7 @@ def test_a_policy_is_described(analysis: Analysis) -> None:
         ("rules.guests", 4),
         ("rules.birthdays", 2),
     ]
-    assert [beater.object.name for field in found.fields for beater, _ in field.superseded] == ["first-course"]
+    assert [beater.by.object.name for field in found.fields for beater in field.superseded] == ["first-course"]
     assert found.affected == (NodeRef(ROUTE, "orders"), NodeRef(ROUTE, "rule[0]"))
 
 

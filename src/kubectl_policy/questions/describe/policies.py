@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
+@value()
+class SupersededBy:
+    """Who beats a field, and the positions of the paths on which it does."""
+
+    by: Source
+    positions: tuple[int, ...]
+
+
 @value(kw_only=True)
 class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
@@ -41,7 +49,7 @@ class FieldOutcome:
     value: Json
     source: Source
     effective_on: tuple[int, ...]
-    superseded: tuple[tuple[Source, tuple[int, ...]], ...]
+    superseded: tuple[SupersededBy, ...]
     rejected: bool
     ignored_on: tuple[int, ...]
     port_entry_on: tuple[int, ...]
@@ -131,7 +139,7 @@ def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
         value=declared.value,
         source=declared.source,
         effective_on=_each_once(position for position, fate in fates if fate.state == "effective"),
-        superseded=tuple((beater, tuple(positions)) for beater, positions in superseded.items()),
+        superseded=tuple(SupersededBy(beater, tuple(positions)) for beater, positions in superseded.items()),
         rejected=any(fate.state == "rejected" for _, fate in fates),
         ignored_on=_each_once(position for position, fate in fates if fate.state == "unheeded"),
         port_entry_on=_each_once(position for position, fate in fates if fate.by_port),

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.resolution.enforcement import EnforcementState
+    from kubectl_policy.resolution import Enforcement
+
+
+@value()
+class Stanza:
+    """A part of a policy, such as `spec.defaults`, and how it merges."""
+
+    field: str
+    strategy: MergeStrategy
 
 
 @value(kw_only=True)
@@ -30,16 +38,15 @@ class PolicyRow:
     """A policy.
 
     `stanzas` are the parts that take effect somewhere, each with its merge strategy: `spec` alone for a policy without
-    stanzas, none for one that is attached to nothing. `by` are those that beat it. `affected` is None where nothing can
+    stanzas, none for one that is attached to nothing. `affected` is None where nothing can
     be said of it, because what the policy targets, or what is below that, was not read.
     """
 
     resource: Resource
     profile: PolicyKindProfile
     attachments: tuple[Attachment, ...]
-    stanzas: tuple[tuple[str, MergeStrategy], ...]
-    state: EnforcementState
-    by: tuple[ObjectRef, ...]
+    stanzas: tuple[Stanza, ...]
+    enforcement: Enforcement
     affected: tuple[NodeRef, ...] | None
     reported: tuple[ReportedCondition, ...]
     unseen: tuple[Unseen, ...]
@@ -62,14 +69,15 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     enforcement = analysis.enforcement(policy)
     unseen = unseen_for_policy(analysis, enforcement)
     nothing_seen = enforcement.state == "Unknown" or (enforcement.state == "NoEffect" and unseen)
-    parts = (part for outcome in enforcement.outcomes for part in outcome.contributions if part.source.object == policy)
+    resolutions = dict.fromkeys(outcome.resolution for outcome in enforcement.outcomes)
+    parts = (part for resolution in resolutions for part in resolution.contributions if part.source.object == policy)
+    stanzas = dict.fromkeys((part.field, part.strategy) for part in parts)
     return PolicyRow(
         resource=resource,
         profile=profile,
         attachments=analysis.attachments[policy],
-        stanzas=tuple(dict.fromkeys((part.field, part.strategy) for part in parts)),
-        state=enforcement.state,
-        by=enforcement.by,
+        stanzas=tuple(Stanza(field, strategy) for field, strategy in stanzas),
+        enforcement=enforcement,
         affected=None if nothing_seen else affected(enforcement, profile),
         reported=reported_conditions(resource.raw),
         unseen=unseen,

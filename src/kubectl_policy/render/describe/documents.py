@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
-from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
+from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription, SupersededBy
 from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.render.output.documents import Field, document, shape
@@ -34,7 +34,6 @@ from kubectl_policy.resolution import Fate
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.resolution import Source
 
 _FIELD: Final = Field(
     "field", doc="As its policy writes it, below spec or a stanza of it: timeout.request, compressor[Gzip].gzip."
@@ -81,19 +80,7 @@ shape(
 )
 
 
-@value()
-class _Superseded:
-    """Who beats a field, and the positions of the paths on which it does."""
-
-    by: Source
-    paths: tuple[int, ...]
-
-
-def _superseded(field: FieldOutcome) -> tuple[_Superseded, ...]:
-    return tuple(_Superseded(by, paths) for by, paths in field.superseded)
-
-
-shape(_Superseded, "superseded", Field("by"), numbers_field("paths", lambda found: found.paths))
+shape(SupersededBy, "superseded", Field("by"), numbers_field("paths", lambda found: found.positions))
 shape(
     FieldOutcome,
     "fieldOutcome",
@@ -101,7 +88,7 @@ shape(
     _VALUE,
     Field("source"),
     numbers_field("effectiveOn", lambda field: field.effective_on),
-    Field("superseded", _superseded),
+    Field("superseded"),
     Field("rejected", doc="True if it is refused for a conflict somewhere."),
     numbers_field("unheededOn", lambda field: field.ignored_on, doc="Where controllers ignore it."),
 )

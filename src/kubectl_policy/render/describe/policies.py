@@ -68,13 +68,13 @@ class _Outcome:
 
 
 def _outcome(field: FieldOutcome, policy: ObjectRef) -> _Outcome:
-    others = [(beater, positions) for beater, positions in field.superseded if beater.object != policy]
-    beaten = {position for _, positions in others for position in positions}
+    others = (superseded for superseded in field.superseded if superseded.by.object != policy)
+    beaten = {position for superseded in others for position in superseded.positions}
     partly = tuple(position for position in field.effective_on if position in beaten)
     beaters: dict[int, list[Source]] = {}
-    for beater, positions in field.superseded:
-        for position in set(positions).difference(field.port_entry_on):
-            beaters.setdefault(position, []).append(beater)
+    for superseded in field.superseded:
+        for position in set(superseded.positions).difference(field.port_entry_on):
+            beaters.setdefault(position, []).append(superseded.by)
     groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
     in_part = set(partly)
     for position, together in sorted(beaters.items()):
@@ -227,7 +227,7 @@ def _fields(words: _Fields, view: View) -> Iterator[Line]:
     outcomes = words.outcomes
     values = [flow(outcome.field.value) for outcome in outcomes]
     effects = [words.in_effect(outcome) for outcome in outcomes]
-    beaters = [source_words(beater) for outcome in outcomes for beater, _ in outcome.field.superseded]
+    beaters = [source_words(beater.by) for outcome in outcomes for beater in outcome.field.superseded]
     widths = columns([outcome.field.field for outcome in outcomes], values, [*effects, *beaters], view.width)
     for outcome, text, effect in zip(outcomes, values, effects, strict=True):
         in_effect = bool(outcome.field.effective_on)

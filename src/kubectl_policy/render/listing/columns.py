@@ -118,12 +118,14 @@ _POLICIES: Final[tuple[Column[PolicyRow], ...]] = (
     Column("KIND", lambda row: str(row.ref.group_kind)),
     Column("TARGETS", lambda row: tuple(dict.fromkeys(map(_target, row.attachments)))),
     Column("CLASS", lambda row: row.profile.policy_class),
-    Column("STRATEGY", lambda row: tuple(dict.fromkeys(strategy.value for _, strategy in row.stanzas))),
-    Column("ENFORCEMENT", lambda row: row.state),
+    Column("STRATEGY", lambda row: tuple(dict.fromkeys(stanza.strategy.value for stanza in row.stanzas))),
+    Column("ENFORCEMENT", lambda row: row.enforcement.state),
     Column("AFFECTS", _affects),
     Column("KNOWN BY", lambda row: row.profile.known_by, narrow=False),
-    Column("STANZAS", lambda row: tuple(f"{name}: {strategy.value}" for name, strategy in row.stanzas), narrow=False),
-    Column("BEATEN BY", lambda row: tuple(map(str, row.by)), narrow=False),
+    Column(
+        "STANZAS", lambda row: tuple(f"{stanza.field}: {stanza.strategy.value}" for stanza in row.stanzas), narrow=False
+    ),
+    Column("BEATEN BY", lambda row: tuple(map(str, row.enforcement.by)), narrow=False),
     Column("REASON", _reasons, narrow=False),
     Column("REPORTED", lambda row: _reported(row.reported), narrow=False),
     Column("CREATED", _created, narrow=False),

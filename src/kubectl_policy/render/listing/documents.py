@@ -4,151 +4,208 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_policy.attachment import Attachment
+from kubectl_policy.model import GroupKind, ObjectRef, Origin
 from kubectl_policy.model.fields import text_at
+from kubectl_policy.profiles import MergeStrategy, TargetLevel
+from kubectl_policy.questions.listing.objects import (
+    BackendRow,
+    GatewayClassRow,
+    GatewayRow,
+    NamespaceRow,
+    ObjectRow,
+    Parent,
+    RouteRow,
+)
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, Stanza
+from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.render.listing.words import list_headline
+from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
-    API_VERSION,
-    condition_data,
-    kind_data,
-    node_data,
-    object_data,
-    objects_data,
-    origin_data,
-    target_data,
-    unseen_data,
+    COMPLETE,
+    REPORTED,
+    TARGET,
+    UNSEEN,
+    assumed_field,
+    class_field,
+    headline_field,
+    known_by_field,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.questions.listing.lists import AnyRow
-    from kubectl_policy.questions.listing.objects import (
-        BackendRow,
-        GatewayClassRow,
-        GatewayRow,
-        NamespaceRow,
-        ObjectRow,
-        Parent,
-        RouteRow,
+    from kubectl_policy.questions.shared.selection import RowSort
+
+_ITEM_COMPLETE: Final = Field(
+    "complete",
+    lambda row: not row.unseen,
+    type=bool,
+    doc="False if something that could matter for it could not be seen.",
+)
+_TARGETED_BY: Final = Shape(Attachment, "targetedBy", Field("policy"), *TARGET.fields)
+
+shape(Stanza, "stanza", Field("field", doc="For example spec.defaults."), Field("strategy"))
+shape(
+    PolicyRow,
+    "policyItem",
+    Field("policy", "ref", type=ObjectRef),
+    Field("origin", "resource.origin"),
+    _ITEM_COMPLETE,
+    Field(
+        "created",
+        lambda row: text_at(row.raw, "metadata.creationTimestamp") if row.resource.created else "",
+        type=str,
+        doc="Its creationTimestamp; empty if that is not known.",
+    ),
+    class_field(),
+    known_by_field(),
+    Field("stanzas", doc="Its parts that take effect somewhere; spec alone if it has no stanzas."),
+    Field("targets", "attachments"),
+    Field("enforcement"),
+    Field("affected", doc="Where it has an effective field, as in a PolicyDescription; null if that is not known."),
+    REPORTED,
+)
+shape(
+    TargetLevel,
+    "targetLevel",
+    Field("group", "group_kind.group"),
+    Field("kind", "group_kind.kind"),
+    Field("sections", "section", doc="True if sections of such objects are meant."),
+)
+shape(
+    KindRow,
+    "policyKindItem",
+    Field("name", type=str, doc="plural.group, the name of its definition."),
+    Field("policyKind", "profile.group_kind"),
+    Field(
+        "origin",
+        lambda row: row.definition.origin if row.definition else None,
+        type=Origin | None,
+        doc="Where its definition was read; null if it was not.",
+    ),
+    Field("complete", doc="False if some of its policies could not be read."),
+    Field("namespaced", "names.namespaced"),
+    class_field(),
+    known_by_field(),
+    Field("strategy", "profile.strategy", doc="The merge strategy of all its policies; null if each policy chooses."),
+    Field("strategyField", "profile.strategy_field", doc="The field by which a policy chooses, if there is one."),
+    Field(
+        "stanzas",
+        "profile.stanzas",
+        doc="defaults and overrides (plural), default and override, or none; null if nobody has said.",
+    ),
+    Field(
+        "defaultStrategy",
+        "profile.default_strategy",
+        type=MergeStrategy,
+        doc="That of a policy that chooses none.",
+    ),
+    Field(
+        "targetFields",
+        "profile.target_fields",
+        doc="Where its target references stand; empty if it is not known how it attaches.",
+    ),
+    Field(
+        "declaredTargets",
+        lambda row: sorted(row.profile.declared_targets),
+        type=tuple[GroupKind, ...],
+        doc="The kinds that its policies may target; empty for any kind.",
+    ),
+    Field(
+        "effectiveTargets",
+        "profile.effective_targets",
+        doc="The levels at which it takes effect; empty if nobody has said.",
+    ),
+    assumed_field("profile.assumed"),
+    Field("policies"),
+)
+shape(
+    Parent,
+    "listedParent",
+    Field("object"),
+    Field("state"),
+    Field("listeners", doc="Those that it is attached to."),
+    Field("reason", doc="The API's own word for why it is not attached."),
+    Field("message"),
+)
+
+
+def _item(of: type[ObjectRow], name: str, *own: Field) -> Shape:
+    """The shape of an object's row: what each has, with what those of its sort have."""
+    return shape(
+        of,
+        name,
+        Field("object", "ref", type=ObjectRef),
+        Field("origin", "listed.resource.origin"),
+        _ITEM_COMPLETE,
+        *own,
+        Field(
+            "policies",
+            "listed.policies",
+            doc="The policies with an effect on it; of a GatewayClass or Namespace, those attached to it.",
+        ),
+        Field(
+            "targetedBy",
+            "listed.attachments",
+            shape=_TARGETED_BY,
+            doc="The target references that name it or a section of it, also those that fail.",
+        ),
+        Field("reported", "listed.reported", doc=REPORTED.doc),
     )
-    from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
-    from kubectl_policy.questions.shared.selection import Listing, RowSort
+
+
+_item(
+    GatewayClassRow,
+    "gatewayClassItem",
+    Field("controller", lambda row: text_at(row.raw, "spec.controllerName"), type=str),
+    Field("gateways"),
+)
+_item(
+    GatewayRow,
+    "gatewayItem",
+    Field("above", doc="The GatewayClass of a Gateway, the Gateway of a ListenerSet; null if it names none."),
+    Field("listeners"),
+    Field("routes", doc="The routes attached to its own listeners."),
+    Field("undecidedRoutes", "undecided", doc="The routes of which it is not known whether they are attached."),
+)
+_item(RouteRow, "routeItem", Field("hostnames"), Field("parents", doc="An entry for each of its parentRefs."))
+_item(BackendRow, "backendItem", Field("referredBy", doc="The routes that refer to it."))
+_item(
+    NamespaceRow,
+    "namespaceItem",
+    Field("holds", doc="What is in it of the hierarchy."),
+    Field("affected", doc="What of that is affected by a policy."),
+)
+
+
+def _list(kind: str, row: Any, what: str) -> Shape:  # noqa: ANN401 (the annotation of a field can be anything)
+    return document(
+        Listing,
+        kind,
+        headline_field(list_headline, "How many there are, for people."),
+        COMPLETE,
+        Field("namespace", doc="Empty if the objects are from every namespace, or in none."),
+        Field("items", "rows", type=tuple[row, ...]),
+        UNSEEN,
+        doc=f"The answer of get for {what}.",
+    )
+
+
+LISTS: Final[Mapping[RowSort, Shape]] = {
+    "policies": _list("PolicyList", PolicyRow, "policies"),
+    "policy kinds": _list("PolicyKindList", KindRow, "policy kinds"),
+    "gateway classes": _list("GatewayClassList", GatewayClassRow, "GatewayClasses"),
+    "gateways": _list("GatewayList", GatewayRow, "Gateways"),
+    "listener sets": _list("ListenerSetList", GatewayRow, "ListenerSets"),
+    "routes": _list("RouteList", RouteRow, "routes of any kind"),
+    "backends": _list("BackendList", BackendRow, "Services, and for any kind that has no list of its own"),
+    "namespaces": _list("NamespaceList", NamespaceRow, "Namespaces"),
+}
 
 
 def list_document(listing: Listing[AnyRow]) -> dict[str, Json]:
-    """The list as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them. Nothing is cut."""
-    kind, item = _ITEMS[listing.type.rows]
-    return {
-        "apiVersion": API_VERSION,
-        "kind": kind,
-        "headline": list_headline(listing),
-        "complete": not listing.unseen,
-        "namespace": listing.namespace,
-        "items": [item(row) for row in listing.rows],
-        "unseen": [unseen_data(thing) for thing in listing.unseen],
-    }
-
-
-def _policy(row: PolicyRow) -> dict[str, Json]:
-    return {
-        "policy": object_data(row.ref),
-        "origin": origin_data(row.resource.origin),
-        "complete": not row.unseen,
-        "created": text_at(row.raw, "metadata.creationTimestamp") if row.resource.created else "",
-        "class": row.profile.policy_class,
-        "knownBy": row.profile.known_by,
-        "stanzas": [{"field": name, "strategy": strategy.value} for name, strategy in row.stanzas],
-        "targets": [target_data(attachment) for attachment in row.attachments],
-        "enforcement": {"state": row.state, "by": objects_data(row.by)},
-        "affected": None if row.affected is None else [node_data(node) for node in row.affected],
-        "reported": [condition_data(condition) for condition in row.reported],
-    }
-
-
-def _policy_kind(row: KindRow) -> dict[str, Json]:
-    profile = row.profile
-    return {
-        "name": row.name,
-        "policyKind": kind_data(profile.group_kind),
-        "origin": origin_data(row.definition.origin if row.definition else None),
-        "complete": row.complete,
-        "namespaced": row.names.namespaced,
-        "class": profile.policy_class,
-        "knownBy": profile.known_by,
-        "strategy": profile.strategy.value if profile.strategy else None,
-        "strategyField": profile.strategy_field,
-        "stanzas": profile.stanzas,
-        "defaultStrategy": profile.default_strategy.value,
-        "targetFields": list(profile.target_fields),
-        "declaredTargets": [kind_data(kind) for kind in sorted(profile.declared_targets)],
-        "effectiveTargets": [
-            {**kind_data(level.group_kind), "sections": level.section} for level in profile.effective_targets
-        ],
-        "assumed": list(profile.assumed),
-        "policies": objects_data(row.policies),
-    }
-
-
-def _object(row: ObjectRow, **own: Json) -> dict[str, Json]:
-    listed = row.listed
-    return {
-        "object": object_data(row.ref),
-        "origin": origin_data(listed.resource.origin),
-        "complete": not row.unseen,
-        **own,
-        "policies": objects_data(listed.policies),
-        "targetedBy": [
-            {"policy": object_data(attachment.policy), **target_data(attachment)} for attachment in listed.attachments
-        ],
-        "reported": [condition_data(condition) for condition in listed.reported],
-    }
-
-
-def _gateway_class(row: GatewayClassRow) -> dict[str, Json]:
-    controller = text_at(row.raw, "spec.controllerName")
-    return _object(row, controller=controller, gateways=objects_data(row.gateways))
-
-
-def _gateway(row: GatewayRow) -> dict[str, Json]:
-    return _object(
-        row,
-        above=object_data(row.above) if row.above else None,
-        listeners=list(row.listeners),
-        routes=objects_data(row.routes),
-        undecidedRoutes=objects_data(row.undecided),
-    )
-
-
-def _route(row: RouteRow) -> dict[str, Json]:
-    return _object(row, hostnames=list(row.hostnames), parents=[_parent(parent) for parent in row.parents])
-
-
-def _parent(parent: Parent) -> dict[str, Json]:
-    return {
-        "object": object_data(parent.object),
-        "state": parent.state,
-        "listeners": [node_data(listener) for listener in parent.listeners],
-        "reason": parent.reason,
-        "message": parent.message,
-    }
-
-
-def _backend(row: BackendRow) -> dict[str, Json]:
-    return _object(row, referredBy=objects_data(row.referred_by))
-
-
-def _namespace(row: NamespaceRow) -> dict[str, Json]:
-    return _object(row, holds=objects_data(row.holds), affected=objects_data(row.affected))
-
-
-_ITEMS: Final[Mapping[RowSort, tuple[str, Callable[[Any], dict[str, Json]]]]] = {
-    "policies": ("PolicyList", _policy),
-    "policy kinds": ("PolicyKindList", _policy_kind),
-    "gateway classes": ("GatewayClassList", _gateway_class),
-    "gateways": ("GatewayList", _gateway),
-    "listener sets": ("ListenerSetList", _gateway),
-    "routes": ("RouteList", _route),
-    "backends": ("BackendList", _backend),
-    "namespaces": ("NamespaceList", _namespace),
-}
+    """The list as plain mappings, lists and scalars. Nothing is cut."""
+    return LISTS[listing.type.rows](listing)

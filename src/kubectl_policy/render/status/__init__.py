@@ -8,7 +8,7 @@ STATUS: Final = Forms(
     headline="status.words:status_headline",
     tree="status.tree:status_tree",
     table="status.table:status_table",
-    document="status.documents:status_document",
+    document="status.documents:STATUS_COMPARISON",
     names="status.table:disagreeing_objects",
     hints="status.words:hints",
 )

@@ -2,65 +2,88 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final, Literal
 
-from kubectl_policy.render.output.parts import API_VERSION, kind_data, node_data, object_data, origin_data, unseen_data
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.questions.status.comparison import Claim, Comparison, ObjectStatus, OtherController
+from kubectl_policy.questions.status.report import StatusReport
+from kubectl_policy.render.output.documents import Field, document, shape
+from kubectl_policy.render.output.parts import UNSEEN, headline_field
 from kubectl_policy.render.status.words import VERDICTS, status_headline
 
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.status.comparison import Claim, Comparison, ObjectStatus
-    from kubectl_policy.questions.status.report import StatusReport
+_AT: Final = Field("at", doc="The ancestor, parent or listener; null for the conditions of the object itself.")
 
+shape(
+    Claim,
+    "claim",
+    Field("status"),
+    Field("reason"),
+    Field("message", doc="Never compared."),
+    doc="What one side says, a count as its status; null where it says nothing.",
+)
+shape(
+    Comparison,
+    "comparison",
+    _AT,
+    Field("type", doc="Of a condition, or attachedRoutes or attachedListenerSets."),
+    Field(
+        "policyKind",
+        "kind",
+        doc="Whose mark on an affected object disagrees; null for any other condition.",
+    ),
+    Field("verdict", lambda found: VERDICTS[found.verdict], type=Literal[tuple(VERDICTS.values())]),
+    Field("reported"),
+    Field("computed"),
+    Field("controller", doc="Who reported, as far as the status says so."),
+    Field("observedGeneration", "seen", doc="What the report is about."),
+    Field("stale", doc="Whether the report is about an older generation."),
+    Field("explanation", doc="What would explain a disagreement; null where there is none."),
+    Field("unseen", "doubts", doc="What an undecided comparison depends on."),
+)
+shape(OtherController, "otherController", _AT, Field("controller"))
+shape(
+    ObjectStatus,
+    "comparedObject",
+    Field("object", "resource.ref", type=ObjectRef),
+    Field("origin", "resource.origin"),
+    Field("policy", "is_policy", doc="Whether the object is a policy, or one that policies target."),
+    Field("generation", doc="The object's own; null if it has none."),
+    Field("hasStatus", "reported", doc="Without a status there is nothing to compare."),
+    Field(
+        "agrees",
+        lambda status: not status.disagrees,
+        type=bool,
+        doc="False if any condition or count is known to disagree.",
+    ),
+    Field("conditions", "comparisons"),
+    Field("otherControllers", doc="Places in the status that other controllers write."),
+)
 
-def status_document(report: StatusReport) -> dict[str, Json]:
-    """The report as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them. Nothing is cut."""
-    found = [comparison for _, comparison in report.comparisons]
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "StatusComparison",
-        "headline": status_headline(report),
-        "complete": not report.unseen,
-        "namespace": report.namespace,
-        "compared": sum(one.is_compared for one in found),
-        "disagreeing": sum(one.disagrees for one in found),
-        "undecided": sum(one.verdict == "undecided" for one in found),
-        "items": [_object(one) for one in report.objects],
-        "unseen": [unseen_data(thing) for thing in report.unseen],
-    }
-
-
-def _object(one: ObjectStatus) -> dict[str, Json]:
-    return {
-        "object": object_data(one.resource.ref),
-        "origin": origin_data(one.resource.origin),
-        "policy": one.is_policy,
-        "generation": one.generation,
-        "hasStatus": one.reported,
-        "agrees": not one.disagrees,
-        "conditions": [_comparison(found) for found in one.comparisons],
-        "otherControllers": [
-            {"at": node_data(place.at) if place.at else None, "controller": place.controller}
-            for place in one.other_controllers
-        ],
-    }
-
-
-def _comparison(found: Comparison) -> dict[str, Json]:
-    return {
-        "at": node_data(found.at) if found.at else None,
-        "type": found.type,
-        "policyKind": kind_data(found.kind) if found.kind else None,
-        "verdict": VERDICTS[found.verdict],
-        "reported": _claim(found.reported),
-        "computed": _claim(found.computed),
-        "controller": found.controller,
-        "observedGeneration": found.seen,
-        "stale": found.stale,
-        "explanation": found.explanation,
-        "unseen": [unseen_data(thing) for thing in found.doubts],
-    }
-
-
-def _claim(claim: Claim | None) -> dict[str, Json] | None:
-    return {"status": claim.status, "reason": claim.reason, "message": claim.message} if claim else None
+STATUS_COMPARISON: Final = document(
+    StatusReport,
+    "StatusComparison",
+    headline_field(status_headline, "How much disagrees, for people."),
+    Field("complete", lambda report: not report.unseen, type=bool, doc="False if something could not be read at all."),
+    Field("namespace", doc="Empty if the objects are from every namespace."),
+    Field(
+        "compared",
+        lambda report: sum(found.is_compared for _, found in report.comparisons),
+        type=int,
+        doc="The conditions and counts that were held against each other.",
+    ),
+    Field(
+        "disagreeing",
+        lambda report: sum(found.disagrees for _, found in report.comparisons),
+        type=int,
+        doc="How many of these disagree.",
+    ),
+    Field(
+        "undecided",
+        lambda report: sum(found.verdict == "undecided" for _, found in report.comparisons),
+        type=int,
+        doc="How many more depend on something that was not read.",
+    ),
+    Field("items", "objects"),
+    UNSEEN,
+    doc="The answer of status.",
+)

@@ -41,7 +41,7 @@ def fully_enforced(answer: PolicyDescription) -> int:
     same_elsewhere = _effective_by_value(answer)
     for field in answer.fields:
         # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
-        others = (positions for beater, positions in field.superseded if beater.object != answer.policy)
+        others = (beater.positions for beater in field.superseded if beater.by.object != answer.policy)
         everywhere.difference_update(*others, field.port_entry_on)
         if field.ignored_on:
             same = (where for value, where in same_elsewhere[field.field] if value == field.value)
