@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import files
-from kubectl_policy.sources.files import STDIN, Found, find_files, read_stdin, read_text
+from kubectl_policy.sources.files import STDIN, InputFile, find_files, read_stdin, read_text
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_a_folder_that_may_not_be_listed(folder: Path, monkeypatch: pytest.Monke
     with pytest.raises(SourceError, match="Permission denied"):
         find_files([folder / "sub"])
     assert [file for file in find_files([folder]) if file.problem] == [
-        Found(str(folder / "sub"), "cannot be read: Permission denied")
+        InputFile(str(folder / "sub"), "cannot be read: Permission denied")
     ]
 
 
@@ -131,6 +131,57 @@ def test_patterns(folder: Path) -> None:
     assert _names(folder, "**/*.yaml") == ["b.yaml", "sub/d.yaml", "sub/deep/f.yaml"]
     assert _names(folder, "s*") == ["sub/d.yaml", "sub/deep/f.yaml"]
     assert _names(folder, "**") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**/*.yaml", "s*/**/*.yaml", "**/**/d.yaml", "**/up/**/*.yaml", "*/*/*/*/*/b.yaml"]
+)
+def test_patterns_where_a_link_leads_back(folder: Path, pattern: str) -> None:
+    """There is an end to it: `**` looks into each folder once."""
+    (folder / "sub" / "up").symlink_to(folder)
+    (folder / "sub" / "self").symlink_to(folder / "sub")
+    found = {os.path.realpath(folder / name) for name in _names(folder, pattern)}
+    on_disk = {str(folder / name) for name in ("b.yaml", "sub/d.yaml", "sub/deep/f.yaml")}
+    assert found <= on_disk
+    assert found
+
+
+@pytest.mark.parametrize("pattern", ["**/*.yaml", "*/*.yaml", "s*/deep/*.yaml", "**/d*/f.yaml", "**"])
+def test_a_pattern_says_which_folders_may_not_be_listed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    """There may be manifests in them."""
+    closed = folder / "sub" / "deep" if "deep" in pattern else folder / "sub"
+    _deny(monkeypatch, closed)
+    files = find_files([folder / pattern])
+    assert [file for file in files if file.problem] == [InputFile(str(closed), "cannot be read: Permission denied")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("[ab].y*ml", ["a.yml", "b.yaml"]),
+        (".*.yaml", [".hidden.yaml"]),
+        ("?.yaml", ["b.yaml"]),
+        ("**/deep/**", ["sub/deep/f.yaml"]),
+        ("sub//d*", ["sub/d.yaml", "sub/deep/f.yaml"]),
+        ("*/../*.json", ["sub/../c.json"]),
+        (".g*/*", [".git/e.yaml"]),
+    ],
+)
+def test_what_patterns_match(folder: Path, pattern: str, found: list[str]) -> None:
+    """As a shell does; what is hidden only if the pattern shows it."""
+    assert _names(folder, pattern) == found
+
+
+def test_patterns_in_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are called as a shell would call them."""
+    monkeypatch.chdir(folder)
+    assert [file.path for file in find_files(["**/d.yaml", "*.yml", "sub/../b*"])] == [
+        "sub/d.yaml",
+        "a.yml",
+        "sub/../b.yaml",
+    ]
 
 
 def test_a_file_may_be_called_like_a_pattern(folder: Path) -> None:
@@ -188,7 +239,7 @@ def test_big_endian_text(tmp_path: Path) -> None:
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes or text; the process's own unless another one is given."""
-    assert find_files(["-", "-"]) == [Found(STDIN)]
+    assert find_files(["-", "-"]) == [InputFile(STDIN)]
     assert read_stdin(io.BytesIO(b"a: 1")) == "a: 1"
     assert read_stdin(io.StringIO("a: é")) == "a: é"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"b: 2")))

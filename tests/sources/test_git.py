@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import git, load_state
-from kubectl_policy.sources.git import Objects, ask, staged, tree_of
+from kubectl_policy.sources.git import Answer, Objects, ask, tree_of
 from tests.repository import CM, Repository
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def test_a_failure_without_words(repository: Repository, monkeypatch: pytest.Mon
     repository.write("git", "#!/bin/sh\nexit 1\n")
     (repository.folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(repository.folder))
-    assert ask("status") == ("", "git failed")
+    assert ask("status") == Answer("", "git failed")
 
 
 @pytest.mark.parametrize("word", ["main:", ":", "main:a.yaml", "HEAD^{tree}:./"])
@@ -160,15 +160,15 @@ class TestObjects:
     @pytest.mark.usefixtures("repository")
     def test_one_that_is_not_there(self) -> None:
         """The next one is read all the same."""
-        (entry,) = staged()
+        entry = ask("rev-parse", "main:a.yaml").out
         with Objects() as objects:
             with pytest.raises(OSError, match="not in this clone"):
                 objects.read("0" * 40, 100)
-            assert objects.read(entry.object_id, 100) == (CM % "a").encode()
+            assert objects.read(entry, 100) == (CM % "a").encode()
 
     def test_one_that_is_damaged(self, repository: Repository) -> None:
         """Git gives up, and is asked anew for the next one."""
-        (entry,) = staged()
+        entry = ask("rev-parse", "main:a.yaml").out
         other = repository.blob(b"b: 1\n" * 100_000)
         damaged = repository.folder / ".git" / "objects" / other[:2] / other[2:]
         damaged.chmod(0o644)
@@ -177,15 +177,15 @@ class TestObjects:
             for _ in range(2):
                 with pytest.raises(OSError, match=r"git gave up on it|not in this clone"):
                     objects.read(other, 10**6)
-            assert objects.read(entry.object_id, 100) == (CM % "a").encode()
+            assert objects.read(entry, 100) == (CM % "a").encode()
 
     def test_one_that_is_too_large(self, repository: Repository) -> None:
         """No more of it is read than it takes to know, and the next one is read from its beginning."""
-        (entry,) = staged()
+        entry = ask("rev-parse", "main:a.yaml").out
         large = repository.blob(b"x" * 10_000_000)
         with Objects() as objects:
             assert objects.read(large, 10) == b"x" * 11
-            assert objects.read(entry.object_id, len(CM % "a")) == (CM % "a").encode()
+            assert objects.read(entry, len(CM % "a")) == (CM % "a").encode()
             assert objects.read(large, 10_000_000) == b"x" * 10_000_000
 
     @pytest.mark.usefixtures("repository")

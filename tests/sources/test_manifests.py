@@ -14,7 +14,7 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.sources import load_manifests, manifests
-from kubectl_policy.sources.files import Found
+from kubectl_policy.sources.files import InputFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,9 +116,9 @@ def test_files_that_cannot_be_read_are_gaps(tmp_path: Path) -> None:
 def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between finding and reading it."""
     (tmp_path / "a.yaml").write_text(CM % "a")
-    files = [Found(str(tmp_path / name)) for name in ("a.yaml", "b.yaml")]
+    files = [InputFile(str(tmp_path / name)) for name in ("a.yaml", "b.yaml")]
 
-    def find_files(_: object) -> list[Found]:
+    def find_files(_: object) -> list[InputFile]:
         return files
 
     monkeypatch.setattr(manifests, "find_files", find_files)

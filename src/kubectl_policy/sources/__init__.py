@@ -1,7 +1,6 @@
 """Where snapshots come from: manifests in files, and in revisions of git repositories."""
 
-from kubectl_policy.sources.locate import locate
 from kubectl_policy.sources.manifests import load_manifests
-from kubectl_policy.sources.states import load_state
+from kubectl_policy.sources.states import load_state, locate
 
 __all__ = ["load_manifests", "load_state", "locate"]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import codecs
 import errno
+import fnmatch
 import glob
 import os
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TextIO
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.model.values import value
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -32,27 +34,28 @@ _BYTE_ORDER_MARKS: Final = (
 )
 
 
-class Found(NamedTuple):
+@value()
+class InputFile:
     """A file to read, or a folder or file that cannot be read, and why not."""
 
     path: str
     problem: str = ""
 
 
-def find_files(paths: Iterable[str | Path]) -> list[Found]:
+def find_files(paths: Iterable[str | Path]) -> list[InputFile]:
     """The manifests that are meant, each once: named files, all .yaml, .yml and .json files in folders, globs, `-`.
 
     Folders are searched in alphabetical order; what is hidden in them is left out; links are followed, each folder is
     searched once. Raises SourceError for a path that names nothing or cannot be read.
     """
-    found: dict[str, Found] = {}
+    files: dict[str, InputFile] = {}
     for path in map(str, paths):
-        here = [Found(STDIN)] if path == "-" else list(_found_at(path))
-        if not here:
+        meant = [InputFile(STDIN)] if path == "-" else list(_meant_by(path))
+        if not meant:
             raise SourceError(f"{path}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
-        for file in here:
-            found.setdefault(os.path.normpath(file.path), file)
-    return list(found.values())
+        for file in meant:
+            files.setdefault(os.path.normpath(file.path), file)
+    return list(files.values())
 
 
 def read_text(path: str) -> str:
@@ -90,7 +93,7 @@ def decoded(data: bytes) -> str:
     return text
 
 
-def _found_at(path: str) -> Iterator[Found]:
+def _meant_by(path: str) -> Iterator[InputFile]:
     try:
         mode = Path(path).stat().st_mode
     except FileNotFoundError:
@@ -105,20 +108,74 @@ def _found_at(path: str) -> Iterator[Found]:
         # What is named is read whatever its name is, and be it a pipe.
         if not os.access(path, os.R_OK):
             raise _unreadable(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-        yield from _manifests_under(Path(path), set(), named=True) if stat.S_ISDIR(mode) else [Found(path)]
+        yield from _manifests_under(Path(path), set(), named=True) if stat.S_ISDIR(mode) else [InputFile(path)]
 
 
-def _matching(pattern: str) -> Iterator[Found]:
-    matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute patterns
+def _matching(pattern: str) -> Iterator[InputFile]:
+    top = Path("/") if pattern.startswith("/") else Path()
+    # With a slash at the end, only folders are meant.
+    parts = [part for part in pattern.split("/") if part] + [""] * pattern.endswith("/")
+    matches = sorted(_matches(top, parts), key=lambda match: match.path)
     if not matches:
         raise SourceError(f"{pattern}: no file matches this pattern", "`**` matches folders of any depth")
     seen: set[tuple[int, int]] = set()
     for match in matches:
-        yield from _manifests_under(Path(match), seen, named=False)
+        yield from [match] if match.problem else _manifests_under(Path(match.path), seen, named=False)
 
 
-def _manifests_under(top: Path, seen: set[tuple[int, int]], *, named: bool) -> Iterator[Found]:
+def _matches(folder: Path, parts: list[str]) -> Iterator[InputFile]:
+    """What the parts of a pattern lead to from a folder, and folders on the way that cannot be read."""
+    if not parts:
+        yield InputFile(str(folder))
+        return
+    part, rest = parts[0], parts[1:]
+    if part == "**":
+        while rest[:1] == ["**"]:
+            rest = rest[1:]
+        for path, mode, error in _walk(folder, set()):
+            if error and not isinstance(error, FileNotFoundError):
+                yield InputFile(str(path), reason_of(error))
+            elif stat.S_ISDIR(mode):
+                yield from _matches(path, rest)
+        return
+    try:
+        below = _children(folder, part)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return
+    except OSError as error:
+        yield InputFile(str(folder), reason_of(error))
+        return
+    for path in below:
+        yield from _matches(path, rest)
+
+
+def _children(folder: Path, part: str) -> list[Path]:
+    """What a part of a pattern without `**` matches in a folder; raises OSError and ValueError where it is nothing."""
+    if not glob.has_magic(part):
+        os.lstat(f"{folder}/{part}")
+        return [folder / part]
+    inside = [entry for entry in sorted(folder.iterdir()) if not _hidden(entry) or part.startswith(".")]
+    return [entry for entry in inside if fnmatch.fnmatchcase(entry.name, part)]
+
+
+def _manifests_under(top: Path, seen: set[tuple[int, int]], *, named: bool) -> Iterator[InputFile]:
     """The manifests in a folder that is not yet seen, or a manifest; pipes and devices, which might block, are none."""
+    for path, mode, error in _walk(top, seen):
+        if error is None:
+            if stat.S_ISREG(mode) and path.suffix in SUFFIXES:
+                yield InputFile(str(path))
+        elif named and path == top:
+            raise _unreadable(str(path), error)
+        # A link to nothing only matters if it looks like a manifest; whatever else is closed may hold some.
+        elif path.suffix in SUFFIXES or not isinstance(error, FileNotFoundError):
+            yield InputFile(str(path), reason_of(error))
+
+
+def _walk(top: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, int, OSError | None]]:
+    """A path and what is below it but for what is hidden, with its mode, or why it cannot be read.
+
+    Links are followed. A folder that was seen, by its device and number, is left out.
+    """
     rest = [top]
     while rest:
         path = rest.pop()
@@ -126,17 +183,18 @@ def _manifests_under(top: Path, seen: set[tuple[int, int]], *, named: bool) -> I
             about = path.stat()
             inside = sorted(path.iterdir(), reverse=True) if stat.S_ISDIR(about.st_mode) else []
         except OSError as error:
-            if named and path == top:
-                raise _unreadable(str(path), error) from None
-            # A link to nothing only matters if it looks like a manifest; whatever else is closed may hold some.
-            if path.suffix in SUFFIXES or not isinstance(error, FileNotFoundError):
-                yield Found(str(path), reason_of(error))
+            yield path, 0, error
             continue
-        if stat.S_ISDIR(about.st_mode) and (about.st_dev, about.st_ino) not in seen:
+        if stat.S_ISDIR(about.st_mode):
+            if (about.st_dev, about.st_ino) in seen:
+                continue
             seen.add((about.st_dev, about.st_ino))
-            rest.extend(entry for entry in inside if not entry.name.startswith("."))
-        elif stat.S_ISREG(about.st_mode) and path.suffix in SUFFIXES:
-            yield Found(str(path))
+            rest.extend(entry for entry in inside if not _hidden(entry))
+        yield path, about.st_mode, None
+
+
+def _hidden(path: Path) -> bool:
+    return path.name.startswith(".")
 
 
 def reason_of(error: OSError | ValueError) -> str:

@@ -1,4 +1,4 @@
-"""Git, called to look something up: without a shell, a connection, a lock or a question, and writing nothing."""
+"""Git, asked through its plumbing commands: without a shell, a connection, a lock or a question; nothing is written."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self, cast
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final, Self, cast
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,8 @@ _ENVIRONMENT: Final = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_LITERAL_PATHSPECS": "0",
+    # A revision is what it was when it was committed, whatever `git replace` put in its place here.
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
@@ -27,33 +31,32 @@ _ENVIRONMENT: Final = {
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
 _ID: Final = re.compile(r"[0-9a-f]{40,64}")
+UNMERGED: Final = "unmerged"
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
 _HEADER: Final = 3
 
 
-class Answer(NamedTuple):
+@value()
+class Answer:
     """What git printed, without the last line break; `complaint` is empty unless it failed."""
 
     out: str
     complaint: str = ""
 
 
-class Staged(NamedTuple):
-    """An entry of the index; those with a stage other than "0" are sides of a conflict."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is at a path in a tree or in the index: its mode, and the id of its object."""
 
     mode: str
     object_id: str
-    stage: str
-    path: str
 
 
 def ask(*arguments: str) -> Answer:
     """The answer of a git command. Raises SourceError if git is not installed."""
-    command = (_executable(), *_SETTINGS, *arguments)
-    environment = {**os.environ, **_ENVIRONMENT}
     try:
         done = subprocess.run(  # noqa: S603 (no shell, and whatever a user names stands behind --end-of-options)
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            _command(*arguments), env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
     except (OSError, ValueError) as error:
         # An argument that no process can be given, such as one with a NUL.
@@ -65,32 +68,34 @@ def ask(*arguments: str) -> Answer:
 
 def tree_of(revision: str) -> str:
     """The id of the tree of a revision; empty if there is no such revision, or no repository."""
-    found = ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}").out
+    tree = ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}").out
     # `^main` is not what anybody means, but git understands it.
-    return found if _ID.fullmatch(found) else ""
+    return tree if _ID.fullmatch(tree) else ""
 
 
-def staged() -> Iterator[Staged]:
-    """The entries of the index; none if there is no repository."""
-    for entry in filter(None, ask("ls-files", "--stage", "-z", "--full-name", "--", ":/").out.split("\0")):
-        about, _, path = entry.partition("\t")
+def listed(tree: str, *options: str, limit: int) -> list[tuple[str, Entry]] | None:
+    """What is in a tree by its path there, no more than a limit and one; None where git gives up on it."""
+    lines: list[bytes] = [b""]
+    with _started("ls-tree", "-z", "--full-tree", *options, tree) as process:
+        while len(lines) <= limit + 1 and (data := cast("IO[bytes]", process.stdout).read(2**16)):
+            first, *further = data.split(b"\0")
+            lines[-1] += first
+            lines += further
+        too_many = len(lines) > limit + 1
+        process.kill() if too_many else process.wait()
+    if process.returncode and not too_many:
+        return None
+    fields = (_text(line).partition("\t") for line in lines[:-1])
+    return [(path, Entry(about.split(" ")[0], about.split(" ")[2])) for about, _, path in fields]
+
+
+def staged() -> Iterator[tuple[str, Entry]]:
+    """What is in the index by its path; there is none without a repository."""
+    for line in filter(None, ask("ls-files", "--stage", "-z", "--full-name", "--", ":/").out.split("\0")):
+        about, _, path = line.partition("\t")
         mode, object_id, stage = about.split(" ")
-        yield Staged(mode, object_id, stage, path)
-
-
-def _executable() -> str:
-    found = shutil.which("git")
-    if found is None:
-        raise SourceError(
-            "git is not installed, and a revision cannot be read without it",
-            "install git, or check the revision out and name the folder",
-        )
-    return found
-
-
-def _text(data: bytes) -> str:
-    """Names may be anything; Python's file names keep what is not UTF-8 in the same way."""
-    return data.decode("utf-8", "surrogateescape")
+        # Those of other stages are sides of a conflict.
+        yield path, Entry(mode if stage == "0" else UNMERGED, object_id)
 
 
 class Objects:
@@ -110,7 +115,7 @@ class Objects:
 
     def read(self, object_id: str, limit: int) -> bytes:
         """The content of an object, and no more of it than the limit and one byte. Raises OSError if it is not here."""
-        process = self._process = self._process or self._start()
+        process = self._process = self._process or _started("cat-file", "--batch")
         try:
             return self._read(process, object_id, limit)
         except BrokenPipeError:
@@ -138,18 +143,38 @@ class Objects:
             return data
         return data[:size]
 
-    @staticmethod
-    def _start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603 (no shell, and nothing in it that a user names)
-            (_executable(), *_SETTINGS, "cat-file", "--batch"),
-            env={**os.environ, **_ENVIRONMENT},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-
     def _close(self) -> None:
         process, self._process = self._process, None
         if process:
             process.kill()
             process.communicate()
+
+
+def _started(*arguments: str) -> subprocess.Popen[bytes]:
+    """A git command that is talked with."""
+    return subprocess.Popen(  # noqa: S603 (no shell, and nothing in it that a user names)
+        _command(*arguments),
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _command(*arguments: str) -> tuple[str, ...]:
+    git = shutil.which("git")
+    if git is None:
+        raise SourceError(
+            "git is not installed, and a revision cannot be read without it",
+            "install git, or check the revision out and name the folder",
+        )
+    return (git, *_SETTINGS, *arguments)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, **_ENVIRONMENT}
+
+
+def _text(data: bytes) -> str:
+    """Names may be anything; Python's file names keep what is not UTF-8 in the same way."""
+    return data.decode("utf-8", "surrogateescape")

@@ -2,22 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model import Diagnostic, Gap, ObjectRef, Origin, Problem, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource, Snapshot
+from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.model.kinds import CRD, known_kinds
+from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
-from kubectl_policy.sources.objects import Named, Unnamed, contents_of, created_at
-from kubectl_policy.text import DocumentError
+from kubectl_policy.text import UNRENDERED, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy.model import Severity
-    from kubectl_policy.sources.files import Found
+    from kubectl_policy.model import Json, Severity
+    from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.text import Document
+
+# API groups of files that command-line tools and components read, and that no API server stores.
+_CLIENT_SIDE_GROUPS: Final = frozenset(
+    {
+        "apiserver.config.k8s.io",
+        "audit.k8s.io",
+        "builtin",
+        "client.authentication.k8s.io",
+        "kind.x-k8s.io",
+        "krew.googlecontainertools.github.com",
+        "kubeadm.k8s.io",
+        "kubectl.config.k8s.io",
+        "kubelet.config.k8s.io",
+        "kubeproxy.config.k8s.io",
+        "kubescheduler.config.k8s.io",
+        "kustomize.config.k8s.io",
+    }
+)
+_KUBECONFIG: Final = GroupKind("", "Config")
+
+
+@value(kw_only=True)
+class Unnamed:
+    """An object that no reference can be made to, and why; `kind` is empty where it is not known."""
+
+    kind: str = ""
+    namespace: str = ""
+    diagnostic: Diagnostic
+    may_exist: bool = False
+
+
+# An object that names no namespace has an empty one. None is what is no Kubernetes object at all, and counted only.
+Content: TypeAlias = Resource | Unnamed | None
 
 # A template is read by somebody else; everything else that cannot be read is a mistake.
 _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
@@ -43,7 +79,9 @@ def load_manifests(
     return snapshot_of(find_files(paths), text_of, namespace=namespace, complete=complete)
 
 
-def snapshot_of(files: Sequence[Found], text_of: Callable[[str], str], *, namespace: str, complete: bool) -> Snapshot:
+def snapshot_of(
+    files: Sequence[InputFile], text_of: Callable[[str], str], *, namespace: str, complete: bool
+) -> Snapshot:
     """The objects in files, of which the texts are given by path: see `load_manifests`.
 
     `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
@@ -61,13 +99,13 @@ class _Reading:
     """What has been read so far."""
 
     def __init__(self) -> None:
-        self.objects: list[Named] = []
+        self.objects: list[Resource] = []
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
         self.ignored = 0
         self._documents = DocumentReader()
 
-    def read_file(self, file: Found, text_of: Callable[[str], str]) -> None:
+    def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted."""
         if file.problem:
             self._note(Problem(message=file.problem, reason="unreadable"), file.path)
@@ -111,19 +149,16 @@ class _Reading:
 def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
     """One resource for each name; only now, with every definition at hand, is it known which kinds have namespaces."""
     definitions = [
-        Resource(ObjectRef(CRD, "", found.name), found.origin, found.raw)
-        for found in reading.objects
-        if found.group_kind == CRD
+        replace(read, ref=read.ref._replace(namespace="")) for read in reading.objects if read.ref.group_kind == CRD
     ]
     cluster_scoped = {kind for kind, names in known_kinds(definitions).items() if not names.namespaced}
     resources: dict[ObjectRef, Resource] = {}
-    for found in reading.objects:
-        home = "" if found.group_kind in cluster_scoped else found.namespace or namespace
-        ref = ObjectRef(found.group_kind, home, found.name)
-        resource = Resource(ref, found.origin, found.raw, created_at(found.raw))
-        if ref in resources:
-            reading.diagnostics.append(_duplicate(resources[ref], resource))
-        resources[ref] = resource
+    for read in reading.objects:
+        home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
+        resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
+        if resource.ref in resources:
+            reading.diagnostics.append(_duplicate(resources[resource.ref], resource))
+        resources[resource.ref] = resource
     return tuple(resources.values())
 
 
@@ -141,7 +176,7 @@ def _duplicate(first: Resource, second: Resource) -> Diagnostic:
     return Diagnostic("duplicate-object", severity, message, first.ref, origin=second.origin)
 
 
-def _nothing_found(reading: _Reading, files: Sequence[Found]) -> SourceError:
+def _nothing_found(reading: _Reading, files: Sequence[InputFile]) -> SourceError:
     if reading.diagnostics:
         first = reading.diagnostics[0]
         return SourceError(f"{first.origin}: {first.message}", "nothing else could be read either")
@@ -150,4 +185,73 @@ def _nothing_found(reading: _Reading, files: Sequence[Found]) -> SourceError:
     return SourceError(
         f"no Kubernetes object in {looked_at} with {what}",
         "name files or folders with manifests, or pipe `kubectl get -o yaml` to `-`",
+    )
+
+
+def contents_of(document: Document, source: str) -> Iterator[Content]:
+    """The objects in a document: itself, or the items of a List however deep it is in other Lists."""
+    rest: list[tuple[Json, tuple[int, ...], int]] = [(document.value, (), document.line)]
+    while rest:
+        value, position, line = rest.pop()
+        items = _items_of(value)
+        if items is None:
+            yield _content(value, Origin(source, line))
+        else:
+            places = [(item, (*position, number)) for number, item in enumerate(items)]
+            rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
+
+
+def _items_of(value: Json) -> list[Json] | None:
+    """The items of a List as objects; None of anything else.
+
+    In a List of one kind, as the API itself gives it, the items do not repeat the kind (`HTTPRouteList`).
+    """
+    if not isinstance(value, dict) or "items" not in value or "apiVersion" not in value:
+        return None
+    items, kind = value["items"], value.get("kind")
+    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list | None):
+        return None
+    item_kind = kind.removesuffix("List")
+    known: dict[str, Json] = {"apiVersion": value["apiVersion"], "kind": item_kind} if item_kind else {}
+    return [{**known, **item} if known and isinstance(item, dict) else item for item in items or ()]
+
+
+def _content(value: Json, origin: Origin) -> Content:
+    if not isinstance(value, dict) or ("apiVersion" not in value and "kind" not in value):
+        return None
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    if not (api_version and isinstance(api_version, str) and kind and isinstance(kind, str)):
+        return None if _is_chart(value) else _without_kind(origin)
+    group_kind = GroupKind(api_version.rpartition("/")[0], kind)
+    if group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG:
+        return None
+    return _named(group_kind, value, origin)
+
+
+def _is_chart(raw: Mapping[str, Json]) -> bool:
+    """Whether this is a Helm chart's Chart.yaml, which has an apiVersion although it is nothing of Kubernetes."""
+    return "kind" not in raw and {"name", "version"} <= raw.keys()
+
+
+def _without_kind(origin: Origin) -> Unnamed:
+    message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
+    return Unnamed(diagnostic=Diagnostic("no-kind", "warning", message, origin=origin))
+
+
+def _named(group_kind: GroupKind, raw: Mapping[str, Json], origin: Origin) -> Resource | Unnamed:
+    metadata = mapping_at(raw, "metadata")
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    if "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
+        diagnostic = Diagnostic("unrendered-template", "warning", UNRENDERED, origin=origin)
+        return Unnamed(diagnostic=diagnostic, may_exist=True)
+    if name and isinstance(name, str) and (namespace is None or isinstance(namespace, str)):
+        ref = ObjectRef(group_kind, namespace or "", name)
+        return Resource(ref, origin, raw, time_at(raw, "metadata.creationTimestamp"))
+    field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
+    message = f"{field} must be text: only an object with a fixed name can be referred to"
+    return Unnamed(
+        kind=group_kind.kind,
+        namespace=namespace if isinstance(namespace, str) else "",
+        diagnostic=Diagnostic("no-name", "warning", message, field=field, origin=origin),
+        may_exist=bool(metadata.get("generateName")),
     )

@@ -1,4 +1,4 @@
-"""A revision of a git repository, or its index, as folders and files: which manifests are meant, and their text."""
+"""Revisions of a git repository, and its index, as folders and files: which manifests are meant, and their text."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import os
 import posixpath
 from contextlib import contextmanager
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import files, git
-from kubectl_policy.sources.files import SUFFIXES, Found, reason_of
+from kubectl_policy.sources.files import SUFFIXES, InputFile, reason_of
+from kubectl_policy.sources.git import UNMERGED, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
 
 # Folders in git may contain themselves over and over, so that ten objects make up ten billion files.
 MAX_ENTRIES: Final = 1_000_000
@@ -22,19 +23,10 @@ MAX_ENTRIES: Final = 1_000_000
 _FOLDER: Final = "040000"
 _LINK: Final = "120000"
 _SUBMODULE: Final = "160000"
-_UNMERGED: Final = "unmerged"
 # As many links, and as long a path in one, as Linux follows.
 _MAX_LINKS: Final = 40
 _MAX_LINK_SIZE: Final = 4096
-_MAX_FOLDER_SIZE: Final = 2**26
 _OUTSIDE: Final = "a link that leads out of the repository"
-
-
-class _Entry(NamedTuple):
-    """What is at a path; `key` is the id of its object, or, of a folder in the index, its path."""
-
-    mode: str
-    key: str
 
 
 class _ConflictError(OSError):
@@ -63,10 +55,7 @@ def open_revision(name: str) -> Generator[Revision]:
     if not tree:
         _check_repository(name)
     with git.Objects() as objects:
-        if tree:
-            yield Revision(name, objects, _Entry(_FOLDER, tree), lambda key: _committed(objects, key))
-        else:
-            yield Revision(name, objects, _Entry(_FOLDER, ""), _indexed().__getitem__)
+        yield Revision(name, objects, tree)
 
 
 def read_revision(source: str) -> str:
@@ -81,14 +70,14 @@ def read_revision(source: str) -> str:
 class Revision:
     """The files of one revision; open it with `open_revision`."""
 
-    def __init__(
-        self, name: str, objects: git.Objects, root: _Entry, inside: Callable[[str], Mapping[str, _Entry]]
-    ) -> None:
-        """`inside` gives the entries of a folder by its key."""
-        self._name, self._objects, self._root, self._inside = name, objects, root, inside
-        self._folders: dict[str, Mapping[str, _Entry]] = {}
+    def __init__(self, name: str, objects: git.Objects, tree: str) -> None:
+        """The revision with that name and tree; without a tree, the index."""
+        self._name, self._objects = name, objects
+        self._root = Entry(_FOLDER, tree)
+        self._in_index = not tree
+        self._folders: dict[str, dict[str, Entry]] = {} if tree else _staged_folders()
 
-    def find(self, path: str) -> list[Found]:
+    def find(self, path: str) -> list[InputFile]:
         """The manifests that are meant, as `find_files` has them: a named file, all manifests in a folder.
 
         A path starts at the root of the repository or, with `./` or `../`, at the current directory. Raises SourceError
@@ -102,17 +91,18 @@ class Revision:
             raise self._not_there(place) from None
         except OSError as error:
             raise SourceError(f"{source}: {reason_of(error)}", "name other files, or a folder on disk") from None
-        found = list(self._manifests_under(place)) if entry.mode == _FOLDER else [Found(source)]
-        if not found:
-            raise SourceError(
-                f"{self._folder(place)}: there is no manifest in it", "manifests end in .yaml, .yml or .json"
-            )
-        return found
+        if entry.mode != _FOLDER:
+            return [InputFile(source)]
+        manifests = list(self._manifests_under(place, entry))
+        if not manifests:
+            message = f"{self._folder(place)}: there is no manifest in it"
+            raise SourceError(message, "manifests end in .yaml, .yml or .json")
+        return manifests
 
     def read_text(self, source: str) -> str:
         """The text of a file that `find` found; raises OSError and DocumentError."""
         _, entry = self._resolve(source.removeprefix(f"{self._name}:"))
-        return files.decoded(self._objects.read(entry.key, files.MAX_FILE_SIZE))
+        return files.decoded(self._objects.read(entry.object_id, files.MAX_FILE_SIZE))
 
     def _source(self, path: str) -> str:
         return f"{self._name}:{path}"
@@ -130,13 +120,19 @@ class Revision:
             raise SourceError(message, "a path starts at the root, or with ./ at the current directory")
         return "" if place == "." else place
 
-    def _manifests_under(self, top: str) -> Iterator[Found]:
+    def _manifests_under(self, top: str, folder: Entry) -> Iterator[InputFile]:
         """The manifests in a folder, in the order in which they are read from a disk; each folder is searched once."""
-        rest, seen = [top], set[str]()
-        for _ in range(MAX_ENTRIES + 1):
-            if not rest:
-                return
+        rest, seen, entries = [top], set[str](), 0
+        too_many = SourceError(
+            f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders", "name a folder in it"
+        )
+        if not self._in_index and not self._list_all(folder.object_id):
+            raise too_many
+        while rest:
             path = rest.pop()
+            entries += 1
+            if entries > MAX_ENTRIES:
+                raise too_many
             is_manifest = PurePosixPath(path).suffix in SUFFIXES
             try:
                 place, entry = self._resolve(path)
@@ -144,18 +140,16 @@ class Revision:
             except OSError as error:
                 # What is not a file only matters if it looks like a manifest; whatever else is closed may hold some.
                 if is_manifest or not isinstance(error, FileNotFoundError | _ConflictError):
-                    yield Found(self._source(path), reason_of(error))
+                    yield InputFile(self._source(path), reason_of(error))
                 continue
             if entry.mode == _FOLDER and place not in seen:
                 seen.add(place)
                 names = sorted((name for name in inside if not name.startswith(".")), reverse=True)
                 rest.extend(posixpath.join(path, name) for name in names)
             elif entry.mode != _FOLDER and is_manifest:
-                yield Found(self._source(path))
-        message = f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders"
-        raise SourceError(message, "name a folder in it")
+                yield InputFile(self._source(path))
 
-    def _resolve(self, path: str) -> tuple[str, _Entry]:
+    def _resolve(self, path: str) -> tuple[str, Entry]:
         """The place to which a path leads, and what is there, following links as a file system does; raises OSError."""
         rest = list(reversed(path.split("/")))
         way = [("", self._root)]
@@ -179,12 +173,12 @@ class Revision:
             else:
                 way.append((posixpath.join(way[-1][0], name), entry))
         place, entry = way[-1]
-        self._check(entry)
+        _check(entry)
         return place, entry
 
-    def _target(self, link: _Entry) -> str:
+    def _target(self, link: Entry) -> str:
         """Where a link leads from the folder that it is in; raises OSError if that is from the root of a disk."""
-        data = self._objects.read(link.key, _MAX_LINK_SIZE)
+        data = self._objects.read(link.object_id, _MAX_LINK_SIZE)
         if len(data) > _MAX_LINK_SIZE:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         target = data.decode("utf-8", "surrogateescape")
@@ -192,21 +186,35 @@ class Revision:
             raise OSError(errno.EXDEV, _OUTSIDE)
         return target
 
-    def _entries(self, folder: _Entry) -> Mapping[str, _Entry]:
+    def _entries(self, folder: Entry) -> Mapping[str, Entry]:
         """What is in a folder; raises OSError if it is none, or cannot be read."""
-        self._check(folder)
+        _check(folder)
         if folder.mode != _FOLDER:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if folder.key not in self._folders:
-            self._folders[folder.key] = self._inside(folder.key)
-        return self._folders[folder.key]
+        if folder.object_id not in self._folders:
+            listed = git.listed(folder.object_id, limit=MAX_ENTRIES)
+            if listed is None:
+                raise OSError(errno.EIO, "git cannot list it: it is not in this clone, or damaged: see `git fsck`")
+            self._folders[folder.object_id] = dict(listed)
+        return self._folders[folder.object_id]
 
-    @staticmethod
-    def _check(entry: _Entry) -> None:
-        if entry.mode == _UNMERGED:
-            raise _ConflictError(errno.EBUSY, "in conflict: resolve it, and `git add` it")
-        if entry.mode == _SUBMODULE:
-            raise OSError(errno.EXDEV, "a submodule, and its files are in another repository")
+    def _list_all(self, tree: str) -> bool:
+        """List a folder with all that is below it, by one command; False if that is too much.
+
+        Where git gives up on one of the folders, each is listed when it comes to it.
+        """
+        listed = git.listed(tree, "-r", "-t", limit=MAX_ENTRIES)
+        if listed is not None and len(listed) > MAX_ENTRIES:
+            return False
+        keys = {"": tree, **{path: entry.object_id for path, entry in listed or () if entry.mode == _FOLDER}}
+        folders: dict[str, dict[str, Entry]] = {key: {} for key in keys.values()}
+        for path, entry in listed or ():
+            folder, _, name = path.rpartition("/")
+            if folder in keys:
+                folders[keys[folder]][name] = entry
+        if listed is not None:
+            self._folders.update(folders)
+        return True
 
     def _not_there(self, path: str) -> SourceError:
         where = self._name or "the index"
@@ -226,35 +234,25 @@ class Revision:
         return True
 
 
-def _committed(objects: git.Objects, key: str) -> dict[str, _Entry]:
-    """The entries of a tree: for each its mode, a space, its name, a NUL, and the bytes of its id."""
-    data = objects.read(key, _MAX_FOLDER_SIZE)
-    if len(data) > _MAX_FOLDER_SIZE:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-    found: dict[str, _Entry] = {}
-    at = 0
-    while at < len(data):
-        space = data.find(b" ", at)
-        end = data.find(b"\0", space)
-        if not at < space < end:
-            raise OSError(errno.EIO, "a damaged folder: see `git fsck`")
-        name = data[space + 1 : end].decode("utf-8", "surrogateescape")
-        mode, at = data[at:space].decode("ascii", "replace").zfill(6), end + 1 + len(key) // 2
-        found[name] = _Entry(mode, data[end + 1 : at].hex())
-    return found
+def _check(entry: Entry) -> None:
+    """Raise OSError for what is in the repository, but not as a file or a folder."""
+    if entry.mode == UNMERGED:
+        raise _ConflictError(errno.EBUSY, "in conflict: resolve it, and `git add` it")
+    if entry.mode == _SUBMODULE:
+        raise OSError(errno.EXDEV, "a submodule, and its files are in another repository")
 
 
-def _indexed() -> dict[str, dict[str, _Entry]]:
-    """The entries of each folder that the index has files in, and of the root."""
-    folders: dict[str, dict[str, _Entry]] = {"": {}}
-    for mode, key, stage, path in git.staged():
+def _staged_folders() -> dict[str, dict[str, Entry]]:
+    """The entries of each folder that the index has files in, and of the root, by their paths."""
+    folders: dict[str, dict[str, Entry]] = {"": {}}
+    for path, entry in git.staged():
         folder, _, name = path.rpartition("/")
-        folders.setdefault(folder, {})[name] = _Entry(mode if stage == "0" else _UNMERGED, key)
+        folders.setdefault(folder, {})[name] = entry
     for path in list(folders):
         below = path
         while below:
             folder, _, name = below.rpartition("/")
-            folders.setdefault(folder, {})[name] = _Entry(_FOLDER, below)
+            folders.setdefault(folder, {})[name] = Entry(_FOLDER, below)
             below = folder
     return folders
 

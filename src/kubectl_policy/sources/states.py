@@ -1,4 +1,4 @@
-"""One word for a state of the world to a snapshot: a file, a folder, a pattern, `-`, or files in a git revision."""
+"""One word for a state of the world to a snapshot: files, or files in a git revision; and lines in those files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import glob
 import os
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
+import yaml
+
 from kubectl_policy.errors import SourceError, UsageError
+from kubectl_policy.model import FieldPath
+from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.sources.manifests import load_manifests, snapshot_of
+from kubectl_policy.text import DocumentError
+from kubectl_policy.text.places import line_in
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Snapshot
+    from kubectl_policy.model import Origin, Snapshot
 
 
 def load_state(
@@ -62,3 +68,28 @@ def _check_no_revision(word: str) -> None:
     if is_revision:
         message = f"{word}: there is no such file or folder"
         raise SourceError(message, f"write {word}:PATH for the files in a git revision")
+
+
+def locate(origin: Origin, path: str) -> int | None:
+    """The line (from 1) of a field, `spec.listeners[0].port`, of the object that starts at an origin.
+
+    None where it cannot be told: from standard input, if the file has changed, or if the field is not written there.
+    """
+    if origin.source == STDIN or not origin.line:
+        return None
+    try:
+        return line_in(_text_at(origin.source), origin.line, FieldPath.parse(path))
+    except (OSError, ValueError, OverflowError, DocumentError, SourceError, yaml.YAMLError):
+        return None
+
+
+def _text_at(source: str) -> str:
+    """The text of a file or, if there is none, of the one that `REV:PATH` names."""
+    try:
+        return read_text(source)
+    except OSError:
+        if ":" not in source:
+            raise
+        from kubectl_policy.sources.revisions import read_revision  # noqa: PLC0415 (most input is files)
+
+        return read_revision(source)
