@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from kubectl_policy.model import GroupKind
-    from kubectl_policy.profiles.implementation import DelegationProfile
+    from kubectl_policy.profiles.controllers import DelegationProfile
 
 
 @dataclass

@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Diagnostic, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
+from kubectl_policy.profiles.controllers import GatewayProfile
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
 from tests import build
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def test_what_a_policy_cannot_do_without() -> None:
 def test_a_kind_that_does_not_attach_by_references_lacks_none() -> None:
     """Without target fields nothing is said; with them a policy that names nothing has no effect."""
     nothing = build.policy("p", kind="KeyPolicy", age=1, a=1)
-    assert problems(PolicyKindProfile(KEYS, "direct", "profile", target_fields=()), nothing) == []
+    assert problems(PolicyKindProfile(KEYS, "direct", "profile", attachment="none"), nothing) == []
     assert [found.rule for found in problems(PolicyKindProfile(KEYS, "direct", "profile"), nothing)] == ["no-target"]
 
 
@@ -135,7 +135,7 @@ PASSING: Final = PolicyKindProfile(
     "profile",
     controllers=frozenset({OURS}),
     gateways=GatewayProfile(invalid_parents="passedOver"),
-    enabled_by=EnablingField(GroupKind("example.com", "Settings"), "keys.enable"),
+    enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "keys.enable"),
     overlap="refused",
 )
 ON_ROUTE: Final = build.policy("p", build.target("a", "HTTPRoute"), kind="KeyPolicy", age=1)

@@ -11,9 +11,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
-from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
 from kubectl_policy.questions.predicted.policies import policy_status
 from kubectl_policy.topology import gateway_conditions, listener_set_conditions, route_parent_conditions
 from tests import build
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, ObjectRef, Resource
-    from kubectl_policy.profiles.status import Event
+    from kubectl_policy.profiles.controllers import Event
 
 OURS: Final = "example.com/gateway"
 FAILURES: Final[tuple[Event, ...]] = (
@@ -60,7 +59,7 @@ KIND: Final = PolicyKindProfile(
             through=(RequiredObject(field="spec.key", group="", kinds=("Secret",)),),
         ),
     ),
-    enabled_by=EnablingField(GroupKind("example.com", "Settings"), "colours.enable"),
+    enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "colours.enable"),
     overlap="refused",
     strategy=MergeStrategy.PATCH_DEFAULTS,
     stanzas="none",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 EITHER: Final = PolicyKindProfile(COLOR, "inherited", "profile", filter_routes=frozenset({HTTP_ROUTE}))
-ALONE: Final = replace(EITHER, target_fields=())
+ALONE: Final = replace(EITHER, attachment="filters")
 BACKENDS: Final = replace(EITHER, backend_filters=True)
 FILTER: Final = names("p")
 

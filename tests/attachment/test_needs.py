@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.needs import missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
-from kubectl_policy.profiles.implementation import ControllerSetting
+from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
 from tests.build import crd, gateway, grant, index, policy, resource, snapshot, target
@@ -81,7 +81,7 @@ def test_a_cluster_scoped_object_whose_definition_was_not_read() -> None:
 
 def test_a_definition_says_that_a_kind_is_cluster_scoped() -> None:
     """Where the profile does not."""
-    profile = replace(NEEDY, needs=(STORE._replace(cluster_kinds=frozenset()),))
+    profile = replace(NEEDY, needs=(replace(STORE, cluster_kinds=frozenset()),))
     defined = crd("ClusterStore", "db.example.com", cluster_scoped=True)
     here = store("a", "ClusterStore", "")
     assert missing({"kind": "ClusterStore", "name": "a"}, defined, here, profile=profile) == ""
@@ -142,7 +142,7 @@ def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
 class TestOptional:
     """A reference that a policy may do without."""
 
-    profile = replace(NEEDY, needs=(STORE._replace(optional=True),))
+    profile = replace(NEEDY, needs=(replace(STORE, optional=True),))
 
     def test_without_it(self) -> None:
         """In whatever way it is absent; one that is there has to name something."""
@@ -245,7 +245,7 @@ class TestOtherNamespaces:
 
 def test_a_policy_that_competes_keeps_others_out() -> None:
     """Although it is invalid, or may not refer to what it needs; without `competes` it does not."""
-    for need, competes in ((STORE, False), (STORE._replace(competes=True), True)):
+    for need, competes in ((STORE, False), (replace(STORE, competes=True), True)):
         profile = replace(NEEDY, needs=(need,))
         for reference in ({"name": "a"}, {"name": "a", "namespace": "far"}, {"kind": "Shed", "name": "a"}):
             found = policy("p", target("g"), store=reference)
@@ -254,7 +254,7 @@ def test_a_policy_that_competes_keeps_others_out() -> None:
 
 
 KEY: Final = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True)
-THROUGH: Final = replace(NEEDY, needs=(STORE._replace(through=(KEY,)),))
+THROUGH: Final = replace(NEEDY, needs=(replace(STORE, through=(KEY,)),))
 
 
 class TestThrough:
@@ -310,7 +310,7 @@ class TestThrough:
     def test_the_policy_competes_as_the_inner_need_says(self) -> None:
         """The outer one is met."""
         for competes in (True, False):
-            profile = replace(NEEDY, needs=(STORE._replace(through=(KEY._replace(competes=competes),)),))
+            profile = replace(NEEDY, needs=(replace(STORE, through=(replace(KEY, competes=competes),)),))
             found = policy("p", store={"name": "a"})
             lacking = missing_need(index(found, self.keyed({"name": "k"}), complete=True), found, profile)
             assert lacking is not None
@@ -320,8 +320,11 @@ class TestThrough:
 class TestGrantSetting:
     """A setting of the controller that decides whether another namespace needs a grant."""
 
-    need: Final = STORE._replace(
-        grant_setting="grants", grant_value="on", through=(KEY._replace(grant_setting="grants", grant_value="on"),)
+    need: Final = replace(
+        STORE,
+        grant_setting="grants",
+        grant_value="on",
+        through=(replace(KEY, grant_setting="grants", grant_value="on"),),
     )
     far: Final[Json] = {"name": "a", "namespace": "far"}
 

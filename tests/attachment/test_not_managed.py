@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.profiles.controllers import GatewayProfile
 from tests.build import gateway, gateway_class, index, parent, policy, route, service, target
 from tests.fakes import Controllers
 

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
 from tests.build import (
     allow,
     backend,
@@ -272,7 +272,7 @@ class TestTargets:
 
     def test_a_kind_that_is_not_enabled(self) -> None:
         """What is shared is told first; it keeps nobody out then, as one that is not enabled does."""
-        switched = replace(ALONE, enabled_by=EnablingField(GroupKind("example.com", "Settings"), "on"))
+        switched = replace(ALONE, enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "on"))
         settings = resource("Settings", "s", {}, group="example.com")
         reference: Json = {"group": "example.com", "kind": "Settings", "name": "s", "namespace": "default"}
         off = gateway("off", listener("http"), infrastructure={"parametersRef": reference})

@@ -76,7 +76,7 @@ def test_all_spellings_at_once() -> None:
 def test_the_profile_says_where_references_stand() -> None:
     """At any path."""
     profile = PolicyKindProfile(
-        GroupKind("example.com", "ColorPolicy"), "inherited", "profile", target_fields=("spec.at.to",)
+        GroupKind("example.com", "ColorPolicy"), "inherited", "profile", reference_fields=("spec.at.to",)
     )
     spec: Json = {"targetRef": {"kind": "K", "name": "n"}, "at": {"to": {"kind": "K", "name": "m"}}}
     assert references(spec, profile) == (TargetReference("spec.at.to", "", "K", "m"),)

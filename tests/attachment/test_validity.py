@@ -11,8 +11,8 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.validity import Failure, gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
+from kubectl_policy.profiles.controllers import GatewayProfile
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
 from tests.build import (
     gateway,
     gateway_class,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 OURS: Final = "example.com/gateway"
 KIND: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
 WEIGHTED: Final = replace(KIND, weight_annotation="example.com/weight")
-ENABLING: Final = EnablingField(GroupKind("example.com", "Settings"), "colours.enable")
+ENABLING: Final = RequiredParameter(GroupKind("example.com", "Settings"), "colours.enable")
 SWITCHED: Final = replace(KIND, enabled_by=ENABLING, controllers=frozenset({OURS}))
 CLASSES: Final = (gateway_class("public", OURS), gateway_class("theirs", "example.org/gateway"))
 
@@ -87,7 +87,7 @@ class TestNeeds:
         missing = "Secret far/k, which spec.key names, does not exist"
         lets_in = grant(namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("", "Secret")])
         for competes in (False, True):
-            profile = replace(KIND, needs=(need._replace(competes=competes),))
+            profile = replace(KIND, needs=(replace(need, competes=competes),))
             world = index(keyed, complete=True)
             assert policy_failure(keyed, profile, world) == Failure("not permitted", forbidden, competes)
             world = index(keyed, lets_in, complete=True)
@@ -147,7 +147,7 @@ class TestEnabledBy:
         """A policy on a route is let through; one on the Gateway, or a ListenerSet of it, as the profile says."""
         world = (gateway("g"), listener_set("ls"), route("r"))
         message = "Gateway default/g has no Settings that sets spec.colours.enable"
-        allowing = replace(SWITCHED, enabled_by=ENABLING._replace(without="allowed"))
+        allowing = replace(SWITCHED, enabled_by=replace(ENABLING, without="allowed"))
         for obj in (ref("Gateway", "g"), ref("ListenerSet", "ls")):
             assert self.outcome(obj, *world) == Failure("not enabled", message, competes=True)
             assert self.outcome(obj, *world, profile=allowing) is None

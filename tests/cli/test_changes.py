@@ -129,12 +129,12 @@ class TestRetargeted:
 
     def test_what_names_no_targets(self) -> None:
         """The hint says what could be done instead."""
-        unknown = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=())
+        unknown = PolicyKindProfile(COLOR, "inherited", "profile", attachment="none")
         with pytest.raises(UsageError, match="it is not known how its kind attaches") as caught:
             _spec("colorpolicy/p=gateway/g", policy("p"), profile=unknown)
         assert "--profiles" in caught.value.hint
         routes = frozenset({GroupKind(GATEWAY_API, "HTTPRoute")})
-        by_filters = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=(), filter_routes=routes)
+        by_filters = PolicyKindProfile(COLOR, "inherited", "profile", attachment="filters", filter_routes=routes)
         with pytest.raises(UsageError, match="filters of routes name it") as caught:
             _spec("colorpolicy/p=gateway/g", policy("p"), profile=by_filters)
         assert caught.value.hint == "change the routes instead"
@@ -143,7 +143,7 @@ class TestRetargeted:
             with pytest.raises(UsageError, match="ColorPolicy default/p has no target reference") as caught:
                 _spec("colorpolicy/p=gateway/g", without, profile=known)
             assert caught.value.hint
-        selecting = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=("spec.targetSelectors",))
+        selecting = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=("spec.targetSelectors",))
         with pytest.raises(UsageError, match="selects its targets by labels, and cannot name one"):
             _spec("colorpolicy/p=gateway/g", policy("p", targetSelectors=[{"kind": "Gateway"}]), profile=selecting)
 
@@ -203,7 +203,7 @@ class TestRetargeted:
     def test_fields_in_other_places(self) -> None:
         """As a profile says."""
         fields = ("spec.to.targetRef", "spec.at.targetSelectors")
-        profile = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=fields)
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields)
         spec: Json = {"at": {"targetSelectors": [{"kind": "Gateway"}], "a": 1}}
         found = _spec("colorpolicy/p=gateway/g", _policy(spec), profile=profile)
         assert found == {"at": {"a": 1}, "to": {"targetRef": target("g")}}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.contradictions import BY_LEVELS
-from kubectl_policy.profiles.implementation import ControllerSetting
+from kubectl_policy.profiles.controllers import ConditionWords, ControllerSetting, StatusProfile
 from kubectl_policy.profiles.merging import (
     IgnoredPart,
     Inheritance,
@@ -19,8 +18,7 @@ from kubectl_policy.profiles.merging import (
     RouteChoice,
     SharedField,
 )
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
-from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,11 +151,11 @@ def policy_by_policy() -> dict[str, Any]:
 
 def profile(origin: Origin) -> PolicyKindProfile:
     """What the document means."""
-    base = PolicyKindProfile(
+    return PolicyKindProfile(
         KIND,
         "inherited",
         "profile",
-        target_fields=("spec.attachTo",),
+        reference_fields=("spec.attachTo",),
         filter_routes=frozenset({ROUTE}),
         backend_filters=True,
         target_group=GATEWAY_API,
@@ -184,7 +182,7 @@ def profile(origin: Origin) -> PolicyKindProfile:
         ),
         empty_selector="nothing",
         global_namespace="{controller}-system",
-        enabled_by=EnablingField(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
+        enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "retries.enable", "allowed"),
         least_sizes={"most": ("least", "usual")},
         when_invalid="errors",
         targets_exist="whenReferred",
@@ -244,6 +242,10 @@ def profile(origin: Origin) -> PolicyKindProfile:
         nulls="ignore",
         empty_without="retries",
         object_fields={"retryOn": "spec.retryOn"},
+        variants=(
+            Variant(targets=frozenset({SERVICE}), strategy=MergeStrategy.ALL_APPLY, chooser="established"),
+            Variant(targets=frozenset({ROUTE}), whole_fields=frozenset()),
+        ),
         status=StatusProfile(
             placement="policy",
             narrowed_by="targets",
@@ -261,10 +263,3 @@ def profile(origin: Origin) -> PolicyKindProfile:
         evidence=("https://example.com/docs",),
         origin=origin,
     )
-    return _with_variants(base)
-
-
-def _with_variants(base: PolicyKindProfile) -> PolicyKindProfile:
-    at_service = replace(base, strategy=MergeStrategy.ALL_APPLY, chooser="established")
-    at_route = replace(base, whole_fields=frozenset[str]())
-    return replace(base, variants={SERVICE: at_service, ROUTE: at_route})

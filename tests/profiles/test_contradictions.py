@@ -23,7 +23,7 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
     """What contradicts what in a profile with these fields: the field's name and the message."""
     fields = {"class": "direct", "evidence": ["https://example.com"], **changes}
     document = {"group": "example.com", "kinds": {"A": fields}}
-    return [(".".join(map(str, flaw.path[2:])), flaw.message) for flaw in contradictions(document)]
+    return [(".".join(map(str, problem.field.steps[2:])), problem.message) for problem in contradictions(document)]
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_fields_that_contradict_each_other(fields: dict[str, Any], place: str, m
 @pytest.mark.parametrize("group", ["v1", "example.com/v1", "/v1"])
 def test_a_group_has_no_version(group: str) -> None:
     """What `apiVersion` has after the slash belongs to no group."""
-    (flaw,) = contradictions({"group": group, "kinds": {}})
-    assert flaw.path == ("group",)
+    (problem,) = contradictions({"group": group, "kinds": {}})
+    assert str(problem.field) == "group"
 
 
 def test_a_kind_has_a_name() -> None:
     """An empty one would match whatever has none."""
-    (flaw,) = contradictions({"group": "", "kinds": {"": {}}})
-    assert (flaw.path, flaw.message) == (("kinds", ""), "a kind needs a name")
+    (problem,) = contradictions({"group": "", "kinds": {"": {}}})
+    assert (problem.field.steps, problem.message) == (("kinds", ""), "a kind needs a name")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.profiles import load_profiles
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from tests import build
 
 if TYPE_CHECKING:

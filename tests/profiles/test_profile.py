@@ -9,8 +9,9 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.profiles.implementation import ControllerSetting
+from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
+from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 
@@ -76,10 +77,12 @@ def test_the_strategy_of_a_policy_that_chooses_none() -> None:
 
 def test_the_profile_that_holds_at_a_target() -> None:
     """That of the variant for targets of its kind, and itself elsewhere."""
-    variant = replace(PLAIN, strategy=MergeStrategy.PATCH_DEFAULTS)
-    varied = replace(PLAIN, variants={HTTP_ROUTE: variant})
+    here, other = frozenset({HTTP_ROUTE}), MergeStrategy.PATCH_DEFAULTS
+    varied = replace(PLAIN, assumed=("merge strategy",), variants=(Variant(targets=here, strategy=other),))
     assert varied.at(GATEWAY) is varied
-    assert varied.at(HTTP_ROUTE) is variant
+    assert varied.at(HTTP_ROUTE) == replace(PLAIN, strategy=other)
+    whole = replace(varied, variants=(Variant(targets=here, whole_fields=frozenset({"a"})),))
+    assert whole.at(HTTP_ROUTE) == replace(whole, variants=(), whole_fields=frozenset({"a"}))
     assert PLAIN.at(HTTP_ROUTE) is PLAIN
 
 
@@ -103,7 +106,9 @@ class TestSettings:
 
     def test_with_a_value(self) -> None:
         """Also in the variants; the profile itself is not changed."""
-        varied = replace(self.named, variants={HTTP_ROUTE: replace(self.named, strategy=MergeStrategy.ALL_APPLY)})
+        varied = replace(
+            self.named, variants=(Variant(targets=frozenset({HTTP_ROUTE}), strategy=MergeStrategy.ALL_APPLY),)
+        )
         under = varied.under({"name": "mine"})
         assert under.controllers == under.at(HTTP_ROUTE).controllers == {"example.com/mine", "example.com/fixed"}
         assert under.at(HTTP_ROUTE).strategy is MergeStrategy.ALL_APPLY
@@ -191,10 +196,9 @@ def test_shared_fields_under_settings() -> None:
         SharedField(field="b", within=("level",)),
     )
     settings = {"merge": ControllerSetting("shallow", "how")}
-    variant = replace(PLAIN, settings=settings, shared_fields=(deep,))
-    profile = replace(variant, shared_fields=(deep, always), variants={SERVICE: variant})
+    variants = (Variant(targets=frozenset({SERVICE}), chooser="challenger"),)
+    profile = replace(PLAIN, settings=settings, shared_fields=(deep, always), variants=variants)
     for values, found in (({}, (always,)), ({"merge": "deep"}, (deep, always)), ({"merge": "x"}, (always,))):
         under = profile.under(values)
-        assert under.shared_fields == found
-        assert under.at(SERVICE).shared_fields == found[:-1]
+        assert under.shared_fields == under.at(SERVICE).shared_fields == found
     assert replace(PLAIN, shared_fields=(deep,)).under({"merge": "deep"}).shared_fields == (deep,)

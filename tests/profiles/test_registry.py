@@ -11,7 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry, load, registry
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.profiles.registry import short_names_in
 from kubectl_policy.questions.shared.selection import find
 from tests.build import crd, gateway, index, policy, resource, route, service, snapshot, target

@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json, NodeRef, Resource, Snapshot
-    from kubectl_policy.profiles.profile import Chooser, Fold, MergesWith, Nulls, Refusal, SameLevel, Sections, Stanzas
+    from kubectl_policy.profiles.profile import (
+        Chooser,
+        Fold,
+        MergesWith,
+        Nulls,
+        RefusedOn,
+        SameLevel,
+        Sections,
+        Stanzas,
+    )
 
 POLICIES = "example.com"
 OURS = "example.com/gateway"
@@ -93,7 +102,7 @@ class Kind(NamedTuple):
     nulls: Nulls = "remove"
     ordered: bool = False
     about: str = ""
-    refusal: Refusal = "there"
+    refusal: RefusedOn = "there"
     weighted: bool = False
 
 

@@ -9,7 +9,7 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE
 from tests import build
 from tests.render.worlds import DIRECT, INHERITED, defaults, overrides
@@ -614,7 +614,7 @@ def of_backends() -> list[Cause]:
 def of_controllers() -> list[Cause]:
     """Who acts on what the policy names."""
     ours = profiled(controllers=frozenset({"ours.example"}), declared_targets=frozenset({GATEWAY}))
-    enabling = EnablingField(GroupKind("example.com", "Parameters"), "colors.enabled")
+    enabling = RequiredParameter(GroupKind("example.com", "Parameters"), "colors.enabled")
     parameters = build.resource("Parameters", "off", {"colors": {"enabled": False}}, group="example.com")
     reference = {"group": "example.com", "kind": "Parameters", "name": "off"}
     gateway = build.ref("Gateway", "g")
@@ -678,13 +678,13 @@ def of_controllers() -> list[Cause]:
             "change",
             parameters.ref,
         ),
-        Cause("how it attaches", usual(build.policy("p"), profile=profiled(target_fields=())), ROUTE, "not-computed"),
+        Cause("how it attaches", usual(build.policy("p"), profile=profiled(attachment="none")), ROUTE, "not-computed"),
     ]
 
 
 def of_filters() -> list[Cause]:
     """Kinds that filters of routes name."""
-    by_filter = profiled(target_fields=(), filter_routes=frozenset({HTTP_ROUTE}))
+    by_filter = profiled(attachment="filters", filter_routes=frozenset({HTTP_ROUTE}))
     return [
         Cause(
             "no filter",

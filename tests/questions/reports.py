@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
 from tests import build
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Gap, Json, Resource
+    from kubectl_policy.profiles.controllers import Event, Placement
     from kubectl_policy.profiles.profile import KnownBy, SameLevel
-    from kubectl_policy.profiles.status import Event, Placement
     from kubectl_policy.questions.status.comparison import Comparison
     from kubectl_policy.questions.status.report import StatusReport
 

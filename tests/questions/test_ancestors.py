@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.questions.predicted.ancestors import ancestors_of
 from tests import build
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.status import Placement
+    from kubectl_policy.profiles.controllers import Placement
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 CALLS: Final = GroupKind("example.com", "CallPolicy")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Origin
-from kubectl_policy.profiles.decode import decode
+from kubectl_policy.profiles.load import profiles_in
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
@@ -134,7 +134,7 @@ def test_a_profile_file_can_say_how_routes_delegate() -> None:
         top(passing("/", reference)),
         http_route("c", passing("/c"), labels={"team": "bread"}),
     )
-    for profiles, found in ((decode(document, Origin("f.yaml", 1)), ["top"]), ((), [])):
+    for profiles, found in ((profiles_in(document, Origin("f.yaml", 1)), ["top"]), ((), [])):
         analysis = analyze(snapshot(*objects), profiles=profiles)
         delegations = analysis.topology.relations.delegations.to(ref("HTTPRoute", "c"))
         assert [one.parent.object.name for one in delegations] == found

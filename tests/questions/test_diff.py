@@ -17,7 +17,7 @@ from tests.differences import between, color, enforcement, ref, told, without
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
-    from kubectl_policy.profiles.profile import Refusal
+    from kubectl_policy.profiles.profile import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 DIRECT: Final = PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
@@ -35,7 +35,7 @@ S: Final = build.target("s", "Service", group="")
 T: Final = build.target("t", "Service", group="")
 
 
-def one_applies(refusal: Refusal = "there") -> PolicyKindProfile:
+def one_applies(refusal: RefusedOn = "there") -> PolicyKindProfile:
     """A direct kind of which a target takes one policy."""
     return PolicyKindProfile(
         COLOR,

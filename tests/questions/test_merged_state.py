@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, NodeRef, Resource
-    from kubectl_policy.profiles.status import Event
+    from kubectl_policy.profiles.controllers import Event
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE_KIND: Final = GroupKind(GATEWAY_API, "HTTPRoute")

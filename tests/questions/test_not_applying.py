@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import EnablingField
+from kubectl_policy.profiles.profile import RequiredParameter
 from kubectl_policy.questions.describe.objects import NotApplying, not_applying
 from tests import build
 
@@ -18,7 +18,7 @@ SWITCHED: Final = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),
     "inherited",
     "profile",
-    enabled_by=EnablingField(GroupKind("example.com", "Settings"), "colours.enable"),
+    enabled_by=RequiredParameter(GroupKind("example.com", "Settings"), "colours.enable"),
     stanzas="none",
 )
 PARAMETERS: Final[Json] = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "s"}}

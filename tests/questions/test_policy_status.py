@@ -11,9 +11,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.implementation import GatewayProfile
-from kubectl_policy.profiles.profile import EnablingField
-from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
+from kubectl_policy.profiles.profile import RequiredParameter
 from kubectl_policy.questions.predicted.policies import (
     AncestorStatus,
     PolicyCondition,
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.profiles.status import Event
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 P: Final = build.ref("ColorPolicy", "p", group="example.com")
@@ -308,7 +307,7 @@ def test_what_has_no_status_for_it_is_left_out(place: NodeRef) -> None:
 
 
 OURS: Final = "example.com/gateway"
-ENABLING: Final = EnablingField(GroupKind("example.com", "Settings"), "colours.enable")
+ENABLING: Final = RequiredParameter(GroupKind("example.com", "Settings"), "colours.enable")
 MORE: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
     {
         **WORDS,

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.status import ConditionWords, StatusProfile
+from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.questions.predicted.policies import policy_status
 from kubectl_policy.questions.predicted.specificity import Merge, TargetOrder
 from tests import build
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.profiles.controllers import NarrowedBy
     from kubectl_policy.profiles.profile import Chooser
-    from kubectl_policy.profiles.status import NarrowedBy
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 OURS: Final = "example.com/gateway"

@@ -11,7 +11,7 @@ from kubectl_policy import NodeRef
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
-from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords
+from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
 from tests.questions.reports import (
@@ -33,7 +33,7 @@ from tests.questions.reports import (
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.status import Event, Placement
+    from kubectl_policy.profiles.controllers import Event, Placement
     from kubectl_policy.questions.status.report import StatusReport
 
 TAKEN = ("Seen", "False", "Taken")

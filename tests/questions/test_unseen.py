@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.profiles.profile import EnablingField
+from kubectl_policy.profiles.profile import RequiredParameter
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for, unseen_for_policy
 from tests import build
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 SETTINGS: Final = GroupKind("example.com", "Settings")
 SWITCHED: Final = PolicyKindProfile(
-    COLOR, "inherited", "profile", enabled_by=EnablingField(SETTINGS, "colours.enable"), stanzas="none"
+    COLOR, "inherited", "profile", enabled_by=RequiredParameter(SETTINGS, "colours.enable"), stanzas="none"
 )
 PARAMETERS: Final = {"group": "example.com", "kind": "Settings", "name": "s"}
 WORLD: Final = (

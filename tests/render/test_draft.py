@@ -14,9 +14,7 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze, load_profile
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles.contradictions import has_version
-from kubectl_policy.profiles.decode import decode
-from kubectl_policy.profiles.load import built_in_groups, built_in_profiles, schema
-from kubectl_policy.profiles.validate import flaws
+from kubectl_policy.profiles.load import PROFILE_FILE, built_in_groups, built_in_profiles, profiles_in
 from kubectl_policy.questions.explain.kinds import Explanation, explain
 from kubectl_policy.render.explain.draft import draft
 from kubectl_policy.text.documents import read_configuration
@@ -44,14 +42,13 @@ def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
 def read(text: str) -> PolicyKindProfile:
     """The one profile in a draft, which is held to the schema."""
     value: Any = read_configuration(text, "draft.yaml", "").value
-    assert list(flaws(value, schema(), schema())) == []
-    (found,) = decode(value, ORIGIN)
+    assert list(PROFILE_FILE.problems(value)) == []
+    (found,) = profiles_in(value, ORIGIN)
     return found
 
 
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
     """A profile without where it came from and what else its file says, with the strategy it would have by default."""
-    variants = {kind: choices(variant) for kind, variant in found.variants.items()}
     strategy = found.default_strategy if found.target_fields else found.strategy
     return replace(
         found,
@@ -63,7 +60,6 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
         delegation=None,
         gateways=None,
         assumed=(),
-        variants=variants,
     )
 
 
@@ -107,7 +103,9 @@ def test_maps_of_plain_values_become_whole_fields() -> None:
 
 def test_a_kind_whose_attaching_is_not_computed() -> None:
     """Its draft says no more than that."""
-    text = draft(answer(PolicyKindProfile(KIND, "inherited", "profile", target_fields=(), origin=ORIGIN)), unicode=True)
+    text = draft(
+        answer(PolicyKindProfile(KIND, "inherited", "profile", attachment="none", origin=ORIGIN)), unicode=True
+    )
     assert list(yaml.safe_load(text)["kinds"]["RetryPolicy"]) == ["class", "attachment", "evidence"]
 
 

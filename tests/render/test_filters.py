@@ -168,7 +168,7 @@ def test_explaining_the_kind() -> None:
 
 def test_a_kind_that_filters_alone_attach() -> None:
     """Its target fields are none, and yet it is known how it attaches."""
-    text = " ".join(explained(asked(replace(PROFILE, target_fields=()))).split())
+    text = " ".join(explained(asked(replace(PROFILE, attachment="filters"))).split())
     assert "named in filters of routes alone" in text
     assert "namespace that of the policy" in text
     assert "nothing is claimed" not in text

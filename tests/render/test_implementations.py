@@ -281,7 +281,7 @@ def test_a_policy_on_anothers_gateway_is_not_in_doubt() -> None:
 
 def test_how_a_kind_attaches_may_not_be_computed() -> None:
     """That is not the same as a target that was not read; what is known in words is said."""
-    profile = replace(kind(), target_fields=(), notes="It selects Pods.")
+    profile = replace(kind(), attachment="none", notes="It selects Pods.")
     text = tree(about_policy(analysis_of(profile, build.policy("p", age=1, color="red")), "p"))
     assert text == (
         "Whether ColorPolicy default/p has an effect is unknown: how it attaches is not computed.\n"

@@ -10,10 +10,10 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.profiles.status import STANDARD_STATUS, ConditionWords, Event, StatusProfile
+from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
+from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.render.explain.documents import explanation_document
 from kubectl_policy.render.explain.kinds import SAYINGS, statements
-from kubectl_policy.render.explain.targets import EVENTS
 from kubectl_policy.render.explain.tree import explanation_headline
 from tests.profiles.everything import GATEWAY, ROUTE
 from tests.render.kinds import FULL, answer, blank, text
@@ -21,7 +21,7 @@ from tests.render.kinds import FULL, answer, blank, text
 # What another value of a field is, where the profile that says everything has none for it.
 OTHERS: Final[dict[str, Any]] = {
     "known_by": "label",
-    "references_alone": False,
+    "attachment": "partly",
     "map_fields": frozenset({"default.labels"}),
     "assumed": ("class",),
 }
@@ -166,8 +166,9 @@ class TestMerging:
     def test_what_differs_elsewhere(self) -> None:
         """Kinds of which the same is true are named together; those where nothing differs are not named."""
         profile = blank(strategy=MergeStrategy.PATCH_DEFAULTS, whole_fields=frozenset({"labels"}))
-        single = replace(profile, whole_fields=frozenset())
-        profile = replace(profile, variants={SERVICE: single, ROUTE: single, GATEWAY: profile})
+        none, same = (frozenset[str](), profile.whole_fields)
+        variants = [Variant(targets=frozenset({kind}), whole_fields=none) for kind in (ROUTE, SERVICE)]
+        profile = replace(profile, variants=(*variants, Variant(targets=frozenset({GATEWAY}), whole_fields=same)))
         assert said(profile, "elsewhere") == ["At an HTTPRoute or a Service, as one unit: nothing"]
 
 
@@ -218,7 +219,7 @@ class TestTargets:
 
     def test_a_kind_whose_attaching_is_not_computed(self) -> None:
         """Of it only what somebody has said: the defaults would claim something."""
-        profile = blank(target_fields=(), declared_targets=frozenset({GroupKind("", "Pod")}))
+        profile = blank(attachment="none", declared_targets=frozenset({GroupKind("", "Pod")}))
         found = answer(profile)
         assert [statement.label for statement in statements(found)] == ["named in", "may be", "reach"]
         assert explanation_headline(found).endswith(

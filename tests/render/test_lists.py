@@ -99,7 +99,7 @@ def test_a_gap_is_in_every_number_that_it_may_change(snapshot: SnapshotAssertion
 @pytest.mark.parametrize(
     ("choices", "shown"),
     [
-        ({"target_fields": (), "strategy": MergeStrategy.NONE}, "<unknown>"),
+        ({"attachment": "none", "strategy": MergeStrategy.NONE}, "<unknown>"),
         ({"strategy": MergeStrategy.PATCH_DEFAULTS, "stanzas": "plural"}, "by stanza"),
         ({"strategy_field": "spec.mergeType"}, "by spec.mergeType, else Atomic defaults"),
         ({"strategy": MergeStrategy.PATCH_OVERRIDES}, "Patch overrides"),

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.profiles.status import ConditionWords
+from kubectl_policy.profiles.controllers import ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
 from kubectl_policy.render.output.view import View
 from kubectl_policy.render.status.documents import STATUS_COMPARISON

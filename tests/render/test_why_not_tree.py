@@ -155,7 +155,7 @@ def test_an_effect_is_said_with_its_paths() -> None:
 def test_what_is_unknown_is_not_denied() -> None:
     """And what would show it is named."""
     answer = why_not(
-        around(build.gateway(), build.route(), defaults("p", ON_ROUTE, a=1), profile=profiled(target_fields=())),
+        around(build.gateway(), build.route(), defaults("p", ON_ROUTE, a=1), profile=profiled(attachment="none")),
         POLICY,
         ROUTE,
     )

@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import EnablingField, RequiredObject
+from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter, Variant
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
@@ -185,7 +185,7 @@ def test_where_all_apply_none_beats_another() -> None:
 class TestVariants:
     """At effective targets of some kinds another profile holds."""
 
-    profile = replace(ATOMIC, variants=MappingProxyType({HTTP_ROUTE: PATCHING}))
+    profile = replace(ATOMIC, variants=(Variant(targets=frozenset({HTTP_ROUTE}), strategy=PATCHING.strategy),))
     both: Final = (policy("p", target("g"), a=1, b=1), policy("q", target("g", section="http"), b=2))
 
     def test_elsewhere_the_profile_itself_holds(self) -> None:
@@ -256,7 +256,7 @@ def test_a_kind_that_a_gateway_has_to_enable(value: Json, *, counts: bool) -> No
     edge = gateway("g", infrastructure={"parametersRef": settings})
     parameters = resource("Settings", "s", {"colors": {"enable": value}}, group="example.com")
     above, below = policy("p", target("r", "HTTPRoute"), a=1), policy("q", target("s", "Service", group=""), b=1)
-    enabling = EnablingField(GroupKind("example.com", "Settings"), "colors.enable")
+    enabling = RequiredParameter(GroupKind("example.com", "Settings"), "colors.enable")
     objects = (gateway_class(), edge, parameters, route("r"), service("s"), above, below)
     analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=enabling)])
     found = [plain(effective.spec) for effective in analysis.effective(RULE)]
@@ -275,7 +275,7 @@ def test_a_route_of_which_one_gateway_enables_a_kind() -> None:
     settings = [resource("Settings", name, {"enable": name == "on"}, group="example.com") for name in ("off", "on")]
     attached = route("r", parents=[{"name": "off"}, {"name": "on"}])
     objects = (gateway_class(), *gateways, *settings, attached, policy("p", target("r", "HTTPRoute"), a=1))
-    enabling = EnablingField(GroupKind("example.com", "Settings"), "enable")
+    enabling = RequiredParameter(GroupKind("example.com", "Settings"), "enable")
     analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=enabling)])
     (found,) = analysis.effective(RULE)
     assert [at.object.name for at in found.path if at.object.group_kind == GATEWAY] == ["on", "on"]

@@ -86,10 +86,10 @@ class TestNotAttached:
 
     def test_a_kind_that_may_attach_otherwise(self) -> None:
         """Without any reference nothing is known of it; a reference that fails is one."""
-        partly = replace(INHERITED, references_alone=False)
+        partly = replace(INHERITED, attachment="partly")
         assert verdict(world(policy("p", a=1), profile=partly)) == ("Unknown", [])
         assert verdict(world(policy("p", target("ghost")), profile=partly)) == ("TargetNotFound", [])
-        assert verdict(world(policy("p", a=1), profile=replace(INHERITED, target_fields=()))) == ("Unknown", [])
+        assert verdict(world(policy("p", a=1), profile=replace(INHERITED, attachment="none"))) == ("Unknown", [])
 
     def test_what_another_controller_manages(self) -> None:
         """The policy has no effect there; a target that is missing weighs more."""

@@ -250,7 +250,7 @@ class TestRouteChoice:
         assert plain(found.spec) == {"o": {"Cors": {"q": 2}, "retries": 1, "only": {"a": 1}, "new": 2}, "z": 1}
         assert superseders(fates(found)["a", "o.Cors.p"]) == {"b"}
         assert superseders(fates(found)["b", "o.retries"]) == {"a"}
-        without = at_low(profile, above, below, choices={TOP: choice._replace(fields=frozenset())})
+        without = at_low(profile, above, below, choices={TOP: replace(choice, fields=frozenset())})
         assert without.spec == at_low(profile, above, below).spec
 
     def test_three_routes_on_a_path(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import permutations
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.merging import SharedField
-from kubectl_policy.profiles.profile import RequiredObject
+from kubectl_policy.profiles.profile import RequiredObject, Variant
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import gateway, gateway_class, namespace, node, policy, route, service, snapshot, target
 from tests.resolution.specs import names, set_by
@@ -20,7 +19,7 @@ from tests.resolution.specs import names, set_by
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import NodeRef, Resource
-    from kubectl_policy.profiles.profile import Refusal
+    from kubectl_policy.profiles.profile import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 DISJOINT: Final = PolicyKindProfile(
@@ -107,7 +106,7 @@ class TestExtent:
             ("everywhere", {"b on g": "a x", "b on r": "a x"}, {"x": 1, "y": 3}),
         ],
     )
-    def test_where(self, refusal: Refusal, expected: dict[str, str], spec: dict[str, int]) -> None:
+    def test_where(self, refusal: RefusedOn, expected: dict[str, str], spec: dict[str, int]) -> None:
         """Who is refused everywhere is in nobody's way; the order of the input does not matter."""
         for policies in permutations(self.policies):
             analysis = world(replace(DISJOINT, refusal=refusal), *policies)
@@ -141,7 +140,7 @@ class TestExtent:
 class TestCompeting:
     """A policy that is invalid may keep others out of its targets all the same."""
 
-    def needing(self, refusal: Refusal, *, competes: bool) -> PolicyKindProfile:
+    def needing(self, refusal: RefusedOn, *, competes: bool) -> PolicyKindProfile:
         """A kind that needs an object."""
         need = RequiredObject(field="spec.store", group="", kinds=("Secret",), optional=True, competes=competes)
         return replace(DISJOINT, refusal=refusal, needs=(need,))
@@ -161,7 +160,7 @@ class TestCompeting:
             ("everywhere", True, {"b on g": "a x", "b on r": "a x"}),
         ],
     )
-    def test_who_keeps_whom_out(self, refusal: Refusal, *, competes: bool, expected: dict[str, str]) -> None:
+    def test_who_keeps_whom_out(self, refusal: RefusedOn, *, competes: bool, expected: dict[str, str]) -> None:
         """It has no effect itself."""
         analysis = world(self.needing(refusal, competes=competes), *self.policies)
         assert refused(analysis) == expected
@@ -183,8 +182,8 @@ class TestCompeting:
 
 def test_each_variant_of_a_kind_has_refusals_of_its_own() -> None:
     """Which was asked first does not matter."""
-    whole = replace(EVERYWHERE, whole_fields=frozenset({"m"}))
-    profile = replace(EVERYWHERE, variants=MappingProxyType({HTTP_ROUTE: whole}))
+    whole = Variant(targets=frozenset({HTTP_ROUTE}), whole_fields=frozenset({"m"}))
+    profile = replace(EVERYWHERE, variants=(whole,))
     policies = policy("a", ON_G, age=1, m={"x": 1}), policy("b", ON_G, age=2, m={"y": 2})
     for places in ((G, R), (R, G)):
         analysis = world(profile, *policies)

@@ -8,12 +8,12 @@ from kubectl_policy.resolution.precedence import Refusal, refusals
 from tests.build import node, policy
 
 if TYPE_CHECKING:
-    from kubectl_policy.profiles.profile import Refusal as Extent
+    from kubectl_policy.profiles.profile import RefusedOn
 
 G, H = node("Gateway", "g"), node("HTTPRoute", "h")
 
 
-def refused(claims: dict[str, tuple[str, str]], extent: Extent = "there") -> dict[str, str]:
+def refused(claims: dict[str, tuple[str, str]], extent: RefusedOn = "there") -> dict[str, str]:
     """Who is refused where, for whom and for what: of policies in order, with the targets and fields of each."""
     policies = [policy(name) for name in claims]
     targets = {one.ref: [node_ for node_ in (G, H) if node_.object.name in claims[one.ref.name][0]] for one in policies}

@@ -60,7 +60,7 @@ def test_references_and_strategy_fields_are_no_settings() -> None:
 )
 def test_references_that_stand_deeper_are_no_settings_either(spec: Json, left: Mapping[str, Json]) -> None:
     """A target field below another field leaves its neighbours; a reference outside the spec takes nothing away."""
-    profile = PolicyKindProfile(COLOR, "inherited", "profile", target_fields=("spec.place.to", "b"), stanzas="none")
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=("spec.place.to", "b"), stanzas="none")
     assert stanzas(profile, spec) == (Stanza("spec", DEFAULTS, left),)
 
 

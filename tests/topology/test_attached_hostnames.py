@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology, attached_hostnames
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 from tests.fakes import Controllers

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.implementation import DelegationProfile
+from kubectl_policy.profiles.controllers import DelegationProfile
 from kubectl_policy.topology import (
     Topology,
     attached_hostnames,

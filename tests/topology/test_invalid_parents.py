@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.model import Gap, Problem
-from kubectl_policy.profiles.implementation import GatewayProfile
+from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.topology import (
     Topology,
     attached_hostnames,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.profiles.controllers import RouteRefusal
 
 OURS: Final = "example.com/gateway"
 STRICT: Final = GatewayProfile(invalid_parents="passedOver", address_types=frozenset({"IPAddress"}))
@@ -333,7 +334,7 @@ class TestRefusals:
     )
     made = route("r", hostnames=["b.org"])
 
-    def reported(self, *refusals: str) -> str:
+    def reported(self, *refusals: RouteRefusal) -> str:
         """What is reported of a route that one listener refuses for its kind, another one for its hostnames."""
         profiles = Controllers(others=GatewayProfile(refusals=refusals))
         (found,) = accepted(topology(self.world, self.made, profiles=profiles)).values()
@@ -350,7 +351,7 @@ class TestRefusals:
             ((NO_MATCH,), "NoMatchingListenerHostname"),
         ],
     )
-    def test_the_first_that_holds(self, refusals: tuple[str, ...], expected: str) -> None:
+    def test_the_first_that_holds(self, refusals: tuple[RouteRefusal, ...], expected: str) -> None:
         """As the controller has it; the nearest miss where it says nothing, or of those that it does not name."""
         assert self.reported(*refusals) == expected
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology
 from kubectl_policy.topology.gateway.gateways import ISOLATION, MIXED_MODES, TERMINATE_MODE
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, ref, resource

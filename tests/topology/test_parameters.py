@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import Topology
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.profile import EnablingField
+from kubectl_policy.profiles.profile import RequiredParameter
 from kubectl_policy.topology.parameters import Parameters, enabled_on, parameters_of, unread_parameters, why_disabled
 from tests.build import crd, gateway, gateway_class, index, ref, resource
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 SETTINGS: Final = GroupKind("example.com", "Settings")
 G: Final = ref("Gateway", "g")
-ENABLING: Final = EnablingField(SETTINGS, "retries.enable")
+ENABLING: Final = RequiredParameter(SETTINGS, "retries.enable")
 
 
 def settings(name: str, enable: Json = None, *, namespace: str = "default", **spec: Json) -> Resource:
@@ -193,7 +194,7 @@ class TestSwitch:
     )
     def test_without_parameters(self, without: str, itself: bool, expected: bool) -> None:  # noqa: FBT001
         """A policy on a route is let through; one on the Gateway itself as the profile says."""
-        enabling = ENABLING._replace(without="allowed" if without == "allowed" else "refused")
+        enabling = replace(ENABLING, without="allowed" if without == "allowed" else "refused")
         assert enabled_on(topology(gateway_class(), gateway("g")), G, enabling, itself=itself) is expected
 
     def test_unknown(self) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import EnablingField
+    from kubectl_policy.profiles.profile import RequiredParameter
     from kubectl_policy.topology import Topology
 
 _SIZE: Final = re.compile(r"([0-9]{1,9})([kmg]?)", re.IGNORECASE)
@@ -85,7 +85,7 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     return Failure("not enabled", not_enabled(topology, enabling, gateways), competes=True)
 
 
-def not_enabled(topology: Topology, enabling: EnablingField, gateways: Iterable[ObjectRef]) -> str:
+def not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:
     """Why the parameters of some Gateways do not let a kind be used, in words."""
     return "; ".join(why_disabled(topology, gateway, enabling) for gateway in sorted(gateways))
 

@@ -13,20 +13,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy import Implementation
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.shapes import Shape
     from kubectl_policy.text.documents import Configuration
 
-_SCHEMA: Final = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "profiles": {
-            "type": "array",
-            "items": {"type": "string", "pattern": r"^[^\x00]+$", "description": "A path is wanted."},
-        },
-        "settings": {"type": "object", "additionalProperties": {"type": "string"}},
-        "owner": {"type": "string", "pattern": r"^[^\x00]+$", "description": "A label or annotation is wanted."},
-    },
-}
 _HINT: Final = "docs/profiles.md describes the config file"
 
 
@@ -107,8 +96,21 @@ def _config() -> Configuration | None:
     # A file in which everything is commented out says nothing, which is allowed.
     if document.value is None:
         return None
-    check(document, _SCHEMA, _HINT)
+    check(document, _shape(), _HINT)
     return document
+
+
+def _shape() -> Shape:
+    """What the config file may say."""
+    from kubectl_policy.profiles.shapes import Declaration, Entries, Items, Record, Text  # noqa: PLC0415 (see above)
+
+    named = r"^[^\x00]+$"
+    return Record(
+        dict,
+        Declaration(Items(Text(pattern=named, hint="A path is wanted.")), name="profiles"),
+        Declaration(Entries(Text()), name="settings"),
+        Declaration(Text(pattern=named, hint="A label or annotation is wanted."), name="owner"),
+    )
 
 
 def _named_in(document: Configuration, folder: Path) -> Iterator[PolicyKindProfile]:

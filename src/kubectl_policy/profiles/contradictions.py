@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy.profiles.validate import Flaw, shown
+from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.snapshot import Problem
+from kubectl_policy.profiles.shapes import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,17 +27,17 @@ _NOT_BY_LEVELS: Final = frozenset({None, "All apply", "Strategic merge"})
 _LIKE: Final = "one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 
 
-def contradictions(document: dict[str, Any]) -> Iterator[Flaw]:
-    """What is wrong with a document that is valid by the schema."""
-    yield from _versions(document, ())
+def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
+    """What is wrong with a document that has no problems field by field."""
+    yield from _versions(document, WHOLE)
     for kind, fields in document["kinds"].items():
-        path = ("kinds", kind)
+        path = WHOLE / "kinds" / kind
         if not kind:
-            yield Flaw(path, "a kind needs a name")
+            yield Problem(message="a kind needs a name", field=path)
         for name, holds, message in _RULES:
             if name in fields and not holds(fields):
-                yield Flaw((*path, name), message)
-        yield from _twice(fields.get("variants", ()), (*path, "variants"))
+                yield Problem(message=message, field=path / name)
+        yield from _twice(fields.get("variants", ()), path / "variants")
 
 
 def _chosen_by_challengers(fields: Fields) -> bool:
@@ -123,17 +125,17 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
 )
 
 
-def _versions(value: Json, path: tuple[str | int, ...]) -> Iterator[Flaw]:
+def _versions(value: Json, path: FieldPath) -> Iterator[Problem]:
     """Groups that are written as an apiVersion, wherever they stand."""
     if isinstance(value, list):
         for position, item in enumerate(value):
-            yield from _versions(item, (*path, position))
+            yield from _versions(item, path / position)
     elif isinstance(value, dict):
         for name, child in value.items():
             if name in {"group", "targetGroup"} and isinstance(child, str) and has_version(child):
                 hint = f"{shown(child)} has a version; write the group alone" + _without_version(child)
-                yield Flaw((*path, name), hint)
-            yield from _versions(child, (*path, name))
+                yield Problem(message=hint, field=path / name)
+            yield from _versions(child, path / name)
 
 
 def has_version(group: str) -> bool:
@@ -145,11 +147,12 @@ def _without_version(group: str) -> str:
     return f", {shown(group.partition('/')[0] if '/' in group else '')}"
 
 
-def _twice(variants: list[Fields], path: tuple[str | int, ...]) -> Iterator[Flaw]:
+def _twice(variants: list[Fields], path: FieldPath) -> Iterator[Problem]:
     seen: set[tuple[str, str]] = set()
     for position, variant in enumerate(variants):
         for place, target in enumerate(variant["targets"]):
             kind = (target["group"], target["kind"])
             if kind in seen:
-                yield Flaw((*path, position, "targets", place), f"another variant is for {target['kind']} already")
+                message = f"another variant is for {target['kind']} already"
+                yield Problem(message=message, field=path / position / "targets" / place)
             seen.add(kind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,16 +11,32 @@ from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.contradictions import contradictions
-from kubectl_policy.profiles.decode import decode
-from kubectl_policy.profiles.validate import flaws
+from kubectl_policy.profiles.controllers import (
+    CONTROLLERS,
+    ControllerSetting,
+    DelegationProfile,
+    GatewayProfile,
+    StatusProfile,
+)
+from kubectl_policy.profiles.profile import PolicyKindProfile
+from kubectl_policy.profiles.shapes import (
+    NOTHING,
+    Entries,
+    Record,
+    Text,
+    camel_case,
+    declared,
+    field_of,
+    required_field,
+)
 from kubectl_policy.text.documents import read_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.profiles.implementation import DelegationProfile
-    from kubectl_policy.profiles.profile import PolicyKindProfile
-    from kubectl_policy.profiles.validate import Flaw, Schema
+    from kubectl_policy.model import Json
+    from kubectl_policy.model.snapshot import Problem
+    from kubectl_policy.profiles.shapes import Shape
     from kubectl_policy.text.documents import Configuration
 
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
@@ -32,9 +47,94 @@ _HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
 _SUFFIXES: Final = frozenset({_SUFFIX, ".yml", ".json"})
+_DELEGATION_PROFILE: Final = Record(DelegationProfile)
 _DELEGATION: Final = "\ndelegation:"
 _GATEWAYS: Final = "\ngateways:"
 _HINT: Final = "docs/profiles.md describes every field"
+
+PROFILE: Final = Record(PolicyKindProfile)
+
+
+@declared(kw_only=True)
+class ProfileFile:
+    """What a file says: of the policy kinds of one API group, and of the controllers of all of them."""
+
+    group: str = required_field(Text())
+    """The API group, without a version; empty for the core group."""
+    kinds: Mapping[str, PolicyKindProfile] = required_field(Entries(PROFILE, least=1))
+    """A map from the name of each kind to its profile."""
+    controllers: frozenset[str] = field_of(CONTROLLERS, default=frozenset())
+    """The `controllerName`s of the GatewayClasses that the kinds are for: they have no effect on Gateways of other
+    classes. A kind's own `controllers` count instead. Without it: those of every controller.
+    """
+    settings: Mapping[str, ControllerSetting] = field_of(Entries(Record(ControllerSetting)), default=NOTHING)
+    """Settings of the controllers that no manifest states, each by a name that `--setting` takes; `{name}` in
+    `controllers` stands for its value.
+    """
+    status: StatusProfile | None = field_of(Record(StatusProfile), default=None)
+    """How the controllers report; a kind's own `status` counts instead; see [status](#status). Without it: as GEP-713
+    proposes.
+    """
+    delegation: DelegationProfile | None = field_of(Record(DelegationProfile), default=None)
+    """How a rule of an HTTPRoute delegates to other HTTPRoutes on Gateways of the file's `controllers`; see [routes
+    that delegate](#routes-that-delegate). Without it: not at all.
+    """
+    gateways: GatewayProfile | None = field_of(Record(GatewayProfile), default=None)
+    """How the controllers treat Gateways, listeners and routes where that is not as Gateway API says; see [how Gateways
+    are treated](#how-gateways-are-treated). Without it: as Gateway API says.
+    """
+
+
+PROFILE_FILE: Final = Record(ProfileFile)
+
+
+def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfile, ...]:
+    """The profiles in a document without problems, in its order."""
+    group, kinds = document["group"], document["kinds"]
+    of_all = {name: document[name] for name in ("controllers", "status") if name in document}
+    said = PROFILE_FILE.values({name: plain for name, plain in document.items() if name not in {"kinds", "delegation"}})
+    settings = said.get("settings", NOTHING)
+    shared = {"settings": settings, "gateways": said.get("gateways"), "origin": origin, "known_by": "profile"}
+    if "delegation" in document:
+        shared["delegation"] = DelegationProfile(
+            group=group,
+            controllers=said.get("controllers", frozenset()),
+            settings=tuple((name, setting.default) for name, setting in settings.items()),
+            **_DELEGATION_PROFILE.values(document["delegation"]),
+        )
+    return tuple(_profile(GroupKind(group, kind), of_all | fields, shared) for kind, fields in kinds.items())
+
+
+def _profile(kind: GroupKind, fields: Mapping[str, Any], shared: Mapping[str, Any]) -> PolicyKindProfile:
+    said = PROFILE.values(fields)
+    chooses = any(name in said for name in ("strategy", "strategy_field", "stanzas"))
+    assumed = () if chooses or said.get("attachment") == "none" else ("merge strategy",)
+    profile = PolicyKindProfile(group_kind=kind, assumed=assumed, **said, **shared)
+    variants = [
+        replace(variant, targets=frozenset({target})) for variant in profile.variants for target in variant.targets
+    ]
+    return replace(
+        profile,
+        variants=tuple(sorted(variants, key=lambda variant: min(variant.targets))),
+        status=profile.status.of(kind),
+        status_by={name: status.of(kind) for name, status in profile.status_by.items()},
+    )
+
+
+def name_in_files(attribute: str) -> str:
+    """What files call an attribute of a profile."""
+    return next((each.name for each in PROFILE.declarations if each.attribute == attribute), camel_case(attribute))
+
+
+def profile_file(profile: PolicyKindProfile) -> dict[str, Json]:
+    """The file that says what a profile says, as plain values; what else its own file says is left out.
+
+    It has every field that says something else than what holds without it, so that a profile that says nothing is its
+    class.
+    """
+    settings = PROFILE_FILE.fields["settings"].shape.write(profile.settings)
+    kinds: Json = {profile.group_kind.kind: PROFILE.write(profile)}
+    return {"group": profile.group_kind.group, **({"settings": settings} if settings else {}), "kinds": kinds}
 
 
 @cache
@@ -111,16 +211,9 @@ def read_file(path: Path, hint: str) -> Configuration:
         raise ProfileError(f"{path}:{line}: not UTF-8 text", hint) from error
 
 
-def check(document: Configuration, wanted: Schema, hint: str) -> None:
-    """Raise `ProfileError` with the line and the field of the first thing that a schema does not allow."""
-    _refuse_first(flaws(document.value, wanted, wanted), document, hint)
-
-
-@cache
-def schema() -> Schema:
-    """The JSON Schema of a profile file."""
-    text = (_HERE / "schema.json").read_text("utf-8")
-    return cast("dict[str, Any]", json.loads(text))
+def check(document: Configuration, wanted: Shape, hint: str) -> None:
+    """Raise `ProfileError` with the line and the field of the first thing that is not allowed."""
+    _refuse_first(wanted.problems(document.value), document, hint)
 
 
 def _files(path: Path) -> list[Path]:
@@ -137,7 +230,7 @@ def _files(path: Path) -> list[Path]:
 
 def _valid(path: Path) -> Configuration:
     document = read_file(path, _HINT)
-    check(document, schema(), _HINT)
+    check(document, PROFILE_FILE, _HINT)
     _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
     return document
 
@@ -146,12 +239,12 @@ def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:
     return ProfileError(f"{path}: cannot be read: {error.strerror}", hint)
 
 
-def _refuse_first(found: Iterable[Flaw], document: Configuration, hint: str) -> None:
-    for flaw in found:
-        document.refuse(flaw.path, flaw.message, hint)
+def _refuse_first(found: Iterable[Problem], document: Configuration, hint: str) -> None:
+    for problem in found:
+        document.refuse(cast("tuple[str | int, ...]", problem.field.steps), problem.message, hint)
 
 
 def _profiles(document: Configuration) -> Iterator[PolicyKindProfile]:
-    for profile in decode(cast("dict[str, Any]", document.value), Origin(document.source)):
+    for profile in profiles_in(cast("dict[str, Any]", document.value), Origin(document.source)):
         line = document.line_of(("kinds", profile.group_kind.kind))
         yield replace(profile, origin=Origin(document.source, line))

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.profiles.shapes import (
+    KIND,
+    NAME,
+    PATH,
+    Boolean,
+    Choice,
+    Entries,
+    Items,
+    Record,
+    Text,
+    declared,
+    field_of,
+    required_field,
+    set_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import GroupKind, NodeRef
 
@@ -60,101 +76,140 @@ class MergeStrategy(StrEnum):
         return None
 
 
-class TargetLevel(NamedTuple):
-    """A level of the hierarchy: the objects of a kind, or (`section`) the named sections of such objects."""
+# Any strategy, by its name in GEP-713.
+STRATEGY: Final = Choice(MergeStrategy, MergeStrategy)
+_PATCHES: Final = (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES)
+_PATCH: Final = Choice(_PATCHES, MergeStrategy)
 
-    group_kind: GroupKind
-    section: bool = False
+
+@declared()
+class TargetLevel:
+    """A level of the hierarchy: the objects of a kind, or the named sections of such objects."""
+
+    group_kind: GroupKind = required_field(KIND, spread=True)
+    section: bool = field_of(Boolean(), default=False)
+    """Whether sections (listeners, rules, ports) are meant."""
 
     def includes(self, node: NodeRef) -> bool:
         """Whether a node is on this level."""
         return node.object.group_kind == self.group_kind and bool(node.section) == self.section
 
 
-class SharedField(NamedTuple):
-    """A field that does not come whole from one policy: `within` says among which policies it is put together.
+LEVELS: Final = Items(Record(TargetLevel))
+_SOME_LEVELS: Final = Items(Record(TargetLevel), least=1)
+_PROTOCOLS: Final = set_of(Text(pattern="^[A-Z0-9./_-]+$", hint="Protocols are written as HTTP."), least=1)
 
-    `by` says of what: each policy's list, appended, or its own value beside the others' (empty); each of the field's
-    own fields (`*`); the elements of a list by their key (`[port]`), field by field; or entries known by a text or a
-    reference in them, given as a path (`extensionRef`): the first policy with an entry keeps it, and a value without
-    such a path is no entry and comes whole.
 
-    On a level, two policies that disagree on one of the fields `unless` do not share: the first one has the field.
-    All of this holds only while a setting of the controller has the given value, if one is named.
+@declared(kw_only=True)
+class SharedField:
+    """A field that does not come whole from one policy but is put together from several."""
+
+    field: str = required_field(PATH)
+    """The field of the policies' settings."""
+    within: tuple[Within, ...] = required_field(Items(Choice(Within), least=1))
+    """Among which policies it is put together: those of one `level` (a route with its rules, or all that is above the
+    routes); those of `levels` one below the other, such as a route and the routes that it leads to (with `routeChoice`,
+    where a route says so); or all `scopes`. Elsewhere the field comes whole from one policy.
     """
-
-    field: str
-    within: tuple[Within, ...]
-    by: str = ""
-    unless: tuple[str, ...] = ()
-    setting: str = ""
-    value: str = ""
+    by: str = field_of(
+        Text(
+            pattern=r"^(\*|\[[A-Za-z0-9_-]+\]|[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|)$",
+            hint="Of what: each policy's list or value (empty), each field of it (*), elements of a list by their key"
+            " ([port]), or entries known by a text or a reference at a path (extensionRef).",
+        ),
+        default="",
+    )
+    """Of what: each of its fields (`*`), the elements of a list by their key (`[port]`), field by field, or entries
+    known by a text or a reference in them (`extensionRef`), of which the first policy that has one keeps it; a value
+    without such a path is no entry and comes whole. Without it: of each policy's list, appended, or of its own value
+    beside the others'.
+    """
+    unless: tuple[str, ...] = field_of(Items(PATH), default=())
+    """Fields of it on which two policies of a level must not disagree, or the first one has the whole."""
+    setting: str = field_of(NAME, default="")
+    """The setting of the controllers on which all of this depends. Without it: it always holds."""
+    value: str = field_of(Text(), default="")
+    """The value that the setting must have. Without it: empty."""
 
     def holds(self, values: Mapping[str, str]) -> bool:
         """Whether the field is shared under the settings of the controller, each of which is given."""
         return not self.setting or values.get(self.setting, "") == self.value
 
 
-class MergeScope(NamedTuple):
-    """Levels whose policies are merged with each other; only the outcomes of scopes meet.
+@declared()
+class MergeScope:
+    """Levels whose policies are merged with each other; only the outcomes of scopes meet."""
 
-    With `protocols`, it is a scope below listeners of these alone.
-    """
-
-    levels: tuple[TargetLevel, ...]
-    protocols: frozenset[str] = frozenset()
+    levels: tuple[TargetLevel, ...] = required_field(_SOME_LEVELS)
+    """The levels that belong to it."""
+    protocols: frozenset[str] = field_of(_PROTOCOLS, default=frozenset())
+    """Below listeners of which protocols alone it is one. Without it: of all."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
         """Whether a node is in it on a path by way of a listener of a protocol, in upper case."""
-        here = not self.protocols or protocol in self.protocols
-        return here and any(level.includes(node) for level in self.levels)
+        return _includes(self.levels, self.protocols, node, protocol)
 
 
-class IgnoredPart(NamedTuple):
-    """What controllers ignore: policies on some levels, or some fields of theirs.
+@declared(kw_only=True)
+class IgnoredPart:
+    """What controllers ignore: policies on some levels, or some fields of theirs."""
 
-    With `protocols`, it is ignored on paths by way of listeners of these alone; with `values`, fields are
-    ignored where they have one of these, as JSON writes them.
-    """
-
-    levels: tuple[TargetLevel, ...]
-    fields: tuple[str, ...] = ()
-    protocols: frozenset[str] = frozenset()
-    values: frozenset[str] = frozenset()
+    levels: tuple[TargetLevel, ...] = required_field(_SOME_LEVELS)
+    """The levels on which they ignore it."""
+    fields: tuple[str, ...] = field_of(Items(PATH, least=1), default=())
+    """The fields that they ignore. Without it: all of the policy."""
+    protocols: frozenset[str] = field_of(_PROTOCOLS, default=frozenset())
+    """Below listeners of which protocols alone they do. Without it: of all."""
+    values: frozenset[str] = field_of(set_of(Text(), least=1), default=frozenset())
+    """The values, as JSON writes them, with which alone they ignore the fields. Without it: any."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
         """As for a scope."""
-        return MergeScope(self.levels, self.protocols).includes(node, protocol)
+        return _includes(self.levels, self.protocols, node, protocol)
 
 
-class Inheritance(NamedTuple):
+def _includes(levels: Iterable[TargetLevel], protocols: frozenset[str], node: NodeRef, protocol: str) -> bool:
+    return (not protocols or protocol in protocols) and any(level.includes(node) for level in levels)
+
+
+@declared()
+class Inheritance:
     """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`.
 
     If there are `fields`, with the last key in lower case, it holds of these alone.
     """
 
-    strategy: MergeStrategy
-    joint: MergeStrategy | None = None
+    strategy: MergeStrategy = required_field(Choice((MergeStrategy.ATOMIC_DEFAULTS, *_PATCHES), MergeStrategy))
+    """The strategy."""
+    joint: MergeStrategy | None = field_of(_PATCH, default=None)
+    """How joint fields are put together. Without it: they come whole."""
     fields: frozenset[tuple[str, ...]] | None = None
 
 
-class ListedFields(NamedTuple):
+@declared()
+class ListedFields:
     """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
 
-    below: str
-    strategy: MergeStrategy
+    below: str = required_field(PATH)
+    """Where the fields stand that a value lists."""
+    strategy: MergeStrategy = required_field(_PATCH)
+    """The strategy that holds of them alone."""
 
 
-class RouteChoice(NamedTuple):
+@declared()
+class RouteChoice:
     """An annotation by which a route chooses how its policies meet those on the routes that it leads to.
 
-    `values` say what each value means: the strategy, and the one by which joint fields are put together if they are.
-    Any other value is a list of names with commas, if it can be `listed`; the other fields go by the kind's strategy.
+    Any other value than `values` have is a list of names with commas, if it can be `listed`; the other fields go by the
+    kind's strategy.
     """
 
-    annotation: str
-    values: Mapping[str, Inheritance]
-    listed: ListedFields | None = None
+    annotation: str = required_field(NAME)
+    """The annotation of the route that leads to other routes."""
+    values: Mapping[str, Inheritance] = required_field(Entries(Record(Inheritance), least=1))
+    """A map from its values to what they mean."""
+    listed: ListedFields | None = field_of(Record(ListedFields), default=None)
+    """What any other value means: a list of fields with commas, by their names in any case. Without it: nothing."""
 
     def means(self, value: str) -> Inheritance | None:
         """What a value of the annotation means; None if it means nothing."""
@@ -165,9 +220,13 @@ class RouteChoice(NamedTuple):
         return Inheritance(self.listed.strategy, None, fields)
 
 
-class PortField(NamedTuple):
+@declared()
+class PortField:
     """A list with settings for single ports: for the port that its `key` holds, an entry counts instead of a field."""
 
-    field: str
-    key: str
-    instead_of: str
+    field: str = required_field(PATH)
+    """A list with settings for single ports."""
+    key: str = required_field(PATH)
+    """The field of its entries with the port."""
+    instead_of: str = required_field(PATH)
+    """The field that an entry stands instead of on its port."""

@@ -2,209 +2,375 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from dataclasses import KW_ONLY, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.profiles.implementation import filled_in
-from kubectl_policy.profiles.merging import MergeStrategy
-from kubectl_policy.profiles.status import STANDARD_STATUS, StatusProfile
+from kubectl_policy.profiles.controllers import (
+    CONTROLLERS,
+    EVIDENCE,
+    STANDARD_STATUS,
+    ControllerSetting,
+    StatusProfile,
+    filled_in,
+)
+from kubectl_policy.profiles.merging import (
+    LEVELS,
+    STRATEGY,
+    IgnoredPart,
+    MergeScope,
+    MergeStrategy,
+    PortField,
+    RouteChoice,
+    SharedField,
+)
+from kubectl_policy.profiles.shapes import (
+    KIND,
+    NAME,
+    NOTHING,
+    PATH,
+    Boolean,
+    Choice,
+    Entries,
+    Items,
+    Record,
+    Text,
+    declared,
+    field_of,
+    required_field,
+    set_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Origin
-    from kubectl_policy.profiles.implementation import ControllerSetting, DelegationProfile, GatewayProfile
-    from kubectl_policy.profiles.merging import (
-        IgnoredPart,
-        MergeScope,
-        PortField,
-        RouteChoice,
-        SharedField,
-        TargetLevel,
-    )
-
-
-class EnablingField(NamedTuple):
-    """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there.
-
-    Where a Gateway has no parameters of that kind at all, policies on routes are allowed; `without` says what holds of
-    policies on the Gateway itself.
-    """
-
-    group_kind: GroupKind
-    field: str
-    without: Literal["allowed", "refused"] = "refused"
-
+    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.merging import TargetLevel
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
-Fold: TypeAlias = Literal["bottom-up", "top-down"]
-SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
-Refusal: TypeAlias = Literal["there", "everywhere"]
-Overlap: TypeAlias = Literal["allowed", "refused"]
+KnownBy: TypeAlias = Literal["profile", "label", "shape"]
+Ways: TypeAlias = Literal["references", "partly", "filters", "none"]
 EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
+Hostnames: TypeAlias = Literal["overlap", "inside"]
+Sections: TypeAlias = Literal["refine", "replace"]
+Stanzas: TypeAlias = Literal["plural", "singular", "none"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
-Sections: TypeAlias = Literal["refine", "replace"]
-Hostnames: TypeAlias = Literal["overlap", "inside"]
+Fold: TypeAlias = Literal["bottom-up", "top-down"]
+SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
+RefusedOn: TypeAlias = Literal["there", "everywhere"]
+Overlap: TypeAlias = Literal["allowed", "refused"]
 Nulls: TypeAlias = Literal["remove", "ignore"]
-Stanzas: TypeAlias = Literal["plural", "singular", "none"]
-KnownBy: TypeAlias = Literal["profile", "label", "shape"]
 
 TARGET_FIELDS: Final = ("spec.targetRef", "spec.targetRefs", "spec.targetSelectors")
+# The headings below which fields are documented.
+IDENTITY: Final = "What it is, and who says so"
+TARGETS: Final = "What a policy targets"
+EFFECT: Final = "Where it takes effect"
+PROTECTION: Final = "What protects"
+COMBINING: Final = "How two policies combine"
+REPORTING: Final = "Status"
+
+_PATHS: Final = Items(PATH)
+_KINDS: Final = set_of(KIND)
+_WHOLE: Final = set_of(
+    Text(
+        pattern=r"^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*(\[[A-Za-z0-9_-]+\])?$",
+        hint="Fields are written as labels, limits.* (each entry of a map) or rules[name] (each element of a list, by"
+        " its name).",
+    )
+)
+_PROTECTING: Final = set_of(
+    Text(
+        pattern=r"^(\*|[A-Za-z0-9_-]+)(\.(\*|[A-Za-z0-9_-]+))*$",
+        hint="Fields are written as jwt, perPort.*.tls (of each entry of a map or a list) or * (every field).",
+    )
+)
 
 
-class RequiredObject(NamedTuple):
-    """An object that a policy must refer to, or it is invalid: the field of the reference, its group and its kinds.
+@declared(kw_only=True)
+class RequiredObject:
+    """An object that a policy must refer to, or it is invalid; there may be several, in lists.
 
-    There may be several, in lists. Without one that `competes`, a policy is invalid, and keeps others out all the same.
-    If it is `optional`, a policy may have no such reference, but none to an object that does not exist either. The
-    reference's own `kind` chooses among the kinds; the first one is the default. `cluster_kinds` are those of them that
-    are cluster-scoped. What is in another namespace needs a ReferenceGrant there; if there is a `grant_setting`, only
-    while it has the `grant_value`. What is referred to has needs of its own: those it is needed `through`.
+    What is in another namespace needs a ReferenceGrant there, unless `grant_required` says otherwise.
     """
 
-    field: str
-    group: str
-    kinds: tuple[str, ...]
-    cluster_kinds: frozenset[str] = frozenset()
-    optional: bool = False
-    competes: bool = False
-    grant_setting: str = ""
-    grant_value: str = ""
-    through: tuple[RequiredObject, ...] = ()
+    field: str = required_field(PATH)
+    """Where the reference stands; lists on the way are gone through."""
+    group: str = required_field(Text())
+    """The API group of what it names."""
+    kinds: tuple[str, ...] = required_field(Items(NAME, least=1))
+    """The kinds that it may name by its own `kind`; the first is the default."""
+    cluster_kinds: frozenset[str] = field_of(set_of(NAME), default=frozenset())
+    """Which of the kinds have no namespace."""
+    optional: bool = field_of(Boolean(), default=False)
+    """Whether a policy may do without the reference; what it refers to must exist even so."""
+    competes: bool = field_of(Boolean(), default=False)
+    """Whether a policy that is invalid for this keeps others out all the same."""
+    grant_setting: str = field_of(NAME, default="")
+    """The setting that says whether a reference to another namespace needs a ReferenceGrant there. Without it: it
+    always does.
+    """
+    grant_value: str = field_of(Text(), default="")
+    """The value with which it does. Without it: empty."""
+    through: tuple[RequiredObject, ...] = field_of(Items(Record(lambda: RequiredObject), least=1), default=())
+    """What the object that is referred to needs itself, in the same way. Without it: nothing."""
     grant_required: bool = True
 
     def under(self, values: Mapping[str, str]) -> RequiredObject:
         """The need under settings, all of which are given."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
-        return self._replace(grant_required=required, through=tuple(need.under(values) for need in self.through))
+        return replace(self, grant_required=required, through=tuple(need.under(values) for need in self.through))
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
+class RequiredParameter:
+    """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there."""
+
+    group_kind: GroupKind = required_field(KIND, spread=True)
+    field: str = required_field(PATH)
+    """The field, below `spec` of the parameters."""
+    without: Literal["allowed", "refused"] = field_of(Choice(("allowed", "refused")), default="refused")
+    """What holds of a policy on a Gateway that has no such parameters; one on a route is allowed there."""
+
+
+@declared(kw_only=True)
+class Variant:
+    """What holds instead where a kind takes effect on objects of some other kinds."""
+
+    targets: frozenset[GroupKind] = required_field(set_of(KIND, least=1))
+    """These kinds."""
+    strategy: MergeStrategy | None = field_of(STRATEGY, default=None)
+    """The strategy. Without it: the kind's."""
+    chooser: Chooser | None = field_of(Choice(Chooser), default=None)
+    """Whose strategy decides. Without it: the kind's."""
+    whole_fields: frozenset[str] | None = field_of(_WHOLE, default=None)
+    """What a merge takes whole from one policy. Without it: the kind's."""
+
+
+@declared()
 class PolicyKindProfile:
-    """The choices that a policy kind makes; the defaults are SEMANTICS' and GEP-713's.
+    """The choices that a policy kind makes; the defaults are those of GEP-713.
 
-    `short_names` are those by which kubectl knows the kind (`btp`), for where its definition was not read.
-
-    Attachment. `declared_targets` are the kinds that a policy may name (empty: any). Without `target_fields` and
-    `filter_routes` it is not known how the kind attaches, and nothing is claimed about what it affects; unless it
-    attaches by `references_alone`, that holds of a policy without references. `filter_routes` are the kinds of routes
-    whose rules may name a policy by a filter of type ExtensionRef; it comes before every other policy on that rule.
-    With `backend_filters` a filter of a backendRef may do so too, for that backend alone. `target_group` is the group
-    of a reference that names none.
-    `unnamed_rules` is what a reference calls a rule without a name (`rule-{n}`, from 1).
-    An `empty_selector` selects everything or nothing. Policies in the `global_namespace` may select objects in every
-    namespace. `controllers` are the names of the
-    controllers that act on the kind: it has no effect on Gateways of other classes (empty: on all). In these names
-    `{setting}` stands for the value of one of the `settings`; see `under`. `needs` are objects without which a policy
-    is invalid, and it is refused below Gateways whose parameters do not say what it is `enabled_by`; `least_sizes` are
-    fields with a size that must not be less than others. Requests to the targets of an invalid policy may get `errors`
-    for a response (`when_invalid`). Targets exist "whenReferred" if a route refers to them,
-    whether or not there is such an object. `exclusive_field` is a list in a target section of which no entry may occur
-    in another section as well, `target_status` a field of the target's status without which the policy has nothing to
-    do. `backend_fields` hold references to backends that the policy itself sends requests to.
-
-    Effect. `effective_targets` are the levels at which the kind changes behaviour (empty: the target itself for a
-    direct kind, the end of each path for an inherited one). A policy on a section refines what the one on the whole
-    object says, or replaces it (`sections`). For a kind that wants `hostnames` "inside", only paths count on which a
-    hostname of the route lies within the listener's; for Gateway API itself they need only overlap. `security_fields`
-    are fields of the spec proper whose loss takes a protection away; see `is_security`.
-
-    Merging. `strategy` is None where each policy chooses by a stanza or by `strategy_field`, whose values mean
-    `strategy_values`. `chooser` is the policy of two whose strategy decides, `merges_with` how much of what is above it
-    a challenger merges with, where only `merge_parents` count (empty: all). `order_field` is a number that orders
-    policies on one node, smallest first, before their age does; `weight_annotation` is one of which the greatest comes
-    first. `fold`, `same_level` and `stanzas` are None where nobody has said. Where policies on one node are "disjoint",
-    the newer of two that set a common field is refused; with `refusal` "everywhere", a policy that is refused on one
-    target is refused on all; where `overlap` is "refused", so is a policy on a route if another one, which it does not
-    target, has a Gateway, port, hostname and path in common with it.
-
-    `whole_fields` are fields that come whole from one policy although they are maps or part of one: `limits.*` is every
-    entry of a map, `rules[name]` every element of a list, known by its `name`. `shared_fields` are put together from
-    several; `scopes`, narrowest first, keep policies apart until each scope is merged (what is on no level of theirs is
-    the last one); `route_choice` is how a route says what becomes of its policies where it leads to routes; `ignored`
-    is what controllers ignore; `port_field` holds settings for single ports. `list_keys` are the keys by which
-    "Strategic merge" merges lists; an empty key appends. `nulls` says whether a null removes a field. `empty_without`
-    is the field without which a spec counts as empty, so that it replaces none further up. `variants` are the profiles
-    that hold instead at effective targets of some kinds.
-
-    Reporting. `status` is how the kind's controllers report, `status_by` how those do that report otherwise, by name.
-
-    `object_fields` maps a field of the spec proper to the field of the target object that stands for the same setting.
-    `map_fields` are the maps of scalars in the definition's schema (paths below `spec`), which the experimental GEP-713
-    text replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `notes` says
-    in words what no other field can; of an `approximate` profile they say where its answers may be wrong. `delegation`
-    is not about the kind: it is what the same file says of routes that delegate to routes.
+    Besides what files say, `known_by` says where the kind is known from and `origin` where that stands. `map_fields`
+    are the maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
+    replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `settings`,
+    `delegation` and `gateways` are what the same file says of its controllers.
     """
 
     group_kind: GroupKind
-    policy_class: PolicyClass
+    policy_class: PolicyClass = required_field(Choice(PolicyClass), name="class", topic=IDENTITY)
+    """`direct`: a policy changes its target alone. `inherited`: also what is below it."""
     known_by: KnownBy
-    short_names: tuple[str, ...] = ()
-    target_fields: tuple[str, ...] = TARGET_FIELDS
-    references_alone: bool = True
-    filter_routes: frozenset[GroupKind] = frozenset()
-    backend_filters: bool = False
-    target_group: str = ""
-    declared_targets: frozenset[GroupKind] = frozenset()
-    effective_targets: tuple[TargetLevel, ...] = ()
-    hostnames: Hostnames = "overlap"
-    virtual_targets: frozenset[GroupKind] = frozenset()
-    cross_namespace: bool | None = None
-    grant_required: bool = True
-    unnamed_rules: str = ""
-    global_namespace: str = ""
-    empty_selector: EmptySelector = "everything"
-    controllers: frozenset[str] = frozenset()
-    needs: tuple[RequiredObject, ...] = ()
-    enabled_by: EnablingField | None = None
-    least_sizes: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    when_invalid: WhenInvalid = "ignored"
-    targets_exist: TargetsExist = "whenRead"
-    exclusive_field: str = ""
-    target_status: str = ""
-    backend_fields: tuple[str, ...] = ()
-    sections: Sections | None = None
-    security_fields: frozenset[str] = frozenset()
-    strategy: MergeStrategy | None = None
-    strategy_field: str = ""
-    strategy_values: Mapping[str, MergeStrategy] = field(default_factory=lambda: MappingProxyType({}))
-    stanzas: Stanzas | None = None
-    chooser: Chooser = "established"
-    merges_with: MergesWith = "every"
-    merge_parents: tuple[TargetLevel, ...] = ()
-    fold: Fold | None = None
-    same_level: SameLevel | None = None
-    refusal: Refusal = "there"
-    overlap: Overlap = "allowed"
-    order_field: str = ""
-    weight_annotation: str = ""
-    list_keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    nulls: Nulls = "remove"
-    empty_without: str = ""
-    object_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    whole_fields: frozenset[str] = frozenset()
-    shared_fields: tuple[SharedField, ...] = ()
-    scopes: tuple[MergeScope, ...] = ()
-    route_choice: RouteChoice | None = None
-    ignored: tuple[IgnoredPart, ...] = ()
-    port_field: PortField | None = None
+    _: KW_ONLY
+    short_names: tuple[str, ...] = field_of(
+        Items(Text(pattern="^[a-z0-9-]+$", hint="Short names are in lower case.")), default=()
+    )
+    """The short names by which kubectl knows the kind, for where its definition is not in the input."""
+    reference_fields: tuple[str, ...] = field_of(
+        Items(PATH, least=1), default=TARGET_FIELDS, name="targetFields", topic=TARGETS
+    )
+    """Where the target references stand. Without it: `spec.targetRef`, `spec.targetRefs`, `spec.targetSelectors`."""
+    filter_routes: frozenset[GroupKind] = field_of(_KINDS, default=frozenset())
+    """The kinds of routes whose rules may name a policy by a filter of type `ExtensionRef`, beside what the policy
+    names itself. It is in the namespace of the route, and comes before all others on that rule, in the order of the
+    filters.
+    """
+    backend_filters: bool = field_of(Boolean(), default=False)
+    """Whether a filter of a backendRef may do so as well. It then applies to that backend alone: that is said, and what
+    it changes there is not computed.
+    """
+    target_group: str = field_of(Text(), default="")
+    """The group of a reference that names none. Without it: the core group."""
+    declared_targets: frozenset[GroupKind] = field_of(_KINDS, default=frozenset())
+    """The kinds that a policy may name; a reference to any other fails. Without it: any kind."""
+    effective_targets: tuple[TargetLevel, ...] = field_of(LEVELS, default=(), topic=EFFECT)
+    """The levels at which a policy changes behaviour; of several on one path the deepest counts. Without it: the target
+    itself for a direct kind, the end of every path for an inherited one.
+    """
+    hostnames: Hostnames = field_of(Choice(Hostnames), default="overlap")
+    """`overlap`: a path counts wherever the route is attached. `inside`: only if a hostname of the route is inside the
+    listener's, not wider.
+    """
+    virtual_targets: frozenset[GroupKind] = field_of(_KINDS, default=frozenset(), topic=TARGETS)
+    """Target kinds that no API serves; such a target is taken to exist."""
+    cross_namespace: bool | None = field_of(Boolean(), default=None)
+    """Whether a reference may name another namespace. Without it: allowed where a ReferenceGrant permits it."""
+    grant_required: bool = field_of(Boolean(), default=True)
+    """Whether a reference to another namespace needs a ReferenceGrant there."""
+    unnamed_rules: str = field_of(
+        Text(pattern=r"\{n\}", hint="How a reference calls a rule without a name; {n} is its place, from 1."),
+        default="",
+    )
+    """How a reference calls a rule of a route that has no name, with `{n}` for its place from 1: `rule-{n}`. Without
+    it: such a rule cannot be named.
+    """
+    global_namespace: str = field_of(NAME, default="")
+    """The namespace whose policies may select objects in every namespace; `{name}` stands for a
+    [setting](#how-controllers-are-set-up). Without it: no such namespace.
+    """
+    empty_selector: EmptySelector = field_of(Choice(EmptySelector), default="everything")
+    """Whether a selector without any requirement selects `everything` or `nothing`."""
+    controllers: frozenset[str] = field_of(CONTROLLERS, default=frozenset())
+    """The `controllerName`s of the GatewayClasses that the kind is for: it has no effect on Gateways of other classes;
+    `{name}` stands for a [setting](#how-controllers-are-set-up). Without it: those of the file.
+    """
+    needs: tuple[RequiredObject, ...] = field_of(Items(Record(RequiredObject)), default=())
+    """Objects that a policy must refer to, or it is invalid; of one that was not read, answers say so."""
+    enabled_by: RequiredParameter | None = field_of(Record(RequiredParameter), default=None)
+    """A field in the parameters of a Gateway, or of its class, without which policies of the kind are refused there."""
+    least_sizes: Mapping[str, tuple[str, ...]] = field_of(Entries(Items(PATH, least=1)), default=NOTHING)
+    """A map from a field with a size to the fields with sizes that it must not be less than; else a policy is invalid.
+    """
+    when_invalid: WhenInvalid = field_of(Choice(WhenInvalid), default="ignored")
+    """`errors`: requests to the targets of an invalid policy get an error response; `ignored`: it has no effect."""
+    targets_exist: TargetsExist = field_of(Choice(TargetsExist), default="whenRead")
+    """`whenRead`: a target exists if there is such an object; `whenReferred`: if a route that the controllers act on
+    sends requests to it, whether or not there is such an object.
+    """
+    exclusive_field: str = field_of(PATH, default="")
+    """A list in target sections of which no two sections may share an entry."""
+    target_status: str = field_of(PATH, default="")
+    """A field of the target without which a policy has nothing to do: `status.addresses`."""
+    backend_fields: tuple[str, ...] = field_of(_PATHS, default=())
+    """References to backends that the policy itself sends requests to; lists on the way are gone through."""
+    sections: Sections | None = field_of(Choice(Sections), default=None, topic=EFFECT)
+    """Of a policy on a section and one on the whole object, the former `refine`s the latter there, or `replace`s it.
+    Without it: `replace` for a direct kind, `refine` for an inherited one.
+    """
+    security_fields: frozenset[str] = field_of(_PROTECTING, default=frozenset(), topic=PROTECTION)
+    """The fields of a policy's settings whose loss takes a protection away, each with all that is below it: `jwt`,
+    `headers.xForwardedClientCert`; a `*` stands for any one key, so for each entry of a map or of a list whose entries
+    are told apart: `perPort.*.tls`. `*` alone is every field.
+    """
+    strategy: MergeStrategy | None = field_of(STRATEGY, default=None, topic=COMBINING)
+    """The [merge strategy](#strategies) of a policy that chooses none itself. Without it: `None` for a direct kind,
+    `Atomic defaults` for an inherited one; the answer says that this is assumed.
+    """
+    strategy_field: str = field_of(PATH, default="")
+    """The field by which a policy chooses its strategy. Without it: a policy does not choose this way."""
+    strategy_values: Mapping[str, MergeStrategy] = field_of(Entries(STRATEGY), default=NOTHING)
+    """A map from the values of `strategyField` to the strategies that they mean. Without it: the value is the name of a
+    strategy in any spelling (`AtomicDefaults`, `patch-overrides`), or `Atomic` or `Patch` for defaults.
+    """
+    stanzas: Stanzas | None = field_of(Choice(Stanzas), default=None)
+    """`plural`: settings stand in `defaults` and `overrides`, with `strategy: patch` (or `merge`) or `atomic` in each.
+    `singular`: in `default` and `override`, which one policy may both have, and which merge field by field
+    (experimental text of GEP-713). `none`: fields of these names are ordinary fields. Without it: by the schema of the
+    definition; without one, by the spec of each policy.
+    """
+    chooser: Chooser = field_of(Choice(Chooser), default="established")
+    """Whose strategy decides: that of the `established` policy, the one nearer the root, or that of the `challenger`,
+    the one further down. A challenger merges or replaces; it cannot be overridden.
+    """
+    merges_with: MergesWith = field_of(Choice(MergesWith), default="every")
+    """Whether a challenger that merges does so with `every` policy above it, or with the `closest` alone."""
+    merge_parents: tuple[TargetLevel, ...] = field_of(LEVELS, default=())
+    """The levels with which a challenger merges; policies elsewhere do not count. Needs `chooser: challenger`. Without
+    it: all.
+    """
+    fold: Fold | None = field_of(Choice(Fold), default=None)
+    """Of three policies on a path, `bottom-up`: the two nearest to the backend combine first, so that nothing below
+    undoes an override. `top-down`: the two furthest from it combine first. Without it: `bottom-up`; where the two would
+    differ, the answer says so.
+    """
+    same_level: SameLevel | None = field_of(Choice(SameLevel), default=None)
+    """Of two policies on one target: `newest-challenges`, the newer one challenges the older one; `first-wins`, the
+    first created wins; `one-applies`, the first created applies and the others are refused; `disjoint`, both apply, but
+    the newer one is refused if they set a common field; `all-apply`, both apply and each stands for itself. Without it:
+    `newest-challenges`, or `first-wins` for `singular` stanzas.
+    """
+    refusal: RefusedOn = field_of(Choice(RefusedOn), default="there")
+    """Whether a policy that is refused on one target for another policy is refused `there` alone, or `everywhere`, on
+    all of its targets.
+    """
+    overlap: Overlap = field_of(Choice(Overlap), default="allowed")
+    """Whether a policy on a route is `refused` where another route, which it does not target, has a Gateway, port,
+    hostname and path in common with it, or that is `allowed`.
+    """
+    order_field: str = field_of(PATH, default="")
+    """A number in each policy that orders those on one target before their age does, smallest first; a
+    policy without a number has 0. Without it: age alone.
+    """
+    weight_annotation: str = field_of(NAME, default="")
+    """An annotation with a number that orders the policies on one target before their age does, greatest first. Without
+    it: age alone.
+    """
+    list_keys: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING)
+    """For `Strategic merge`: a map from lists to the key by which their elements are told apart; an empty key appends
+    the elements. Without it: lists come whole.
+    """
+    nulls: Nulls = field_of(Choice(Nulls), default="remove")
+    """A null in a policy `remove`s a field, or means nothing: `ignore`."""
+    empty_without: str = field_of(PATH, default="")
+    """The field without which the settings of a policy count as empty, so that they replace none further up. Without
+    it: no such field.
+    """
+    object_fields: Mapping[str, str] = field_of(Entries(PATH), default=NOTHING)
+    """A map from a field of the policy's settings to the field of the target object that stands for the same setting;
+    the object's own value beats every default and loses to every override.
+    """
+    whole_fields: frozenset[str] = field_of(_WHOLE, default=frozenset())
+    """What a merge takes whole from one policy although it is a map or a part of one: `labels`, a map; `limits.*`, each
+    entry of a map; `rules[name]`, each element of a list, known by its `name`; `*`, each field of the spec. Without it:
+    lists come whole, maps field by field.
+    """
+    shared_fields: tuple[SharedField, ...] = field_of(Items(Record(SharedField)), default=(), name="jointFields")
+    """Fields that do not come whole from one policy. Needs `nulls: ignore`, as `scopes` and `routeChoice` do. Without
+    it: every field is a merge of its own.
+    """
+    scopes: tuple[MergeScope, ...] = field_of(Items(Record(MergeScope)), default=())
+    """Levels whose policies are merged by themselves, narrowest first; what is on no level of theirs is the last scope.
+    Of the scopes' outcomes the narrower one wins each field. Without it: all are merged together.
+    """
+    route_choice: RouteChoice | None = field_of(Record(RouteChoice), default=None)
+    """How a route that [leads to routes](implementations.md) chooses what becomes of its policies there. Without it: by
+    `strategy`.
+    """
+    ignored: tuple[IgnoredPart, ...] = field_of(Items(Record(IgnoredPart)), default=(), name="unheeded")
+    """Policies on some levels, or fields of theirs, that controllers ignore. Without it: nothing."""
+    port_field: PortField | None = field_of(Record(PortField), default=None)
+    """A list with settings for single ports, which stand instead of those for every port. Needs a joint field of that
+    name, by that key.
+    """
     map_fields: frozenset[str] = frozenset()
-    variants: Mapping[GroupKind, PolicyKindProfile] = field(default_factory=lambda: MappingProxyType({}))
-    status: StatusProfile = STANDARD_STATUS
-    status_by: Mapping[str, StatusProfile] = field(default_factory=lambda: MappingProxyType({}))
-    evidence: tuple[str, ...] = ()
-    notes: str = ""
-    approximate: bool = False
-    settings: Mapping[str, ControllerSetting] = field(default_factory=lambda: MappingProxyType({}))
+    variants: tuple[Variant, ...] = field_of(Items(Record(Variant)), default=())
+    """What holds instead where the kind takes effect on objects of some kinds. Without it: the same everywhere."""
+    status: StatusProfile = field_of(Record(StatusProfile), default=STANDARD_STATUS, topic=REPORTING)
+    """Where the controllers report, and in which words. Without it: that of the file."""
+    status_by: Mapping[str, StatusProfile] = field_of(Entries(Record(StatusProfile)), default=NOTHING)
+    """A map from the `controllerName`s of those that report otherwise to such a status."""
+    evidence: tuple[str, ...] = field_of(EVIDENCE, default=(), required=True, topic=IDENTITY)
+    """Where this is written: repository, file, line or address. At least one entry, so that a later reader can check.
+    """
+    notes: str = field_of(NAME, default="")
+    """What no other field can say, in words; `explain` shows it. Without it: nothing."""
+    approximate: bool = field_of(Boolean(), default=False)
+    """Whether answers may be wrong where the `notes` say what the kind does besides; answers then show the notes."""
+    attachment: Ways = field_of(Choice(Ways), default="references", topic=TARGETS)
+    """`references`: a policy attaches by target references. `partly`: by these or, if it has none, in a way that is not
+    computed. `filters`: by filters of routes alone (`filterRoutes`). `none`: in a way that is not computed, so that
+    nothing is claimed about what it affects.
+    """
+    settings: Mapping[str, ControllerSetting] = field(default_factory=lambda: NOTHING)
     origin: Origin | None = None
     delegation: DelegationProfile | None = None
     gateways: GatewayProfile | None = None
     assumed: tuple[str, ...] = ()
+
+    @property
+    def target_fields(self) -> tuple[str, ...]:
+        """Where target references stand; empty for a kind whose policies do not attach by references."""
+        return () if self.attachment in {"filters", "none"} else self.reference_fields
+
+    @property
+    def references_alone(self) -> bool:
+        """Whether a policy without references attaches to nothing, as far as references go."""
+        return self.attachment != "partly"
 
     @property
     def default_strategy(self) -> MergeStrategy:
@@ -226,19 +392,29 @@ class PolicyKindProfile:
     @property
     def attaches_as_known(self) -> bool:
         """Whether it is known how policies attach: by references of their own, or by filters of routes."""
-        return bool(self.target_fields or self.filter_routes)
+        return self.attachment != "none"
 
     def is_security(self, field: Sequence[str]) -> bool:
         """Whether a field, as its keys in the spec proper, is a security field or below one.
 
-        In `security_fields` a `*` stands for any one key, so that `*` alone is every field. Where policies are kept
-        so, the field is given without the policy's name.
+        In `security_fields` a `*` stands for any one key, so that `*` alone is every field. Where
+        all policies apply, the field is given without the policy's name.
         """
         return any(FieldPath.parse(name).holds(field) for name in self.security_fields)
 
     def at(self, target: GroupKind) -> PolicyKindProfile:
         """The profile that holds where the kind takes effect on objects of a kind."""
-        return self.variants.get(target, self)
+        return self._elsewhere.get(target, self)
+
+    @cached_property
+    def _elsewhere(self) -> Mapping[GroupKind, PolicyKindProfile]:
+        return {target: self._varied(variant) for variant in self.variants for target in variant.targets}
+
+    def _varied(self, variant: Variant) -> PolicyKindProfile:
+        said = {"strategy": variant.strategy, "chooser": variant.chooser, "whole_fields": variant.whole_fields}
+        changes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+        assumed = () if variant.strategy else self.assumed
+        return replace(self, variants=(), delegation=None, gateways=None, assumed=assumed, **changes)
 
     def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
         """The profile that holds under settings; one without a value has its default."""
@@ -251,5 +427,4 @@ class PolicyKindProfile:
             global_namespace=filled_in(self.global_namespace, said),
             shared_fields=tuple(joint for joint in self.shared_fields if joint.holds(said)),
             needs=tuple(need.under(said) for need in self.needs),
-            variants=MappingProxyType({kind: variant.under(values) for kind, variant in self.variants.items()}),
         )

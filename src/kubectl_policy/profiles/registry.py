@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.profiles.implementation import STANDARD_GATEWAYS
+from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
 from kubectl_policy.profiles.infer import by_label, by_shape
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles.implementation import DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
 
 # Objects of these are never policies, whatever fields they have: the API defines them.

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.profiles.profile import PolicyKindProfile, SameLevel
-    from kubectl_policy.profiles.profile import Refusal as Extent
+    from kubectl_policy.profiles.profile import PolicyKindProfile, RefusedOn, SameLevel
     from kubectl_policy.resolution.contributions import Contribution
 
 
@@ -117,7 +116,7 @@ def refusals(
     policies: Sequence[Resource],
     targets: Mapping[ObjectRef, Collection[NodeRef]],
     claims: Mapping[ObjectRef, Sequence[str]],
-    extent: Extent,
+    extent: RefusedOn,
 ) -> dict[tuple[ObjectRef, NodeRef], Refusal]:
     """The refusals among policies in their order of precedence, by policy and target, given what each one claims.
 

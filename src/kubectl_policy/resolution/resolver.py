@@ -105,10 +105,10 @@ class Resolver:
         profile = self._registry.profile_of(kind)
         if profile is None or kind not in self._attached:
             return None
-        variant = at if at in profile.variants else None
+        there = profile.at(at) if at else profile
+        variant = None if there is profile else at
         if (kind, variant) not in self._on_nodes:
-            attached = self._attached[kind]
-            self._on_nodes[kind, variant] = PoliciesOnNodes(attached, profile.at(variant) if variant else profile)
+            self._on_nodes[kind, variant] = PoliciesOnNodes(self._attached[kind], there)
         return self._on_nodes[kind, variant]
 
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from kubectl_policy.model import GroupKind
-    from kubectl_policy.profiles.implementation import DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
 
 
 @value()

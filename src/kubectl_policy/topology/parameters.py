@@ -11,7 +11,7 @@ from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, ObjectRef
-    from kubectl_policy.profiles.profile import EnablingField
+    from kubectl_policy.profiles.profile import RequiredParameter
     from kubectl_policy.topology.graph import Topology
 
 
@@ -43,7 +43,7 @@ def parameters_of(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> Pa
     return Parameters(spec=spec, present=any(topology.index.get(ref) for ref in named))
 
 
-def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: EnablingField) -> tuple[ObjectRef, ...]:
+def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> tuple[ObjectRef, ...]:
     """What was not read and may decide whether a kind may be used on a Gateway: parameters, or what may name some.
 
     What a class says does not matter where the Gateway's own parameters say something else.
@@ -92,7 +92,9 @@ def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str
     return merged
 
 
-def enabled_on(topology: Topology, gateway: ObjectRef, enabling: EnablingField, *, itself: bool = False) -> bool | None:
+def enabled_on(
+    topology: Topology, gateway: ObjectRef, enabling: RequiredParameter, *, itself: bool = False
+) -> bool | None:
     """Whether a Gateway's parameters let a policy on a route be used, or (`itself`) one on the Gateway.
 
     None where that is unknown. A policy on a route is let through where there are no parameters.
@@ -105,7 +107,7 @@ def enabled_on(topology: Topology, gateway: ObjectRef, enabling: EnablingField, 
     return found.present is False and (not itself or enabling.without == "allowed")
 
 
-def why_disabled(topology: Topology, gateway: ObjectRef, enabling: EnablingField) -> str:
+def why_disabled(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> str:
     """Why the parameters of a Gateway do not let a kind be used, in words, with the objects and the field."""
     field = f"spec.{enabling.field}"
     named = [str(ref) for ref in _named(topology, gateway, enabling.group_kind)]

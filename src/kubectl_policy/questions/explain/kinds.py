@@ -71,9 +71,13 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         analysis.index.names_of(kind),
         next(filter(None, origins), None),
         len(policies),
-        tuple(sorted(Counter(_targets(analysis, profile)).items())),
+        tuple(sorted(Counter(_targets(analysis, profile)).items(), key=_place)),
         tuple(dict.fromkeys(gaps(analysis))),
     )
+
+
+def _place(target: tuple[TargetLevel, int]) -> tuple[GroupKind, bool]:
+    return target[0].group_kind, target[0].section
 
 
 def _meant(analysis: Analysis, type_name: str) -> GroupKind:

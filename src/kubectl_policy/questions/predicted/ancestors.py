@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.status import Placement, StatusProfile
+    from kubectl_policy.profiles.controllers import Placement, StatusProfile
 
 
 def ancestors_of(

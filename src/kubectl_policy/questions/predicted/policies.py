@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.status import ConditionWords, Event, StatusProfile
+    from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
     from kubectl_policy.resolution import ScopeOutcome
     from kubectl_policy.topology import Path
 

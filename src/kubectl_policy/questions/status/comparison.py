@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import value
-from kubectl_policy.profiles.status import STANDARD_STATUS
+from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.status import ConditionWords, Event, StatusProfile
+    from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.shared.unseen import Unseen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.profiles.status import STANDARD_STATUS
+from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import headline
 from kubectl_policy.render.words.names import (

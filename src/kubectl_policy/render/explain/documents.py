@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.profiles.encode import encode_file, field_name
+from kubectl_policy.profiles.load import name_in_files, profile_file
 from kubectl_policy.render.explain.kinds import statements
 from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.render.output.parts import API_VERSION, kind_data, origin_data, unseen_data
@@ -12,9 +12,6 @@ from kubectl_policy.render.output.parts import API_VERSION, kind_data, origin_da
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.questions.explain.kinds import Explanation
-
-# What stands in another field of a file.
-_WRITTEN: Final = {"references_alone": "attachment"}
 
 
 def explanation_document(answer: Explanation) -> dict[str, Json]:
@@ -31,12 +28,12 @@ def explanation_document(answer: Explanation) -> dict[str, Json]:
         "class": profile.policy_class,
         "knownBy": profile.known_by,
         "defaultStrategy": profile.default_strategy.value if profile.attaches_as_known else None,
-        "profile": encode_file(profile),
+        "profile": profile_file(profile),
         "statements": [
             {
                 "topic": said.topic,
                 "label": said.label,
-                "fields": [_WRITTEN.get(field, field_name(field)) for field in said.fields],
+                "fields": [name_in_files(field) for field in said.fields],
                 "text": said.text,
                 "basis": said.basis,
             }

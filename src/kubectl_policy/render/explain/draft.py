@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
-from kubectl_policy.profiles.encode import encode, encode_file, kinds
+from kubectl_policy.profiles.load import PROFILE, profile_file
 from kubectl_policy.render.explain.tree import ASSUMPTIONS
 from kubectl_policy.render.output.encode import as_yaml
 from kubectl_policy.render.output.escape import visible
@@ -32,7 +32,7 @@ _FIRST: Final = ("class", "declaredTargets", "effectiveTargets", "strategy")
 def draft(answer: Explanation, *, unicode: bool) -> str:
     """A valid profile file that makes the choices of the answer; it names the target kinds that policies name."""
     kind = answer.profile.group_kind
-    document = {**encode_file(answer.profile), "kinds": {kind.kind: draft_fields(answer)}}
+    document = {**profile_file(answer.profile), "kinds": {kind.kind: draft_fields(answer)}}
     # What settings stand for has been filled in.
     document.pop("settings", None)
     text = as_yaml(document, unicode=unicode)
@@ -44,10 +44,11 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
     profile = answer.profile
     found: dict[str, Json] = {}
     if profile.attaches_as_known:
-        named = kinds({level.group_kind for level, _ in answer.targets if not has_version(level.group_kind.group)})
+        kinds = {level.group_kind for level, _ in answer.targets if not has_version(level.group_kind.group)}
+        named = PROFILE.fields["declaredTargets"].shape.write(frozenset(kinds))
         found |= {"declaredTargets": named} if named else {}
         found |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
-    found |= encode(profile)
+    found |= PROFILE.write(profile)
     if profile.map_fields and profile.stanzas == "singular":
         # A file has no schema to tell that these are maps.
         found["wholeFields"] = sorted(profile.whole_fields | set(_below_stanzas(profile)))

@@ -42,7 +42,7 @@ TWO: Final = "How two policies combine"
 REPORT: Final = "What its controllers report"
 
 _TARGETS: Final = (
-    Saying(TARGETS, "named in", ("target_fields", "references_alone"), target_words.named_words),
+    Saying(TARGETS, "named in", ("reference_fields", "attachment"), target_words.named_words),
     Saying(TARGETS, "by filters", ("filter_routes", "backend_filters"), target_words.filters_words),
     Saying(TARGETS, "may be", ("declared_targets",), target_words.kinds_allowed_words),
     Saying(TARGETS, "or also", ("virtual_targets",), target_words.virtual_words),

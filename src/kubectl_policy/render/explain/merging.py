@@ -249,11 +249,12 @@ _VARYING: Final[tuple[tuple[Callable[[PolicyKindProfile], str], str], ...]] = (
 
 def variants_words(profile: PolicyKindProfile) -> str:
     """What differs where the kind takes effect on objects of some kinds."""
+    elsewhere = {kind: profile.at(kind) for variant in profile.variants for kind in sorted(variant.targets)}
     differing = {
         kind: "; ".join(
-            f"{lead}{words(variant) or 'nothing'}" for words, lead in _VARYING if words(variant) != words(profile)
+            f"{lead}{words(varied) or 'nothing'}" for words, lead in _VARYING if words(varied) != words(profile)
         )
-        for kind, variant in profile.variants.items()
+        for kind, varied in elsewhere.items()
     }
     texts = dict.fromkeys(text for text in differing.values() if text)
     return ". ".join(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.render.words.levels import either, kinds_words, levels_words
 from kubectl_policy.render.words.names import listed, section_noun
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.status import Event, Placement, StatusProfile
+    from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
 
 _WITH_SECTIONS: Final = (*WITH_LISTENERS, *ROUTES, *WITH_PORTS)
 _PLACES: Final[Mapping[Placement, str]] = {
@@ -25,30 +26,6 @@ _PLACES: Final[Mapping[Placement, str]] = {
     "parentGateways": "status.ancestors of the policy, with an entry for each parent Gateway of a route to the target",
     "gateways": "status.ancestors of the policy, with an entry for each Gateway above the target",
 }
-EVENTS: Final[Mapping[Event, str]] = {
-    "accepted": "it is accepted",
-    "target missing": "its target does not exist",
-    "section missing": "its target has no such section",
-    "not permitted": "it may not reach the namespace of its target",
-    "kind unsupported": "it may not target this kind",
-    "conflicted": "another policy has its target already",
-    "invalid": "it is invalid",
-    "target invalid": "its target is not valid itself",
-    "overlapping": "its target shares requests with a route that it does not target",
-    "not enabled": "the parameters of a Gateway do not allow it",
-    "filter unsupported": "a filter names it that cannot",
-    "not computed": "a filter names it for one backend alone",
-    "enforced": "all of it is in force",
-    "partially enforced": "a part of it is in force",
-    "overridden": "others replace all of it",
-    "no effect": "there is nothing that it could affect",
-    "contended": "it shares what must not be shared",
-    "narrowed": "policies further down have targets of their own",
-    "merged": "it is merged with one above it",
-    "merged into": "one below it is merged with it",
-    "affected": "a policy affects the object, on which this is written",
-}
-
 _MERGED_WORDS: Final[Mapping[Event, str]] = {
     "enforced": "it has a part in every field that is merged there",
     "partially enforced": "it has a part in some of what is merged there",

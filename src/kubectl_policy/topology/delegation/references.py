@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.model.index import Presence
-    from kubectl_policy.profiles.implementation import DelegationProfile
+    from kubectl_policy.profiles.controllers import DelegationProfile
     from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.references import BackendRef
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles.implementation import GatewayProfile
+    from kubectl_policy.profiles.controllers import GatewayProfile
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.implementation import ControllerProfiles, Implementation

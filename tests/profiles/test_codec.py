@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.profiles.decode import decode
-from kubectl_policy.profiles.encode import encode, encode_file, field_name
-from kubectl_policy.profiles.load import built_in_groups, built_in_profiles, schema
+from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.profiles.load import (
+    PROFILE,
+    PROFILE_FILE,
+    built_in_groups,
+    built_in_profiles,
+    profile_file,
+    profiles_in,
+)
 from kubectl_policy.profiles.profile import TARGET_FIELDS
-from kubectl_policy.profiles.status import STANDARD_STATUS
-from kubectl_policy.profiles.validate import flaws
 from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
 
 if TYPE_CHECKING:
@@ -24,31 +28,18 @@ if TYPE_CHECKING:
 
 ORIGIN = Origin("f.yaml", 3)
 LEAST: Mapping[str, Any] = {"class": "inherited", "evidence": ["https://example.com/docs"]}
-# What is about the profile and not about the kind, and what no file can say.
-NOT_WRITTEN = {
-    "group_kind",
-    "known_by",
-    "origin",
-    "assumed",
-    "map_fields",
-    "references_alone",
-    "settings",
-    "delegation",
-    "gateways",
-}
 BUILT_IN = [found for group in sorted(built_in_groups()) for found in built_in_profiles(group).values()]
 
 
 def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noqa: ANN401 (what a file may hold)
     """The profile of one kind with these fields."""
-    (found,) = decode({"group": KIND.group, "kinds": {KIND.kind: kind}, **shared}, ORIGIN)
+    (found,) = profiles_in({"group": KIND.group, "kinds": {KIND.kind: kind}, **shared}, ORIGIN)
     return found
 
 
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
     """A profile without where it came from, and without what the rest of its file says."""
-    variants = {kind: choices(variant) for kind, variant in found.variants.items()}
-    return replace(found, origin=None, delegation=None, gateways=None, assumed=(), variants=variants)
+    return replace(found, origin=None, delegation=None, gateways=None, assumed=())
 
 
 def test_the_least_that_a_profile_says() -> None:
@@ -60,14 +51,8 @@ def test_the_least_that_a_profile_says() -> None:
 
 def test_everything_that_a_profile_can_say() -> None:
     """Every field of the format reaches the profile."""
-    assert FIELDS.keys() == schema()["$defs"]["kind"]["properties"].keys()
-    assert decode(DOCUMENT, ORIGIN) == (profile(ORIGIN),)
-
-
-def test_every_field_of_a_profile_can_be_written() -> None:
-    """But for where it came from, each field of the value is one of the file."""
-    names = {field_name(field.name) for field in fields(PolicyKindProfile) if field.name not in NOT_WRITTEN}
-    assert names | {"attachment"} == FIELDS.keys()
+    assert FIELDS.keys() == PROFILE.fields.keys()
+    assert profiles_in(DOCUMENT, ORIGIN) == (profile(ORIGIN),)
 
 
 def test_a_kind_that_filters_alone_attach() -> None:
@@ -76,7 +61,7 @@ def test_a_kind_that_filters_alone_attach() -> None:
     found = decoded({**LEAST, "attachment": "filters", "filterRoutes": routes})
     assert (found.target_fields, found.attaches_as_known, found.backend_filters) == ((), True, False)
     assert found.assumed == ("merge strategy",)
-    assert (encode(found)["attachment"], encode(found)["filterRoutes"]) == ("filters", routes)
+    assert (PROFILE.write(found)["attachment"], PROFILE.write(found)["filterRoutes"]) == ("filters", routes)
     assert not decoded({**LEAST, "attachment": "none"}).attaches_as_known
 
 
@@ -86,7 +71,7 @@ def test_a_kind_whose_attaching_is_not_computed() -> None:
     assert (found.target_fields, found.assumed) == ((), ())
     assert decoded({**LEAST, "attachment": "references"}).target_fields == TARGET_FIELDS
     partly = decoded({**LEAST, "attachment": "partly"})
-    assert (partly.target_fields, partly.references_alone, encode(partly)["attachment"]) == (
+    assert (partly.target_fields, partly.references_alone, PROFILE.write(partly)["attachment"]) == (
         TARGET_FIELDS,
         False,
         "partly",
@@ -124,8 +109,8 @@ def test_a_variant_changes_what_it_names() -> None:
 
 def test_what_is_not_said_is_not_written() -> None:
     """A profile that says nothing is its class."""
-    assert encode(PolicyKindProfile(KIND, "direct", "shape")) == {"class": "direct"}
-    assert encode(PolicyKindProfile(KIND, "direct", "label", target_fields=())) == {
+    assert PROFILE.write(PolicyKindProfile(KIND, "direct", "shape")) == {"class": "direct"}
+    assert PROFILE.write(PolicyKindProfile(KIND, "direct", "label", attachment="none")) == {
         "class": "direct",
         "attachment": "none",
     }
@@ -133,7 +118,7 @@ def test_what_is_not_said_is_not_written() -> None:
 
 def test_everything_is_written_as_a_file_writes_it() -> None:
     """In the same words; a variant comes once for each kind, and `{kind}` is filled in."""
-    written = encode(profile(ORIGIN))
+    written = PROFILE.write(profile(ORIGIN))
     conditions = {**FIELDS["status"]["conditions"]}
     conditions["targetMissing"] = {**conditions["targetMissing"], "type": "RetryPolicyReady"}
     expected = {name: value for name, value in FIELDS.items() if name != "attachment"}
@@ -144,7 +129,7 @@ def test_everything_is_written_as_a_file_writes_it() -> None:
 @pytest.mark.parametrize("found", [profile(ORIGIN), *BUILT_IN], ids=lambda found: str(found.group_kind))
 def test_what_is_written_is_read_as_the_same(found: PolicyKindProfile) -> None:
     """Of every profile that there is."""
-    document = encode_file(found)
-    assert list(flaws(cast("Json", document), schema(), schema())) == []
-    (again,) = decode(document, ORIGIN)
+    document = profile_file(found)
+    assert list(PROFILE_FILE.problems(cast("Json", document))) == []
+    (again,) = profiles_in(document, ORIGIN)
     assert choices(again) == choices(found)

@@ -1,59 +1,62 @@
-"""What a schema allows: the words for what it does not, and the same verdict as a full implementation's."""
+"""What the shapes of fields allow: the words for what they do not, and the verdict of the published schema."""
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from kubectl_policy.profiles.load import schema
-from kubectl_policy.profiles.validate import Flaw, flaws, shown
+from kubectl_policy.profiles.load import PROFILE_FILE
+from kubectl_policy.profiles.shapes import Boolean, Choice, Declaration, Entries, Items, Record, Shape, Text, shown
+from tests.profiles import reference
 from tests.profiles.everything import DOCUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-LIBRARY: Any = Draft202012Validator(dict(schema()))
-# What the module reads of a schema; titles and the like are for readers.
-READ = {"$ref", "type", "enum", "pattern", "minLength", "minItems", "minProperties", "items", "properties", "required"}
-KNOWN = READ | {"additionalProperties", "description", "title", "$schema", "$defs"}
+    from kubectl_policy.model.snapshot import Problem
+
+SCHEMA: Final = reference.json_schema()
+LIBRARY: Any = Draft202012Validator(SCHEMA)
 
 
-def verdict(value: Any) -> list[Flaw]:  # noqa: ANN401 (anything that a file can hold)
-    """The flaws of a document by the schema of profile files."""
-    return list(flaws(value, schema(), schema()))
+def verdict(value: Any) -> list[Problem]:  # noqa: ANN401 (anything that a file can hold)
+    """What is wrong with a document."""
+    return list(PROFILE_FILE.problems(value))
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted", "message"),
+    ("value", "shape", "message"),
     [
-        (None, {"type": "object"}, "must be a mapping, not empty"),
-        (True, {"type": "string"}, "must be text, not true"),
-        (1.5, {"type": "array"}, "must be a list, not 1.5"),
-        ("x" * 99, {"type": "boolean"}, f"must be true or false, not '{'x' * 59}…"),
-        ("", {"type": "string", "minLength": 1}, "must not be empty"),
-        ("a", {"type": "string", "minLength": 8}, "must have at least 8 characters"),
-        ([], {"type": "array", "minItems": 1, "items": {}}, "must not be empty"),
-        ({}, {"type": "object", "minProperties": 1, "additionalProperties": False}, "must not be empty"),
-        (True, {"enum": ["True", "False"]}, 'true is not allowed; use one of True, False, in quotes: "True"'),
-        ("both", {"enum": ["direct", "inherited"]}, "'both' is not allowed; use one of direct, inherited"),
-        ("b", {"pattern": "^a$", "description": "It begins with a."}, "'b' does not fit. It begins with a."),
-        ({"a": 1}, {"additionalProperties": False, "required": ["b"]}, "there is no such field; known fields: "),
+        (None, Entries(Text()), "must be a mapping, not empty"),
+        (True, Text(), "must be text, not true"),
+        (1.5, Items(Text()), "must be a list, not 1.5"),
+        ("x" * 99, Boolean(), f"must be true or false, not '{'x' * 59}…"),
+        ("", Text(least=1), "must not be empty"),
+        ("a", Text(least=8), "must have at least 8 characters"),
+        ([], Items(Text(), least=1), "must not be empty"),
+        ({}, Entries(Text(), least=1), "must not be empty"),
+        (True, Choice(["True", "False"]), 'true is not allowed; use one of True, False, in quotes: "True"'),
+        ("both", Choice(["direct", "inherited"]), "'both' is not allowed; use one of direct, inherited"),
+        ("b", Text(pattern="^a$", hint="It begins with a."), "'b' does not fit. It begins with a."),
+        ({"a": 1}, Record(dict, Declaration(Text(), name="b")), "there is no such field; known fields: b"),
+        ({"a": ""}, Entries(Text(), names={"b": "c"}), "there is no such field; known fields: b"),
+        ({}, Record(dict, Declaration(Text(), name="b", required=True)), "the field b is missing"),
     ],
 )
-def test_what_is_not_allowed_is_said_in_words(value: Any, wanted: dict[str, Any], message: str) -> None:  # noqa: ANN401
+def test_what_is_not_allowed_is_said_in_words(value: Any, shape: Shape, message: str) -> None:  # noqa: ANN401
     """With what is allowed instead."""
-    assert next(flaws(value, wanted, wanted)).message == message
+    assert next(shape.problems(value)).message == message
 
 
-def test_a_flaw_has_its_place() -> None:
+def test_a_problem_has_its_place() -> None:
     """Each in the order of the file, a missing field after what is there."""
     document = {"kinds": {"A": {"class": "odd", "Strategyfield": "x", "declaredTargets": [{"group": 1}]}}}
-    assert [(flaw.path, flaw.message) for flaw in verdict(document)] == [
+    assert [(problem.field.steps, problem.message) for problem in verdict(document)] == [
         (("kinds", "A", "class"), "'odd' is not allowed; use one of direct, inherited"),
         (("kinds", "A", "Strategyfield"), "there is no such field; did you mean strategyField?"),
         (("kinds", "A", "declaredTargets", 0, "group"), "must be text, not 1"),
@@ -75,22 +78,10 @@ def test_a_value_is_quoted_in_one_line() -> None:
     ]
 
 
-def _schemas(part: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (a part of a schema)
-    """Every schema within a schema."""
-    yield part
-    children = [*part.get("properties", {}).values(), *part.get("$defs", {}).values()]
-    children += [part[name] for name in ("items", "additionalProperties") if isinstance(part.get(name), dict)]
-    for child in children:
-        yield from _schemas(child)
-
-
-def test_the_schema_uses_no_other_word_of_json_schema() -> None:
-    """A word that the module does not know would be ignored in silence."""
-    for part in _schemas(schema()):
-        assert part.keys() <= KNOWN
-        assert "pattern" not in part or part["description"]
-        assert part.get("type") != "object" or "additionalProperties" in part
-        assert part.get("type") != "array" or "items" in part
+def test_the_published_schema_is_made_of_the_declarations() -> None:
+    """`python -m tests.profiles.reference` writes it."""
+    assert reference.SCHEMA_FILE.read_text("utf-8") == reference.schema_text()
+    Draft202012Validator.check_schema(SCHEMA)
 
 
 def test_everything_is_allowed() -> None:

@@ -1,0 +1,320 @@
+"""How a field of a file is declared, once, and what follows: reading it, writing it, and what is not allowed there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, field, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass_transform, get_args
+
+from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.snapshot import Problem
+from kubectl_policy.model.values import as_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from kubectl_policy.model import Json
+
+
+Class = TypeVar("Class")
+
+_LONGEST: Final = 60
+# The default of a field that maps names to something.
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Shape:
+    """What may stand somewhere in a file (plain values, as YAML has them), and what it means (values of a profile)."""
+
+    plain: ClassVar[type]
+    called: ClassVar[str]
+
+    def read(self, plain: Any) -> Any:  # noqa: ANN401 (what it means is up to the shape)
+        """What something means that has no problems."""
+        return plain
+
+    def write(self, meant: Any) -> Json:  # noqa: ANN401 (see read)
+        """What a file says that means something."""
+        return meant  # type: ignore[no-any-return]
+
+    def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
+        """What is not allowed in something, in the order of the file, with what is allowed instead."""
+        if isinstance(plain, self.plain):
+            yield from self._within(plain, at)
+        else:
+            yield Problem(message=f"must be {self.called}, not {shown(plain)}", field=at)
+
+    def _within(self, plain: Any, at: FieldPath) -> Iterator[Problem]:  # noqa: ANN401 (of the plain type)
+        del plain, at
+        return iter(())
+
+
+class Boolean(Shape):
+    """True or false."""
+
+    plain, called = bool, "true or false"
+
+
+class Text(Shape):
+    """Text of some length at least, perhaps of a pattern; `hint` is a sentence that says how it is written."""
+
+    plain, called = str, "text"
+
+    def __init__(self, *, least: int = 0, pattern: str = "", hint: str = "") -> None:
+        """Keep what is allowed; any text without a pattern."""
+        self.least, self.pattern, self._hint = least, pattern, hint
+
+    def _within(self, plain: str, at: FieldPath) -> Iterator[Problem]:
+        if len(plain) < self.least:
+            yield _too_short(self.least, at)
+        if not re.search(self.pattern, plain):
+            yield Problem(message=f"{shown(plain)} does not fit. {self._hint}", field=at)
+
+
+class Choice(Shape):
+    """One of some words, given as such or as a type of theirs; `meaning` makes them what they mean."""
+
+    def __init__(self, allowed: Any, meaning: Callable[[str], Any] = str) -> None:  # noqa: ANN401 (words, or a `Literal`)
+        """Keep the words in their order."""
+        self.allowed = tuple(map(str, get_args(allowed) or allowed))
+        self._meaning = meaning
+
+    def read(self, plain: str) -> Any:  # noqa: ANN401 (see Shape)
+        """What the word means."""
+        return self._meaning(plain)
+
+    def write(self, meant: Any) -> Json:  # noqa: ANN401 (see Shape)
+        """The word."""
+        return str(meant)
+
+    def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
+        """Anything but these words; YAML takes some of them for something else unless they are in quotes."""
+        if plain not in self.allowed:
+            quoted = f', in quotes: "{plain}"' if str(plain) in self.allowed else ""
+            allowed = ", ".join(self.allowed)
+            yield Problem(message=f"{shown(plain)} is not allowed; use one of {allowed}{quoted}", field=at)
+
+
+class Items(Shape):
+    """A list of some length at least; as a frozen set, it is written in order."""
+
+    plain, called = list, "a list"
+
+    def __init__(self, item: Shape, *, least: int = 0, into: Callable[[Iterable[Any]], Any] = tuple) -> None:
+        """Keep what each item is."""
+        self.item, self.least, self._into = item, least, into
+
+    def read(self, plain: list[Any]) -> Any:  # noqa: ANN401 (see Shape)
+        """A tuple or a set."""
+        return self._into(map(self.item.read, plain))
+
+    def write(self, meant: Iterable[Any]) -> Json:
+        """A list."""
+        return [self.item.write(each) for each in (sorted(meant) if isinstance(meant, frozenset) else meant)]
+
+    def _within(self, plain: list[Json], at: FieldPath) -> Iterator[Problem]:
+        if len(plain) < self.least:
+            yield _too_short(1, at)
+        for position, item in enumerate(plain):
+            yield from self.item.problems(item, at / position)
+
+
+def set_of(item: Shape, *, least: int = 0) -> Items:
+    """A list in which the order means nothing."""
+    return Items(item, least=least, into=frozenset)
+
+
+class Entries(Shape):
+    """A mapping from names to something: from `names` alone (to what each means) if they are given, else from any."""
+
+    plain, called = dict, "a mapping"
+
+    def __init__(self, entry: Shape, *, least: int = 0, names: Mapping[str, str] = NOTHING) -> None:
+        """Keep what each entry is."""
+        self.entry, self.least, self.names = entry, least, names
+        self._written = {meaning: name for name, meaning in names.items()}
+
+    def read(self, plain: dict[str, Any]) -> Any:  # noqa: ANN401 (see Shape)
+        """A mapping that never changes."""
+        return MappingProxyType({self.names.get(name, name): self.entry.read(each) for name, each in plain.items()})
+
+    def write(self, meant: Mapping[str, Any]) -> Json:
+        """A mapping."""
+        return {self._written.get(name, name): self.entry.write(each) for name, each in meant.items()}
+
+    def _within(self, plain: dict[str, Json], at: FieldPath) -> Iterator[Problem]:
+        if len(plain) < self.least:
+            yield _too_short(1, at)
+        for name, entry in plain.items():
+            if self.names and name not in self.names:
+                yield _no_such_field(name, self.names, at)
+            else:
+                yield from self.entry.problems(entry, at / name)
+
+
+class Declaration:
+    """What is declared of a field of a file, but for what is declared of the attribute that it is.
+
+    `name` is what the file calls it: the attribute in camel case if nothing is said. It is `required` in every file,
+    `always` written or only where it does not say what holds without it. If it is `spread`, its own fields stand beside
+    the others. The text below the attribute is its documentation: what it means and, after "Without it:", what holds
+    without it if that is not the default. `topic` is the heading for it and for those after it.
+    """
+
+    def __init__(  # noqa: PLR0913 (this is all that there is to say)
+        self,
+        shape: Shape,
+        *,
+        name: str = "",
+        topic: str = "",
+        required: bool = False,
+        always: bool = False,
+        spread: bool = False,
+    ) -> None:
+        """Keep it all; without an attribute, the name is that of a key."""
+        self.shape, self.name, self.topic = shape, name, topic
+        self.required, self.always, self.spread = required, always, spread
+        self.attribute, self.default = name, cast("object", MISSING)
+
+    def of(self, attribute: Field[Any]) -> Declaration:
+        """The same, with what is declared of the attribute."""
+        self.attribute = attribute.name
+        self.name = self.name or camel_case(attribute.name)
+        made = attribute.default_factory
+        self.default = attribute.default if made is MISSING else made()
+        return self
+
+
+def required_field(shape: Shape, *, name: str = "", topic: str = "", spread: bool = False) -> Any:  # noqa: ANN401 (a field)
+    """A field of a value that a file always has; see `Declaration`."""
+    return field(metadata={"declared": Declaration(shape, name=name, topic=topic, required=True, spread=spread)})
+
+
+def field_of(  # noqa: PLR0913 (see Declaration)
+    shape: Shape,
+    *,
+    default: Any,  # noqa: ANN401 (of any type)
+    name: str = "",
+    topic: str = "",
+    required: bool = False,
+    always: bool = False,
+) -> Any:  # noqa: ANN401 (a field)
+    """A field of a value that a file may have, unless it is `required` there; see `Declaration`."""
+    said = {"declared": Declaration(shape, name=name, topic=topic, required=required, always=always)}
+    if isinstance(default, Mapping):
+        return field(default_factory=lambda: default, metadata=said)
+    return field(default=default, metadata=said)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(required_field, field_of, field))
+def declared(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
+    """A decorator for values of which some fields are those of a mapping in a file."""
+    return lambda cls: as_value(cls, kw_only=kw_only)
+
+
+class Record(Shape):
+    """A mapping with the fields that a class declares, or that are given for it; a function may return the class."""
+
+    plain, called = dict, "a mapping"
+
+    def __init__(self, of: type | Callable[[], type], *given: Declaration) -> None:
+        """Look at the class only when a file is read: one may have a field with values of its own."""
+        self._of, self._given = of, given
+
+    @cached_property
+    def meant(self) -> type:
+        """The class."""
+        return self._of if isinstance(self._of, type) else self._of()
+
+    @cached_property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Those of the class, in its order."""
+        attributes = () if self._given else fields(self.meant)
+        return self._given or tuple(each.metadata["declared"].of(each) for each in attributes if each.metadata)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Declaration]:
+        """Every field that a file may have here, by its name there."""
+        found: dict[str, Declaration] = {}
+        for each in self.declarations:
+            found |= each.shape.fields if isinstance(each.shape, Record) and each.spread else {each.name: each}
+        return found
+
+    def read(self, plain: dict[str, Any]) -> Any:  # noqa: ANN401 (see Shape)
+        """A value of the class."""
+        return self.meant(**self.values(plain))
+
+    def values(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """The attributes of which a file says something."""
+        return {
+            each.attribute: each.shape.read(plain if each.spread else plain[each.name])
+            for each in self.declarations
+            if each.spread or each.name in plain
+        }
+
+    def write(self, meant: object) -> dict[str, Json]:
+        """Every field that does not say what holds without it."""
+        written: dict[str, Json] = {}
+        for each in self.declarations:
+            said = getattr(meant, each.attribute)
+            if each.spread:
+                written |= cast("dict[str, Json]", each.shape.write(said))
+            elif each.always or said != each.default:
+                written[each.name] = each.shape.write(said)
+        return written
+
+    def _within(self, plain: dict[str, Json], at: FieldPath) -> Iterator[Problem]:
+        for name, child in plain.items():
+            if name in self.fields:
+                yield from self.fields[name].shape.problems(child, at / name)
+            else:
+                yield _no_such_field(name, self.fields, at)
+        for name, each in self.fields.items():
+            if each.required and name not in plain:
+                yield Problem(message=f"the field {name} is missing", field=at)
+
+
+# A kind, wherever one is named.
+KIND: Final = Record(
+    GroupKind,
+    Declaration(Text(), name="group", required=True),
+    Declaration(Text(least=1), name="kind", required=True),
+)
+# A field, as dotted text.
+PATH: Final = Text(
+    pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$", hint="A field is written as a dotted path, such as spec.targetRef."
+)
+NAME: Final = Text(least=1)
+
+
+def camel_case(name: str) -> str:
+    """What an attribute, or another thing of some words, is called in files: `same_level` is `sameLevel` there."""
+    first, *rest = name.replace(" ", "_").split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def shown(plain: Json) -> str:
+    """A value as a message quotes it: in one line that is not too long."""
+    if plain is None:
+        return "empty"
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    text = repr(plain)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _too_short(least: int, at: FieldPath) -> Problem:
+    return Problem(message="must not be empty" if least == 1 else f"must have at least {least} characters", field=at)
+
+
+def _no_such_field(name: str, known: Iterable[str], at: FieldPath) -> Problem:
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    folded = {field.lower(): field for field in known}
+    near = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.75)
+    hint = f"did you mean {folded[near[0]]}?" if near else f"known fields: {', '.join(sorted(known))}"
+    return Problem(message=f"there is no such field; {hint}", field=at / name)
