@@ -122,12 +122,12 @@ class TestDefinitions:
         nameless = resource("CustomResourceDefinition", "x", {"names": 1}, group="apiextensions.k8s.io", namespace="")
         assert index(nameless, service()).definitions == {}
 
-    def test_the_later_one_of_a_kind_counts(self) -> None:
-        """In the order of their names, as for the defaults."""
+    def test_one_of_a_kind_counts(self) -> None:
+        """Of those of one age the first by name, as for the defaults."""
         one = crd("Widget")
         spec = mapping_at(one.raw, "spec")
         other = resource("CustomResourceDefinition", "zz", spec, group="apiextensions.k8s.io", namespace="")
-        assert index(other, one).definitions == {GroupKind("example.com", "Widget"): other}
+        assert index(other, one).definitions == {GroupKind("example.com", "Widget"): one}
 
     def test_the_names_of_a_kind_are_guessed_without_one(self) -> None:
         """With its short names, if somebody knows them; a definition or what is built in beats a guess."""

@@ -13,6 +13,7 @@ import pytest
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
 from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.index import Index
 from kubectl_policy.sources import load_manifests, manifests
 from kubectl_policy.sources.files import InputFile
 
@@ -34,6 +35,54 @@ def _names(snapshot: Snapshot) -> list[str]:
 
 def _rules(snapshot: Snapshot) -> list[tuple[str, str, int]]:
     return [(found.rule, found.severity, found.origin.line if found.origin else 0) for found in snapshot.diagnostics]
+
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %s.example.io, creationTimestamp: "%s"}
+spec: {group: example.io, scope: %s, names: {kind: Widget, plural: %s}}
+---
+"""
+OLD, NEW = "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"
+WIDGET = "apiVersion: example.io/v1\nkind: Widget\nmetadata: {name: w}\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("definitions", "counts"),
+    [
+        ((CRD % ("widgets", OLD, "Cluster", "widgets"), CRD % ("gadgets", NEW, "Namespaced", "gadgets")), "widgets"),
+        ((CRD % ("widgets", NEW, "Cluster", "widgets"), CRD % ("gadgets", OLD, "Namespaced", "gadgets")), "gadgets"),
+        ((CRD % ("widgets", OLD, "Cluster", "widgets"), CRD % ("gadgets", OLD, "Namespaced", "gadgets")), "gadgets"),
+    ],
+)
+def test_two_definitions_of_one_kind(definitions: tuple[str, str], counts: str) -> None:
+    """The older one counts, as an API server takes no name that is taken; whatever is read first."""
+    texts = list(itertools.permutations([*definitions, WIDGET]))
+    snapshots = [_load("".join(text)) for text in texts]
+    for snapshot in snapshots:
+        (found,) = snapshot.diagnostics
+        assert (found.rule, found.severity, found.field) == ("kind-defined-twice", "warning", "spec.names.kind")
+        assert found.subject
+        assert found.subject.name != f"{counts}.example.io"
+        assert [ref.name for ref in found.related] == [f"{counts}.example.io"]
+        index = Index(snapshot)
+        widget = GroupKind("example.io", "Widget")
+        assert index.names_of(widget).plural == counts
+        assert index.definitions[widget].ref.name == f"{counts}.example.io"
+        assert [found.ref.namespace for found in index.of_kind(widget)] == ["" if counts == "widgets" else "default"]
+
+
+def test_the_order_of_files_does_not_matter_to_what_could_not_be_read(tmp_path: Path) -> None:
+    """Gaps and diagnostics are sorted by where they are."""
+    paths = [tmp_path / f"{name}.yaml" for name in "abc"]
+    for path in paths:
+        path.write_text(CM % path.stem + "---\na: [\n---\nkind: Service\nmetadata: {generateName: x}\n---\na: 'x\n")
+    snapshots = [load_manifests(order) for order in itertools.permutations(paths)]
+    assert len({snapshot.gaps for snapshot in snapshots}) == len({snapshot.diagnostics for snapshot in snapshots}) == 1
+    assert [(gap.origin.source, gap.origin.line) for gap in snapshots[0].gaps if gap.origin] == [
+        (str(path), line) for path in paths for line in (6, 11)
+    ]
 
 
 @pytest.mark.parametrize("listed", [False, True])

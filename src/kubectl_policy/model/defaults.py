@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.builtin_schemas import SCHEMAS
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.kinds import NAMESPACE, SERVICE, counting_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
+    from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
 
@@ -110,11 +110,8 @@ class Defaults:
     """The defaults of every kind that is built in or defined by a CustomResourceDefinition; nothing else is changed."""
 
     def __init__(self, definitions: Iterable[Resource]) -> None:
-        """Remember the schemas of the definitions; of two definitions of one kind the later one counts."""
-        self._definitions = {
-            GroupKind(text_at(definition.raw, "spec.group"), text_at(definition.raw, "spec.names.kind")): definition.raw
-            for definition in definitions
-        }
+        """Remember the schemas of the definitions, of two of one kind that of the one which counts."""
+        self._definitions = {kind: found.raw for kind, found in counting_definitions(definitions).items()}
         self._fillers: dict[tuple[GroupKind, str], Filler] = {}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
-from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, known_kinds, names_in_crd, plural
+from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 if TYPE_CHECKING:
@@ -72,9 +72,8 @@ class Index:
 
     @cached_property
     def definitions(self) -> dict[GroupKind, Resource]:
-        """The CustomResourceDefinitions by what they define; of two of one kind the later one counts."""
-        found = ((names_in_crd(definition), definition) for definition in self.of_kind(CRD))
-        return {names.group_kind: definition for names, definition in found if names}
+        """The CustomResourceDefinitions by what they define; see `counting_definitions`."""
+        return counting_definitions(self.of_kind(CRD))
 
     @cached_property
     def defaults(self) -> Defaults:

@@ -155,9 +155,18 @@ def names_in_crd(resource: Resource) -> KindNames | None:
 
 def known_kinds(definitions: Iterable[Resource]) -> dict[GroupKind, KindNames]:
     """The built-in kinds and those that CustomResourceDefinitions add; a definition beats what is built in."""
-    kinds = {names.group_kind: names for names in BUILT_IN}
-    for definition in definitions:
+    defined = (names_in_crd(definition) for definition in counting_definitions(definitions).values())
+    return {names.group_kind: names for names in (*BUILT_IN, *filter(None, defined))}
+
+
+def counting_definitions(definitions: Iterable[Resource]) -> dict[GroupKind, Resource]:
+    """CustomResourceDefinitions by the kinds that they define.
+
+    Of two of one kind the older one counts, then the first by name: an API server accepts no name that is taken.
+    """
+    counting: dict[GroupKind, Resource] = {}
+    for definition in sorted(definitions, key=lambda definition: definition.seniority):
         names = names_in_crd(definition)
         if names:
-            kinds[names.group_kind] = names
-    return kinds
+            counting.setdefault(names.group_kind, definition)
+    return counting

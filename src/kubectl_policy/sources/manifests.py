@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource, Snapshot
 from kubectl_policy.model.fields import mapping_at, time_at
-from kubectl_policy.model.kinds import CRD, known_kinds
+from kubectl_policy.model.kinds import CRD, counting_definitions, known_kinds, names_in_crd
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
 from kubectl_policy.text import UNRENDERED, DocumentError
@@ -92,7 +92,10 @@ def snapshot_of(
     if not reading.objects:
         raise _nothing_found(reading, files)
     resources = _resources(reading, namespace)
-    return Snapshot(resources, tuple(reading.gaps), tuple(reading.diagnostics), complete, reading.ignored)
+    # The order of files is nobody's statement: what is said of them does not depend on it.
+    gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
+    diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
+    return Snapshot(resources, tuple(gaps), tuple(diagnostics), complete, reading.ignored)
 
 
 class _Reading:
@@ -151,6 +154,7 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
     definitions = [
         replace(read, ref=read.ref._replace(namespace="")) for read in reading.objects if read.ref.group_kind == CRD
     ]
+    reading.diagnostics.extend(_defined_again(definitions))
     cluster_scoped = {kind for kind, names in known_kinds(definitions).items() if not names.namespaced}
     resources: dict[ObjectRef, Resource] = {}
     for read in reading.objects:
@@ -160,6 +164,27 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
             reading.diagnostics.append(_duplicate(resources[resource.ref], resource))
         resources[resource.ref] = resource
     return tuple(resources.values())
+
+
+def _defined_again(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
+    counting = counting_definitions(definitions)
+    for definition in definitions:
+        names = names_in_crd(definition)
+        first = counting[names.group_kind] if names else definition
+        if names and first.ref != definition.ref:
+            message = (
+                f"{definition.ref.name} defines {names.group_kind}, which {first.ref.name} does in {first.origin}: "
+                "an API server takes the older one, then the first by name; remove one of the two"
+            )
+            yield Diagnostic(
+                "kind-defined-twice",
+                "warning",
+                message,
+                definition.ref,
+                "spec.names.kind",
+                definition.origin,
+                related=(first.ref,),
+            )
 
 
 def _repeated_key(problem: Problem, source: str) -> Diagnostic:
