@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.attachment import without_references
+from kubectl_policy.attachment import MEANINGS, without_references
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.resolution import order_unknown
@@ -16,33 +16,11 @@ from kubectl_policy.validation import Validation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from kubectl_policy.attachment import Attachment, State
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution import Contention
     from kubectl_policy.topology import Path, Topology
-
-_RULES: Final[Mapping[State, str]] = {
-    "attached": "virtual-target",
-    "target missing": "target-missing",
-    "target unknown": "target-unknown",
-    "section missing": "section-missing",
-    "not permitted": "target-not-permitted",
-    "kind unsupported": "target-kind-unsupported",
-    "not managed": "target-not-managed",
-    "policy invalid": "policy-invalid",
-    "target invalid": "target-invalid",
-    "not enabled": "target-not-enabled",
-    "target overlaps": "target-overlaps",
-    "filter unsupported": "filter-unsupported",
-    "not computed": "attachment-not-computed",
-}
-_SEVERITIES: Final[Mapping[State, Severity]] = {
-    "attached": "info",
-    "target unknown": "info",
-    "not managed": "warning",
-    "not computed": "info",
-}
 
 
 class Problems:
@@ -91,18 +69,18 @@ class Problems:
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
         """What came of an attachment that is out of the ordinary, told where the reference stands."""
-        declared, state = attachment.declared, attachment.state
+        declared, meaning = attachment.declared, MEANINGS[attachment.state]
         where = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
         holder = self._topology.index.get(declared.named_by) if declared.named_by else policy
         return Diagnostic(
-            _RULES[state],
-            _SEVERITIES.get(state, "error"),
+            meaning.rule,
+            meaning.severity,
             f"{attachment.policy}: {where}{attachment.message}",
             attachment.policy,
             declared.field,
             holder.origin if holder else None,
             (attachment.target.object,) if attachment.target else (),
-            "TargetNotFound" if state in {"target missing", "section missing"} else "",
+            meaning.api_reason,
         )
 
     def _circles(self, route: Resource) -> Iterator[Diagnostic]:

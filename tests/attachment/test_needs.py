@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.needs import missing_need, unread_needs
+from kubectl_policy.attachment.validity import RequiredReference, missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.profile import RequiredObject
@@ -116,7 +116,7 @@ def test_a_policy_that_misses_something_is_attached_to_nothing() -> None:
 def test_what_is_needed_and_was_not_read_is_told() -> None:
     """With the field that names it; what exists, is known to be missing or is not named at all is not unread."""
     found = policy("p", store={"name": "a"})
-    assert [*unread_needs(index(found), found, NEEDY)] == [(store("a").ref, "spec.store")]
+    assert [*unread_needs(index(found), found, NEEDY)] == [RequiredReference(store("a").ref, "spec.store")]
     assert [*unread_needs(index(found, store("a")), found, NEEDY)] == []
     assert [*unread_needs(index(found, complete=True), found, NEEDY)] == []
     nameless = policy("p")
@@ -160,7 +160,7 @@ class TestOptional:
     def test_what_was_not_read(self) -> None:
         """Only what is named is looked for."""
         named, bare = policy("p", store={"name": "a"}), policy("p")
-        assert [*unread_needs(index(named), named, self.profile)] == [(store("a").ref, "spec.store")]
+        assert [*unread_needs(index(named), named, self.profile)] == [RequiredReference(store("a").ref, "spec.store")]
         assert [*unread_needs(index(bare), bare, self.profile)] == []
 
 
@@ -303,8 +303,8 @@ class TestThrough:
         found = policy("p", store={"name": "a"})
         key = resource("Secret", "k", group="").ref
         world = index(found, self.keyed({"name": "k"}))
-        assert [*unread_needs(world, found, THROUGH)] == [(key, "spec.key")]
-        assert [*unread_needs(index(found), found, THROUGH)] == [(store("a").ref, "spec.store")]
+        assert [*unread_needs(world, found, THROUGH)] == [RequiredReference(key, "spec.key")]
+        assert [*unread_needs(index(found), found, THROUGH)] == [RequiredReference(store("a").ref, "spec.store")]
         assert [*unread_needs(index(found, self.keyed()), found, THROUGH)] == []
 
     def test_the_policy_competes_as_the_inner_need_says(self) -> None:

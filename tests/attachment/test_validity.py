@@ -9,7 +9,8 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.validity import Failure, gateways_of, policy_failure, target_failure
+from kubectl_policy.attachment.attachment import Failure
+from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter

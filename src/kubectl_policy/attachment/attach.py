@@ -1,20 +1,14 @@
-"""From target references to attachments: what each reference names, and why it fails where it does."""
+"""From a policy to its attachments: by its references, by filters of routes, and none where requests are shared."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.attachment import Attachment
-from kubectl_policy.attachment.filters import filter_attachments, unread_routes
-from kubectl_policy.attachment.references import TargetReference, target_references
-from kubectl_policy.attachment.validity import Failure, not_managed, policy_failure, target_failure
-from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.fields import labels_of, text_at
-from kubectl_policy.model.selectors import selects
-from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.listeners import lets_in_namespace
-from kubectl_policy.topology.references import ROUTES, unnamed_rule
+from kubectl_policy.attachment.attachment import Attachment, TargetReference
+from kubectl_policy.attachment.references import FollowedReference, target_references
+from kubectl_policy.attachment.validity import not_managed, policy_failure, target_failure
+from kubectl_policy.model import NodeRef, ObjectRef
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,32 +19,65 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
     from kubectl_policy.topology.gateway.hostnames import Requests
+    from kubectl_policy.topology.references import RouteFilter
 
 
-def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
-    """Why a target does not exist, or may not; None if it does. See `PolicyKindProfile.targets_exist`."""
-    if profile.targets_exist == "whenReferred":
-        return _not_referred(ref, profile, topology)
-    presence = topology.index.presence(ref)
-    if presence == "missing":
-        return Failure("target missing", f"{ref} does not exist")
-    return Failure("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
+def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:
+    """Every attachment of a policy: by its references, in the order in which it declares them, then by filters."""
+    by_references = tuple(
+        attachment
+        for reference in target_references(policy, profile)
+        for attachment in FollowedReference(policy, profile, topology, reference).attachments()
+    )
+    by_filters = tuple(filter_attachments(policy, profile, topology)) if profile.filter_routes else ()
+    found = (*by_references, *by_filters) or tuple(unread_routes(policy.ref, profile, topology.index))
+    return without_overlaps(found, topology) if profile.overlap == "refused" else found
 
 
-def _not_referred(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
-    routes = topology.relations.routes_forwarding_to(ref)
-    if any(managed(topology, route, profile.controllers) is not False for route in routes):
-        return None
-    theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
-    if may_be_more(topology.index, ROUTES):
-        return Failure("target unknown", f"no route in the input{theirs} sends requests to {ref}")
-    return Failure("target missing", f"no route{theirs} sends requests to {ref}")
+def filter_attachments(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
+    """What comes of every filter that names a policy, by kind and name of its route, then in the order of filters."""
+    for found in topology.relations.filters_naming(policy.ref):
+        route, kind = found.route, found.route.group_kind
+        target = NodeRef(route, topology.sections(route)[found.rule])
+        place = 0 if found.backend else found.position + 1
+        declared = TargetReference(
+            found.field, kind.group, kind.kind, route.name, route.namespace, target.section, named_by=route, place=place
+        )
+        state, message = _outcome_of_filter(policy, profile, topology, found, target)
+        yield Attachment(policy.ref, target, declared, state, message)
 
 
-def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
-    """Whether there may be objects of some kinds, in any namespace, that were not read."""
-    names = {"", *(kind.kind for kind in kinds)}
-    return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)
+def unread_routes(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -> Iterator[Attachment]:
+    """What is not known of a policy without any reference: whether filters of routes that were not read name it."""
+    for kind in sorted(profile.filter_routes):
+        if index.presence(ObjectRef(kind, policy.namespace, "")) == "unknown":
+            declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace)
+            message = f"no {kind.kind} of namespace {policy.namespace} was read, and a filter of one may name it"
+            yield Attachment(policy, None, declared, "target unknown", message)
+
+
+def _outcome_of_filter(
+    policy: Resource, profile: PolicyKindProfile, topology: Topology, found: RouteFilter, target: NodeRef
+) -> tuple[State, str]:
+    kind = policy.ref.kind
+    if found.route.group_kind not in profile.filter_routes:
+        able = " or ".join(f"an {route.kind}" for route in sorted(profile.filter_routes))
+        return (
+            "filter unsupported",
+            f"a filter can name a {kind} in a rule of {able} alone, and {found.route} is none",
+        )
+    if found.backend and not profile.backend_filters:
+        return "filter unsupported", f"a filter of a backendRef cannot name a {kind}, only one of the rule itself can"
+    elsewhere = not_managed(topology, found.route, kind, profile.controllers)
+    if elsewhere:
+        return "not managed", elsewhere
+    invalid = policy_failure(policy, profile, topology.index) or target_failure(found.route, profile, topology)
+    if invalid:
+        return invalid.state, invalid.message
+    if found.backend:
+        requests = f"requests of {target} to {found.backend} alone"
+        return "not computed", f"it applies to {requests}, and what it changes there is not computed"
+    return "attached", ""
 
 
 # What is not enabled on its Gateways is found out later.
@@ -85,205 +112,3 @@ def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: 
 def _words(shared: Requests) -> str:
     port = "" if shared.port is None else f"port {shared.port} of "
     return f"requests for {shared.hostname}{shared.path} on {port}{shared.gateway}"
-
-
-def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> tuple[Attachment, ...]:
-    """Every attachment of a policy: by its references, in the order in which it declares them, then by filters."""
-    by_references = tuple(
-        attachment
-        for reference in target_references(policy, profile)
-        for attachment in _Reference(policy, profile, topology, reference).attachments()
-    )
-    by_filters = tuple(filter_attachments(policy, profile, topology)) if profile.filter_routes else ()
-    found = (*by_references, *by_filters) or tuple(unread_routes(policy.ref, profile, topology.index))
-    return without_overlaps(found, topology) if profile.overlap == "refused" else found
-
-
-@dataclass(frozen=True, slots=True)
-class _Reference:
-    """One reference being followed."""
-
-    policy: Resource
-    profile: PolicyKindProfile
-    topology: Topology
-    declared: TargetReference
-
-    def attachments(self) -> tuple[Attachment, ...]:
-        declared, profile = self.declared, self.profile
-        if not declared.kind:
-            return (self._fails("target missing", f"{declared.field} names no kind"),)
-        if "/" in declared.group:
-            message = f"{declared.field}.group {declared.group} holds a version; a target reference names a group alone"
-            return (self._fails("kind unsupported", message),)
-        if profile.declared_targets and self._kind not in profile.declared_targets | profile.virtual_targets:
-            kinds = ", ".join(sorted(str(kind) for kind in profile.declared_targets | profile.virtual_targets))
-            message = f"{profile.group_kind.kind} cannot target a {self._kind}; it takes {kinds}"
-            named = NodeRef(ObjectRef(self._kind, self._namespace, declared.name), declared.section)
-            return (self._fails("kind unsupported", message, named if declared.name else None),)
-        if declared.selector is None and not declared.name:
-            return (self._fails("target missing", f"{declared.field} names no object and selects none"),)
-        return self._by_name() if declared.selector is None else self._by_labels()
-
-    @property
-    def _kind(self) -> GroupKind:
-        # Istio's documentation writes the core group as "core"; no API group has that name.
-        return GroupKind("" if self.declared.group == "core" else self.declared.group, self.declared.kind)
-
-    @property
-    def _namespace(self) -> str:
-        if not self.topology.index.namespaced(self._kind):
-            return ""
-        return self.declared.namespace or self.policy.ref.namespace
-
-    def _fails(
-        self, state: State, message: str, target: NodeRef | None = None, *, competes: bool = False
-    ) -> Attachment:
-        return Attachment(self.policy.ref, target, self.declared, state, message, competes=competes)
-
-    def _by_labels(self) -> tuple[Attachment, ...]:
-        index, kind = self.topology.index, self._kind
-        found = [
-            resource.ref
-            for namespace in self._namespaces()
-            for resource in index.of_kind_in(kind, namespace)
-            if selects(self.declared.selector or {}, labels_of(resource.raw)) and not self._selects_nothing
-        ]
-        if found:
-            return tuple(self._to(ref) for ref in found)
-        at_home = self._namespace and self.declared.namespaces is None and not self._is_global
-        where = f" in namespace {self._namespace}" if at_home else ""
-        message = f"{self.declared.field} selects no {kind.kind}{where}"
-        return (self._fails("target unknown" if self._may_select_unread else "target missing", message),)
-
-    @property
-    def _selects_nothing(self) -> bool:
-        """Whether the selector asks for nothing, and the kind takes it by its word."""
-        selector = self.declared.selector or {}
-        is_empty = not selector.get("matchLabels") and not selector.get("matchExpressions")
-        return is_empty and self.profile.empty_selector == "nothing"
-
-    @property
-    def _may_select_unread(self) -> bool:
-        """Whether there may be objects in the selector's reach that were not read."""
-        index, kind = self.topology.index, self._kind
-        if self._selects_nothing:
-            return False
-        if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
-            return index.presence(ObjectRef(kind, self._namespace, "")) == "unknown"
-        return may_be_more(index, [kind])
-
-    def _namespaces(self) -> list[str]:
-        """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
-        home, index = self._namespace, self.topology.index
-        if not home or (self.declared.namespaces is None and not self._is_global):
-            return [home]
-        others = {resource.ref.namespace for resource in index.of_kind(self._kind)}
-        if self._is_global or self.declared.namespaces is None:
-            return sorted(others)
-        wanted = [
-            namespace
-            for namespace in sorted(others)
-            if lets_in_namespace(index, self.declared.namespaces, "Same", home, namespace) is not False
-        ]
-        return sorted(wanted, key=lambda namespace: namespace != home)
-
-    @property
-    def _is_global(self) -> bool:
-        """Whether this selects objects of every namespace, whatever they say of it."""
-        selects_objects = self.declared.selector is not None
-        return selects_objects and self.policy.ref.namespace == self.profile.global_namespace != ""
-
-    def _by_name(self) -> tuple[Attachment, ...]:
-        return (self._to(ObjectRef(self._kind, self._namespace, self.declared.name)),)
-
-    def _to(self, ref: ObjectRef) -> Attachment:
-        target = NodeRef(ref, self._section(ref))
-        refused = self._unsure(ref) or self._refused(ref)
-        if refused:
-            return self._fails(*refused, target)
-        if self._is_virtual(ref):
-            message = f"{ref.group_kind} is a virtual kind: no API serves it"
-            return Attachment(self.policy.ref, target, self.declared, "attached", message, virtual=True)
-        failure = absent(ref, self.profile, self.topology) or self._unusable(target)
-        if failure:
-            return self._fails(failure.state, failure.message, target, competes=failure.competes)
-        return Attachment(self.policy.ref, target, self.declared, "attached")
-
-    def _unsure(self, ref: ObjectRef) -> tuple[State, str] | None:
-        """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
-        field, namespaces = self.declared.field, self.declared.namespaces
-        if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
-            return None
-        if lets_in_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
-            return None
-        where = f"namespace {ref.namespace}"
-        return "target unknown", f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
-
-    def _unusable(self, target: NodeRef) -> Failure | None:
-        """Why nothing comes of a reference to an object that exists; None if something does."""
-        ref = target.object
-        elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
-        if elsewhere:
-            return Failure("not managed", elsewhere)
-        if target.section and target.section not in self.topology.sections(ref):
-            return self._no_section(target)
-        invalid = policy_failure(self.policy, self.profile, self.topology.index)
-        return invalid or target_failure(ref, self.profile, self.topology)
-
-    def _no_section(self, target: NodeRef) -> Failure:
-        ref, sections = target.object, self._called(target.object)
-        presence = self.topology.index.presence(ref)
-        if presence == "unknown":
-            message = f"whether {ref} has a section {target.section} is unknown: it is not in the input"
-            return Failure("target unknown", message)
-        known = f"it has {', '.join(sections)}" if sections else "it has no sections"
-        known = known if presence == "present" else "it does not exist"
-        return Failure("section missing", f"{ref} has no section {target.section}; {known}")
-
-    def _section(self, ref: ObjectRef) -> str:
-        """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
-        declared = self.declared.section
-        if not declared or not self.profile.unnamed_rules:
-            return declared
-        called = dict(zip(self._called(ref), self.topology.sections(ref), strict=True))
-        return called.get(declared, declared)
-
-    def _called(self, ref: ObjectRef) -> list[str]:
-        """What a reference calls the sections of an object."""
-        names = self.topology.sections(ref)
-        if not self.profile.unnamed_rules or ref.group_kind not in ROUTES:
-            return list(names)
-        return [
-            self.profile.unnamed_rules.replace("{n}", str(position + 1)) if name == unnamed_rule(position) else name
-            for position, name in enumerate(names)
-        ]
-
-    def _is_virtual(self, ref: ObjectRef) -> bool:
-        """Whether no API serves the target's kind: the profile says so, or a complete snapshot knows of none."""
-        index, kind = self.topology.index, ref.group_kind
-        if kind in self.profile.virtual_targets:
-            return True
-        if not index.snapshot.complete or index.presence(ref) != "missing":
-            return False
-        return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
-
-    def _refused(self, ref: ObjectRef) -> tuple[State, str] | None:
-        """Why the reference may not leave its namespace, or why nobody knows whether it may; None if it may.
-
-        GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
-        """
-        home, index = self.policy.ref.namespace, self.topology.index
-        if not home or not ref.namespace or ref.namespace == home or self._is_global:
-            return None
-        kind = self.policy.ref.group_kind
-        if self.profile.cross_namespace is False and self.declared.selector is None:
-            return "not permitted", f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
-        if not self.profile.grant_required or index.grants.permit(kind, home, ref):
-            return None
-        if index.grants.may_be_unread(ref.namespace):
-            message = f"whether {kind.kind} of {home} may target {ref} is unknown: its ReferenceGrants were not read"
-            return "target unknown", message
-        return (
-            "not permitted",
-            f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}",
-        )

@@ -1,13 +1,18 @@
-"""What one reference to or from a policy comes to."""
+"""What one reference to or from a policy comes to, and what each such state means to the rest of the program."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from kubectl_policy.attachment.references import TargetReference
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json, NodeRef, ObjectRef, Severity
+    from kubectl_policy.profiles.status import Event
 
 State: TypeAlias = Literal[
     "attached",
@@ -24,6 +29,31 @@ State: TypeAlias = Literal[
     "filter unsupported",
     "not computed",
 ]
+
+
+@value()
+class TargetReference:
+    """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
+
+    `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
+    reference names every object of the kind whose labels it selects, in its own namespace or in those that `namespaces`
+    lets in (`from: Same | All | Selector`).
+
+    Where it is a filter of a route that names the policy, `named_by` is that route and `field` the place in it; `place`
+    is that of the filter among those of its rule, from 1 (0: it is not the rule's own). Without `field`, nothing is
+    known to be declared, but routes of that kind and namespace were not read.
+    """
+
+    field: str
+    group: str
+    kind: str
+    name: str = ""
+    namespace: str = ""
+    section: str = ""
+    selector: Mapping[str, Json] | None = None
+    namespaces: Mapping[str, Json] | None = None
+    named_by: ObjectRef | None = None
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +77,70 @@ class Attachment:
     state: State
     message: str = ""
     virtual: bool = False
+    competes: bool = False
+
+
+@value(kw_only=True)
+class Meaning:
+    """What a state of an attachment is called, and what follows from it.
+
+    `rule` and `severity` are those of the diagnostic (of an ordinary attachment there is none, unless no API serves its
+    target), `why` is the reason that `why-not` gives, `event` what the kind's controllers would report, if anything,
+    `api_reason` the API's own word for it. It is `known` unless something that was not read, or is not computed, may
+    make it another one. If it is `on_target`, controllers that report on targets name the policy there.
+    """
+
+    rule: str
+    why: str = ""
+    event: Event | None = None
+    severity: Severity = "error"
+    api_reason: str = ""
+    known: bool = True
+    on_target: bool = True
+
+
+# "not permitted" has more than one reason why not; see `questions.why_not`.
+MEANINGS: Final[Mapping[State, Meaning]] = MappingProxyType(
+    {
+        "attached": Meaning(rule="virtual-target", severity="info"),
+        "target missing": Meaning(
+            rule="target-missing",
+            why="target-missing",
+            event="target missing",
+            api_reason="TargetNotFound",
+            on_target=False,
+        ),
+        "target unknown": Meaning(
+            rule="target-unknown", why="target-unknown", severity="info", known=False, on_target=False
+        ),
+        "section missing": Meaning(
+            rule="section-missing",
+            why="section-missing",
+            event="section missing",
+            api_reason="TargetNotFound",
+            on_target=False,
+        ),
+        "not permitted": Meaning(rule="target-not-permitted", event="not permitted"),
+        "kind unsupported": Meaning(
+            rule="target-kind-unsupported", why="kind-unsupported", event="kind unsupported", on_target=False
+        ),
+        "not managed": Meaning(rule="target-not-managed", why="other-controller", severity="warning", on_target=False),
+        "policy invalid": Meaning(rule="policy-invalid", why="policy-invalid", event="invalid"),
+        "target invalid": Meaning(rule="target-invalid", why="target-invalid", event="target invalid"),
+        "not enabled": Meaning(rule="target-not-enabled", why="not-enabled", event="not enabled"),
+        "target overlaps": Meaning(rule="target-overlaps", why="target-overlaps", event="overlapping"),
+        "filter unsupported": Meaning(rule="filter-unsupported", why="filter-unsupported", event="filter unsupported"),
+        "not computed": Meaning(
+            rule="attachment-not-computed", why="not-computed", event="not computed", severity="info", known=False
+        ),
+    }
+)
+
+
+@value()
+class Failure:
+    """What becomes of a reference instead of an attachment; a policy that `competes` keeps others out all the same."""
+
+    state: State
+    message: str
     competes: bool = False

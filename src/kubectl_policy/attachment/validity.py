@@ -1,13 +1,14 @@
-"""Why nothing comes of a policy, or of a target that exists: what it lacks, and what a Gateway does not allow."""
+"""Why nothing comes of a policy, or of a target that exists: what it lacks or needs, and what a Gateway forbids."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.needs import missing_need
-from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import number_in_annotation, value_at
+from kubectl_policy.attachment.attachment import Failure
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model.fields import every_mapping, number_in_annotation, text_at, value_at
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import ROUTES, parent_refs
@@ -15,11 +16,10 @@ from kubectl_policy.topology.references import ROUTES, parent_refs
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.attachment.attachment import State
-    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import RequiredParameter
+    from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
     from kubectl_policy.topology import Topology
 
 _SIZE: Final = re.compile(r"([0-9]{1,9})([kmg]?)", re.IGNORECASE)
@@ -46,25 +46,101 @@ def _bytes(value: Json) -> int | None:
     return int(found[1]) * _UNITS[found[2].lower()] if found else None
 
 
-class Failure(NamedTuple):
-    """What becomes of a reference instead of an attachment; a policy that `competes` keeps others out all the same."""
-
-    state: State
-    message: str
-    competes: bool = False
-
-
 def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> Failure | None:
     """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
     errors = "; until that is mended, requests there get an error response" if profile.when_invalid == "errors" else ""
-    found = _no_number(policy, profile.weight_annotation) or too_small(policy, profile.least_sizes)
-    if found:
-        return Failure("policy invalid", found + errors)
-    lacking = missing_need(index, policy, profile)
-    if lacking is None:
-        return None
-    state: State = "not permitted" if lacking.forbidden else "policy invalid"
-    return Failure(state, lacking.message + errors, lacking.competes)
+    wrong = _no_number(policy, profile.weight_annotation) or too_small(policy, profile.least_sizes)
+    failure = Failure("policy invalid", wrong) if wrong else missing_need(index, policy, profile)
+    return Failure(failure.state, failure.message + errors, failure.competes) if failure else None
+
+
+def _no_number(policy: Resource, annotation: str) -> str:
+    """Why the number by which a policy is ordered is none; empty if it is one, or there is none."""
+    if not annotation or number_in_annotation(policy.raw, annotation) is not None:
+        return ""
+    return f"the annotation {annotation} of {policy.ref} is not a whole number"
+
+
+@value()
+class RequiredReference:
+    """An object that a policy needs, and the field that names it."""
+
+    ref: ObjectRef
+    field: str
+
+
+def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> Failure | None:
+    """What becomes of a policy by the first thing that it needs and is known not to have; None if there is none.
+
+    What is there, without a ReferenceGrant that lets the policy refer to it, is not permitted.
+    """
+    return next(_missing(index, policy, profile.needs), None)
+
+
+def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], whose: str = "") -> Iterator[Failure]:
+    """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
+    for need in needs:
+        for found in _named(index, owner, need):
+            if isinstance(found, str):
+                yield Failure("policy invalid", found, need.competes)
+            elif _forbidden(index, owner, found.ref, need):
+                where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {owner.ref} refer to {found.ref}"
+                yield Failure("not permitted", where, need.competes)
+            elif index.presence(found.ref) == "missing":
+                message = f"{found.ref}, which {found.field}{whose} names, does not exist"
+                yield Failure("policy invalid", message, need.competes)
+            else:
+                resource = index.get(found.ref)
+                yield from _missing(index, resource, need.through, f" of {resource.ref}") if resource else ()
+
+
+def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObject) -> bool:
+    home = owner.ref.namespace
+    if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
+        return False
+    return not (index.grants.may_be_unread(ref.namespace) or index.grants.permit(owner.ref.group_kind, home, ref))
+
+
+def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
+    """The objects that a policy needs of which it is not known whether they exist."""
+    yield from _unread(index, policy, profile.needs)
+
+
+def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[RequiredReference]:
+    for need in needs:
+        for found in _named(index, owner, need):
+            if isinstance(found, str):
+                continue
+            resource = index.get(found.ref)
+            if resource:
+                yield from _unread(index, resource, need.through)
+            elif index.presence(found.ref) == "unknown":
+                yield found
+
+
+def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[RequiredReference | str]:
+    """The objects that a policy names for a need, or why it names none."""
+    references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field))
+    if not references and not need.optional:
+        references.append({})
+    return (_object(index, policy, need, reference) for reference in references)
+
+
+def _object(
+    index: Index, policy: Resource, need: RequiredObject, reference: Mapping[str, Json]
+) -> RequiredReference | str:
+    kind, name = GroupKind(need.group, text_at(reference, "kind") or need.kinds[0]), text_at(reference, "name")
+    if kind.kind not in need.kinds:
+        return f"{need.field}.kind {kind.kind} is not one of {', '.join(need.kinds)}"
+    if not name:
+        return f"{need.field} names no {kind.kind}"
+    # Without its definition, a cluster-scoped kind that is not known otherwise was read into some namespace.
+    elsewhere = index.of_kind(kind) if kind.kind in need.cluster_kinds else ()
+    read = next((resource.ref for resource in elsewhere if resource.ref.name == name), None)
+    namespaced = kind.kind not in need.cluster_kinds and index.namespaced(kind)
+    home = text_at(reference, "namespace") or policy.ref.namespace
+    ref = read or ObjectRef(kind, home if namespaced else "", name)
+    return RequiredReference(ref, need.field)
 
 
 def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
@@ -101,13 +177,6 @@ def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topolog
         gateway = topology.gateways.gateway_of(parent)
         if gateway and managed(topology, gateway, profile.controllers) is not False:
             yield gateway
-
-
-def _no_number(policy: Resource, annotation: str) -> str:
-    """Why the number by which a policy is ordered is none; empty if it is one, or there is none."""
-    if not annotation or number_in_annotation(policy.raw, annotation) is not None:
-        return ""
-    return f"the annotation {annotation} of {policy.ref} is not a whole number"
 
 
 def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Collection[str]) -> str:

@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.defaults import Defaults
-from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.selectors import selects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -39,6 +40,7 @@ class Index:
         self._objects = {resource.ref: resource for resource in snapshot.resources}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
+        self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
     @cached_property
     def _by_kind(self) -> dict[GroupKind, tuple[Resource, ...]]:
@@ -107,6 +109,23 @@ class Index:
                 found.setdefault(resource.ref.namespace, []).append(resource)
             self._by_namespace[group_kind] = {name: tuple(inside) for name, inside in found.items()}
         return self._by_namespace[group_kind].get(namespace, ())
+
+    def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
+        """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
+        among = self.of_kind_in(group_kind, namespace)
+        for label in mapping_at(selector, "matchLabels").items():
+            among = min(among, self._with_label(group_kind, namespace, label), key=len)
+        return [resource for resource in among if selects(selector, labels_of(resource.raw))]
+
+    def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
+        where = (group_kind, namespace)
+        if where not in self._by_label:
+            found: dict[tuple[str, Json], list[Resource]] = {}
+            for resource in self.of_kind_in(group_kind, namespace):
+                for known in labels_of(resource.raw).items():
+                    found.setdefault(known, []).append(resource)
+            self._by_label[where] = {known: tuple(inside) for known, inside in found.items()}
+        return self._by_label[where].get(label, ()) if isinstance(label[1], str) else ()
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object, or None if it was not read."""

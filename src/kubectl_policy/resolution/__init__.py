@@ -4,6 +4,7 @@ from kubectl_policy.resolution.contributions import Contribution
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate, Resolution
 from kubectl_policy.resolution.enforcement import (
     CARRY_NOTHING,
+    ENFORCEMENT,
     Contention,
     Enforcement,
     contentions,
@@ -19,6 +20,7 @@ from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, l
 
 __all__ = [
     "CARRY_NOTHING",
+    "ENFORCEMENT",
     "Contention",
     "Contribution",
     "EffectivePolicy",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.hierarchy import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.status import Event
     from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
     from kubectl_policy.resolution.resolver import Resolver
     from kubectl_policy.topology import Path, Topology
@@ -31,6 +35,34 @@ EnforcementState: TypeAlias = Literal[
     "NoEffect",
     "Unknown",
 ]
+
+
+@value(kw_only=True)
+class EnforcementMeaning:
+    """What a state of a policy means to the rest of the program.
+
+    `event` is what the kind's controllers would report, if anything; `in_force` is whether a field of the policy is
+    effective somewhere, as far as that is `known`.
+    """
+
+    event: Event | None = None
+    in_force: bool = False
+    known: bool = True
+
+
+ENFORCEMENT: Final[Mapping[EnforcementState, EnforcementMeaning]] = MappingProxyType(
+    {
+        "Enforced": EnforcementMeaning(event="enforced", in_force=True),
+        "PartiallyEnforced": EnforcementMeaning(event="partially enforced", in_force=True),
+        "Overridden": EnforcementMeaning(event="overridden"),
+        "Conflicted": EnforcementMeaning(),
+        "TargetNotFound": EnforcementMeaning(),
+        "NotPermitted": EnforcementMeaning(),
+        "Invalid": EnforcementMeaning(),
+        "NoEffect": EnforcementMeaning(event="no effect"),
+        "Unknown": EnforcementMeaning(known=False),
+    }
+)
 
 # An inherited policy that ends here has nothing below it to affect: these carry no traffic themselves.
 CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClass")})
@@ -136,9 +168,10 @@ def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile)
     if not attachments and profile.filter_routes:
         return "NoEffect"
     states = {attachment.state for attachment in attachments}
-    if states & {"target unknown", "not computed"}:
+    meanings = [MEANINGS[state] for state in states]
+    if not all(meaning.known for meaning in meanings):
         return "Unknown"
-    if states & {"target missing", "section missing"}:
+    if any(meaning.api_reason == "TargetNotFound" for meaning in meanings):
         return "TargetNotFound"
     if "not permitted" in states:
         return "NotPermitted"

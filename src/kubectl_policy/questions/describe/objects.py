@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
+from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
@@ -205,10 +206,11 @@ def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApp
 
 def _failed_attachments(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     for attachment in analysis.attachments_to(subject.object):
-        if attachment.state not in {"attached", "target unknown", "not computed"}:
+        meaning = MEANINGS[attachment.state]
+        if attachment.state != "attached" and meaning.known:
             yield NotApplying(
                 policy=attachment.policy,
                 target=attachment.target,
                 message=attachment.message,
-                reason="TargetNotFound" if attachment.state in {"target missing", "section missing"} else "",
+                reason=meaning.api_reason,
             )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.predicted.ancestors import ancestors_of
 from kubectl_policy.questions.predicted.specificity import TargetOrder
-from kubectl_policy.resolution import leaves, reach
+from kubectl_policy.resolution import ENFORCEMENT, leaves, reach
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
@@ -128,27 +129,6 @@ def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus
     return PolicyStatuses(analysis).of(policy)
 
 
-# The events of attachments that fail. Nothing is said of what is not known, or is another controller's.
-_FAILURES: Final[dict[str, Event]] = {
-    "target missing": "target missing",
-    "section missing": "section missing",
-    "not permitted": "not permitted",
-    "kind unsupported": "kind unsupported",
-    "policy invalid": "invalid",
-    "filter unsupported": "filter unsupported",
-    "not computed": "not computed",
-    "target invalid": "target invalid",
-    "not enabled": "not enabled",
-    "target overlaps": "overlapping",
-}
-_ENFORCED: Final[dict[str, Event]] = {
-    "Enforced": "enforced",
-    "PartiallyEnforced": "partially enforced",
-    "Overridden": "overridden",
-    "NoEffect": "no effect",
-}
-
-
 class _Report:
     """The report on one policy, being written."""
 
@@ -181,7 +161,7 @@ class _Report:
             how = f"sets {refusal.field} of" if refusal.field else "is attached to"
             return "conflicted", f"{refusal.holder} {how} {refusal.target} already"
         if attachment.state != "attached" or target is None:
-            return _FAILURES.get(attachment.state), attachment.message
+            return MEANINGS[attachment.state].event, attachment.message
         why_disabled = self._why_disabled(target)
         if why_disabled:
             return "not enabled", why_disabled
@@ -236,7 +216,7 @@ class _Report:
             for place, conditions in self.conditions.items()
             if accepted and accepted.type in conditions and conditions[accepted.type].status == accepted.status
         ]
-        if not places or not any(event in status.conditions for event in _ENFORCED.values()):
+        if not places or not any(meaning.event in status.conditions for meaning in ENFORCEMENT.values()):
             return
         if status.enforced_by == "merges":
             for ancestor in filter(None, places):
@@ -245,7 +225,7 @@ class _Report:
                 self._put(ancestor, status, state, _MERGED_WORDS[state])
             return
         enforcement = self.analysis.enforcement(self.policy)
-        event = "contended" if self.analysis.contentions(self.policy) else _ENFORCED.get(enforcement.state)
+        event = "contended" if self.analysis.contentions(self.policy) else ENFORCEMENT[enforcement.state].event
         message = f"by {', '.join(map(str, enforcement.by))}" if enforcement.by else ""
         if event:
             for place in places:
@@ -286,12 +266,6 @@ def _listed(nodes: Iterable[NodeRef]) -> str:
     return ", ".join(map(str, nodes))
 
 
-# A target that the controllers do not know of, or that is not theirs, gets no conditions.
-_NOT_THERE: Final = frozenset(
-    {"target missing", "target unknown", "section missing", "not managed", "kind unsupported"}
-)
-
-
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:
     """What the controllers of policies would report on an object or section that these are about, kind by kind.
 
@@ -307,7 +281,7 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
     targeting = {
         attachment.policy
         for attachment in analysis.attachments_to(node.object)
-        if attachment.target == node and attachment.state not in _NOT_THERE
+        if attachment.target == node and MEANINGS[attachment.state].on_target
     }
     policies: dict[GroupKind, list[ObjectRef]] = {}
     for affects, refs in (("below", attached), ("targets", targeting)):

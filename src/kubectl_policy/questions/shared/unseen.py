@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.needs import unread_needs
+from kubectl_policy.attachment.validity import unread_needs
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment import without_references
+from kubectl_policy.attachment import MEANINGS, without_references
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.why_not.case import Reason, named
@@ -18,29 +18,15 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Attachment, State
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.why_not.case import Case
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
 
-_FAILED: Final[Mapping[State, str]] = {
-    "target missing": "target-missing",
-    "target unknown": "target-unknown",
-    "section missing": "section-missing",
-    "kind unsupported": "kind-unsupported",
-    "not managed": "other-controller",
-    "policy invalid": "policy-invalid",
-    "target invalid": "target-invalid",
-    "not enabled": "not-enabled",
-    "target overlaps": "target-overlaps",
-    "filter unsupported": "filter-unsupported",
-    "not computed": "not-computed",
-}
-_MISSING: Final = frozenset({"target missing", "section missing"})
 _MOST_NAMED: Final = 3
 
 
@@ -63,13 +49,13 @@ def failed(case: Case, attachment: Attachment) -> Reason:
     elif attachment.state == "not permitted":
         rule = _not_permitted(case, attachment)
     else:
-        rule = _FAILED[attachment.state]
+        rule = MEANINGS[attachment.state].why
     return Reason(
         rule,
         attachment.message,
         declared.named_by or attachment.policy,
         field=declared.field,
-        api_reason="TargetNotFound" if attachment.state in _MISSING else "",
+        api_reason=MEANINGS[attachment.state].api_reason,
         related=(target,) if target else (),
     )
 

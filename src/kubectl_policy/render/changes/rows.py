@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, node_words, source_words
+from kubectl_policy.resolution import ENFORCEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.view import View
 
-_UNKNOWN = frozenset({"unknown", "target unknown", "not computed", "Unknown"})
+_UNKNOWN = frozenset(
+    ["unknown", *(state for one in (MEANINGS, ENFORCEMENT) for state, meaning in one.items() if not meaning.known)]
+)
 
 
 class Row(NamedTuple):

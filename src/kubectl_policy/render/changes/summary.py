@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.questions.changes.effects import SCOPED, SORTS
+from kubectl_policy.resolution import ENFORCEMENT
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.effects import ChangeSort, EffectChange, Where
     from kubectl_policy.questions.changes.relations import AttachmentChange
 
-_IN_FORCE: Final = frozenset({"Enforced", "PartiallyEnforced"})
-_UNKNOWN: Final = frozenset({"target unknown", "not computed"})
+_IN_FORCE: Final = frozenset(state for state, meaning in ENFORCEMENT.items() if meaning.in_force)
 
 
 class TrafficChange(NamedTuple):
@@ -203,4 +204,4 @@ def _targets(difference: StateDiff) -> tuple[frozenset[ObjectRef], frozenset[Obj
 
 
 def _is_unknown(change: AttachmentChange) -> bool:
-    return change.after in _UNKNOWN
+    return change.after is not None and not MEANINGS[change.after].known
