@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Severity
-    from kubectl_policy.profiles.status import Event
+    from kubectl_policy.profiles.controllers import Event
 
 State: TypeAlias = Literal[
     "attached",

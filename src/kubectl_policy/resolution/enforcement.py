@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.status import Event
+    from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
     from kubectl_policy.resolution.resolver import Resolver
     from kubectl_policy.topology import Path, Topology
