@@ -26,6 +26,7 @@ from kubectl_policy.resolution import (
 )
 from kubectl_policy.topology import Implementation, Path, Topology
 from kubectl_policy.topology.references import refer
+from kubectl_policy.validation import Evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,29 +42,33 @@ def analyze(
     Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
     states, analyse both.
     """
-    known = tuple(profiles)
-    return Analysis(snapshot, Index(snapshot, short_names_in(known)), known, implementation or Implementation())
+    return Analysis(snapshot, tuple(profiles), implementation or Implementation(), Evaluator())
 
 
 class Analysis:
     """One snapshot with its topology, its policies and what they amount to. Make one with `analyze`."""
 
     def __init__(
-        self, snapshot: Snapshot, index: Index, profiles: tuple[PolicyKindProfile, ...], implementation: Implementation
+        self,
+        snapshot: Snapshot,
+        profiles: tuple[PolicyKindProfile, ...],
+        implementation: Implementation,
+        evaluator: Evaluator,
     ) -> None:
         """Wire the parts together; each computes only what it is asked."""
         self.snapshot = snapshot
-        self.index = index
-        self.registry = Registry(index, profiles, implementation.settings)
-        self.topology = Topology(index, implementation, self.registry)
+        self.index = Index(snapshot, short_names_in(profiles))
+        self.registry = Registry(self.index, profiles, implementation.settings)
+        self.topology = Topology(self.index, implementation, self.registry)
         self._profiles = profiles
         self._implementation = implementation
+        self._evaluator = evaluator
         self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
         self._enforcements: dict[ObjectRef, Enforcement] = {}
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
-        """The analysis of another state of the world, with the same profiles and settings."""
-        return analyze(snapshot, profiles=self._profiles, implementation=self._implementation)
+        """The analysis of another state of the world, with the same profiles, settings and budget."""
+        return Analysis(snapshot, self._profiles, self._implementation, self._evaluator)
 
     def share_topology(self, topology: Topology) -> None:
         """Take over a topology that another state has, before anything was asked of this one's own."""
@@ -190,7 +195,7 @@ class Analysis:
 
     @cached_property
     def _problems(self) -> Problems:
-        return Problems(self.topology, self.registry, self.attachments, self.contentions)
+        return Problems(self.topology, self.registry, self.attachments, self.contentions, self._evaluator)
 
     @cached_property
     def _read_problems(self) -> dict[ObjectRef, list[Diagnostic]]:

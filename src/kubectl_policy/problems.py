@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution import Contention
     from kubectl_policy.topology import Path, Topology
+    from kubectl_policy.validation import Evaluator
 
 
 class Problems:
@@ -32,13 +33,14 @@ class Problems:
         registry: Registry,
         attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
         contentions: Callable[[ObjectRef], tuple[Contention, ...]],
+        evaluator: Evaluator,
     ) -> None:
         """Remember where to look; `attachments` are those of each policy, `contentions` looks up a policy's."""
         self._topology = topology
         self._registry = registry
         self._attachments = attachments
         self._contentions = contentions
-        self._validation = Validation(topology.index)
+        self._validation = Validation(topology.index, evaluator)
 
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
         """Wrong shapes, broken or circular references and, of a policy, what keeps it from having its effect."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import marshal
+import os
+from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.validation.findings import UNITS, Budget, unchecked
-from kubectl_policy.validation.schema import structural_findings
-from tests.validation.things import doubts, problems, problems_of, refusals
+from kubectl_policy.model import FieldPath
+from kubectl_policy.validation import Evaluator
+from kubectl_policy.validation.expressions import serve
+from kubectl_policy.validation.findings import unchecked
+from kubectl_policy.validation.schema import SchemaCheck, structural_problems
+from tests.validation.things import EVALUATOR, doubts, problems, problems_of, refusals
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -17,7 +23,7 @@ INTEGER: Final[Json] = {"type": "integer"}
 STRING: Final[dict[str, Json]] = {"type": "string"}
 NULLABLE: Final[Json] = {"type": "object", "properties": {"a": {"type": "integer", "nullable": True}}}
 TIME: Final[Json] = {"type": "string", "format": "date-time"}
-STRINGS: Final[Json] = {"type": "array", "items": STRING}
+STRINGS: Final[dict[str, Json]] = {"type": "array", "items": STRING}
 
 
 def ruled(rule: Json, *, of: Json = None, **about: Json) -> dict[str, Json]:
@@ -40,7 +46,8 @@ def ruled(rule: Json, *, of: Json = None, **about: Json) -> dict[str, Json]:
         (ruled("false", reason="FieldValueDuplicate", of=INTEGER), 1, "spec: Duplicate value: 1"),
         (ruled("false", reason="FieldValueInvalid", message="m"), {}, "spec: Invalid value: m"),
         (ruled("false", fieldPath=".a", message="m"), {}, "spec.a: Invalid value: m"),
-        (ruled("false", fieldPath="['a']", message="m"), {}, "spec['a']: Invalid value: m"),
+        (ruled("false", fieldPath="['a']", message="m"), {}, "spec.a: Invalid value: m"),
+        (ruled("false", fieldPath="a]", message="m"), {}, "spec: Invalid value: m"),
         (
             ruled("false", messageExpression="'a is ' + string(self.a)", message="m"),
             {"a": 3},
@@ -229,27 +236,87 @@ def test_a_rule_of_which_nobody_knows(schema: Json, spec: Json, why: str) -> Non
     assert why in unsure[0]
 
 
-HOSTILE: Final[list[tuple[Json, Json]]] = [
-    (ruled("self.all(a, self.all(b, self.all(c, a == b || b == c || true)))", of=STRINGS), ["x" * 50] * 5000),
-    (ruled("self.all(a, " + " && ".join(["self == self"] * 60) + ")", of=STRINGS), ["x"] * 5000),
-    (ruled("[self]" + ".map(a, a + a)" * 30 + ".size() == 0", of=STRINGS), ["x"]),
-    (ruled("self" + " + self" * 60 + " == self", of=STRINGS), ["x"]),
-    (ruled("[self]" + ".map(a, [a, a, a, a, a, a])" * 9 + " == [self]", of=STRINGS), ["x"]),
-    (ruled("self.replace('', self).replace('', self).replace('', self) == ''", of=STRING), "x"),
-    (ruled("self.replace('', self).replace('', self) == ''", of=STRING), "x" * 5000),
-    (ruled("self.split('').all(a, self.split('').all(b, a == b))", of=STRING), "x" * 50000),
-    (ruled("self.matches('" + "(a?){1000}" * 10 + "$')", of=STRING), "ab" * 50000),
-    (ruled("true " + "|| true" * 2000, of=STRING), "x"),
-    (ruled("(" * 3000 + "true" + ")" * 3000, of=STRING), "x"),
-    (ruled("self" + ".a" * 3000 + " == 1", of=STRING), "x"),
-    ({"type": "array", "items": {"type": "string", "pattern": "(a?){1000}" * 10}}, ["ab" * 50000]),
-]
+PATTERN: Final = "(a?){1000}" * 10
 
 
-@pytest.mark.parametrize(("schema", "spec"), HOSTILE)
-def test_a_rule_that_would_run_on(schema: Json, spec: Json) -> None:
-    """It is not begun, as nothing could stop it."""
-    assert doubts(schema, spec) != []
+@pytest.mark.parametrize(
+    ("schema", "spec", "why"),
+    [
+        (ruled("self.all(a, self.all(b, a == b || true))", of=STRINGS), ["x"] * 5000, "Iteration budget exceeded"),
+        (ruled("self.all(a, " + " && ".join(["self == self"] * 60) + ")", of=STRINGS), ["x"] * 5000, "too long"),
+        (ruled("self.replace('', self).replace('', self).replace('', self) == ''", of=STRING), "x" * 5000, "too long"),
+        (ruled(f"self.matches('{PATTERN}$')", of=STRING), "ab" * 50000, "too long"),
+        (ruled("true " + "|| true" * 2000, of=STRING), "x", "too long"),
+        (ruled("(" * 3000 + "true" + ")" * 3000, of=STRING), "x", "recursion"),
+        (ruled("self" + ".a" * 3000 + " == 1", of=STRING), "x", "recursion"),
+    ],
+)
+def test_a_rule_that_would_run_on(schema: Json, spec: Json, why: str) -> None:
+    """It is stopped, or not begun."""
+    (found,) = doubts(schema, spec, Evaluator(0.1))
+    assert why in found
+
+
+@pytest.mark.parametrize(
+    ("schema", "spec"),
+    [
+        (ruled("[self]" + ".map(a, a + a)" * 12 + ".size() == 1", of=STRINGS), ["x"]),
+        (ruled("self" + " + self" * 20 + " != self", of=STRINGS), ["x"]),
+        (ruled("[self]" + ".map(a, [a, a, a, a, a, a])" * 5 + " != [self]", of=STRINGS), ["x"]),
+        (ruled("self.replace('', self).replace('', self).replace('', self) != ''", of=STRING), "x"),
+        ({"type": "array", "items": {"type": "string", "pattern": PATTERN}}, ["ab" * 5000]),
+    ],
+)
+def test_a_rule_that_only_looks_long(schema: Json, spec: Json) -> None:
+    """What it takes is what counts."""
+    assert refusals(schema, spec) == []
+
+
+def test_a_rule_that_takes_too_long_is_not_tried_again() -> None:
+    """Nor is any other one, when there is nothing left to spend; each object says so once."""
+    evaluator = Evaluator(0.2)
+    slow = "self.all(a, " + " && ".join(["self == self"] * 60) + ")"
+    rules: Json = [{"rule": slow, "message": "slow"}, {"rule": "false", "message": "quick"}]
+    schema: Json = {**STRINGS, "x-kubernetes-validations": rules}
+    values: Json = ["x"] * 5000
+    assert len(doubts(schema, values, evaluator)) == 2
+    unchecked_all = "its rules were not checked: those before took too long"
+    assert doubts(schema, values, evaluator) == [unchecked_all]
+    assert doubts({"type": "object", "properties": {"a": {**STRING, "pattern": "a"}}}, {"a": "a"}, evaluator) == [
+        "spec.a: whether it matches its pattern was not checked"
+    ]
+
+
+def test_one_slow_rule_leaves_the_others() -> None:
+    """Each has its own limit; and what ends the process by itself is no different from what is stopped."""
+    evaluator = Evaluator(longest=0.1)
+    slow = "self.all(a, " + " && ".join(["self == self"] * 60) + ")"
+    results = evaluator.evaluate(["1 == 1", slow, "1 == 2", "x" * 20_000], ["x"] * 5000)
+    assert [result.value for result in results] == [True, None, False, None]
+    assert [result.problem for result in results] == ["", "it would take too long", "", "it would take too long"]
+    assert evaluator.evaluate([slow], ["x"])[0].problem == "it would take too long"
+    assert not evaluator.obstacle
+
+
+def test_what_the_process_does() -> None:
+    """It answers each expression of each request, with the time that it took."""
+    requests, results = BytesIO(), BytesIO()
+    for expressions, value in ((["self == 1", "self"], 1), (["self + 'b'"], "a"), (["["], None)):
+        marshal.dump((expressions, value, 60.0), requests)
+    requests.seek(0)
+    serve(requests, results)
+    results.seek(0)
+    answers = [marshal.load(results) for _ in range(4)]  # noqa: S302 (our own words)
+    assert [answer[0] for answer in answers] == [True, None, "ab", None]
+    assert [bool(answer[1]) for answer in answers] == [False, False, False, True]
+    assert all(0 <= answer[2] < 60 for answer in answers)
+
+
+def test_where_nothing_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is begun."""
+    monkeypatch.delattr(os, "fork")
+    why = "on this platform nothing can stop one that takes too long"
+    assert doubts(ruled("self.a == 1"), {"a": 1}, Evaluator()) == [f"its rules were not checked: {why}"]
 
 
 def test_what_repeats_in_a_pattern_takes_no_time() -> None:
@@ -262,17 +329,8 @@ def test_a_schema_that_would_run_on() -> None:
     """Alternatives multiply, so each is paid for."""
     schema: Json = {"items": {"anyOf": [{"type": "string"}] * 100}}
     assert isinstance(schema, dict)
-    found = structural_findings([1] * 100, schema, "spec", Budget(20_000))
-    assert found[-1] == unchecked("spec[99]", "there is too much to check")
-
-
-def test_a_budget_runs_out() -> None:
-    """What cannot be afforded costs nothing, and what was done is paid for as far as possible."""
-    budget = Budget(10)
-    assert not budget.afford(11)
-    assert budget.afford(4)
-    budget.spend(100)
-    assert (budget.left, Budget().left) == (0, UNITS)
+    found = structural_problems([1] * 100, schema, FieldPath(("spec",)), SchemaCheck(EVALUATOR, 20))
+    assert found[-1] == unchecked(FieldPath(("spec", 99)), "there is too much to check")
 
 
 def test_too_many_problems_are_counted() -> None:

@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.validation import Validation
 from kubectl_policy.validation.expressions import library
 from tests.build import crd, gateway, index, policy, resource, snapshot
-from tests.validation.things import doubts, problems, problems_of
+from tests.validation.things import EVALUATOR, doubts, problems, problems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ NEVER: Final[Json] = {"type": "object", "required": ["never"]}
 
 
 def _said(found: Resource, *definitions: Resource) -> list[str]:
-    validation = Validation(index(*definitions, found))
+    validation = Validation(index(*definitions, found), EVALUATOR)
     return [problem.message for problem in validation.problems_of(found)]
 
 
@@ -137,9 +137,9 @@ def test_without_the_library() -> None:
 
 def test_alternatives_that_are_not_known() -> None:
     """What may be in order is not refused, and what is wrong whatever comes of the rest is."""
-    unknown: Json = {"pattern": "(a?){1000}" * 10}
+    unknown: Json = {"pattern": "("}
     text: dict[str, Json] = {"type": "string"}
-    value = "ab" * 50000
+    value = "ab"
     assert doubts({**text, "anyOf": [unknown, {"pattern": "^x"}]}, value) != []
     assert doubts({**text, "anyOf": [unknown, {"pattern": "^a"}]}, value) == []
     assert doubts({**text, "oneOf": [unknown, {"pattern": "^a"}]}, value) != []

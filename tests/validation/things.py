@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.validation import Validation
+from kubectl_policy.validation import Evaluator, Validation
 from tests.build import crd, index, resource
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, Json
 
+# Of all tests, so that not each of them starts a process.
+EVALUATOR: Final = Evaluator()
 _PREFIX: Final = "Thing default/t: "
 _REFUSED: Final = "the API server would refuse it: "
 
 
-def problems(schema: Json, spec: Json) -> list[Diagnostic]:
+def problems(schema: Json, spec: Json, evaluator: Evaluator | None = None) -> list[Diagnostic]:
     """What is said of a Thing with a spec, by the schema of the spec."""
     root: Json = {"type": "object", "properties": {"spec": schema}}
-    return problems_of(root, spec)
+    return problems_of(root, spec, evaluator)
 
 
-def problems_of(root: Json, spec: Json) -> list[Diagnostic]:
+def problems_of(root: Json, spec: Json, evaluator: Evaluator | None = None) -> list[Diagnostic]:
     """What is said of a Thing with a spec, and with a field that is not in the schema of all of it."""
     thing = resource("Thing", "t", spec, group="example.com", more={"unknown": 1})
-    return list(Validation(index(crd("Thing", schema=root), thing)).problems_of(thing))
+    return list(Validation(index(crd("Thing", schema=root), thing), evaluator or EVALUATOR).problems_of(thing))
 
 
 def refusals(schema: Json, spec: Json) -> list[str]:
@@ -33,8 +35,8 @@ def refusals(schema: Json, spec: Json) -> list[str]:
     return [problem.message.removeprefix(_PREFIX).removeprefix(_REFUSED) for problem in found]
 
 
-def doubts(schema: Json, spec: Json) -> list[str]:
+def doubts(schema: Json, spec: Json, evaluator: Evaluator | None = None) -> list[str]:
     """What could not be found out about a Thing with a spec; nothing may be refused."""
-    found = problems(schema, spec)
+    found = problems(schema, spec, evaluator)
     assert {(problem.rule, problem.severity) for problem in found} <= {("schema-unchecked", "info")}
     return [problem.message.removeprefix(_PREFIX) for problem in found]

@@ -1,5 +1,46 @@
 """What an API server would refuse: the schemas and the rules of CustomResourceDefinitions."""
 
-from kubectl_policy.validation.admission import Validation
+from __future__ import annotations
 
-__all__ = ["Validation"]
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.validation.expressions import Evaluator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Diagnostic, GroupKind, Resource
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.validation.admission import Admission
+
+__all__ = ["Evaluator", "Validation"]
+
+
+class Validation:
+    """Holds the objects of an index against the schemas that were read with them, and no others."""
+
+    def __init__(self, index: Index, evaluator: Evaluator) -> None:
+        """Remember where to look; a schema is looked at when the first object of its kind is."""
+        self._index = index
+        self._evaluator = evaluator
+        self._admissions: dict[tuple[GroupKind, str], Admission | None] = {}
+
+    def problems_of(self, resource: Resource) -> Iterator[Diagnostic]:
+        """Why an API server would refuse an object if it were created now, and what could not be found out."""
+        key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
+        if key not in self._admissions:
+            self._admissions[key] = self._admission(*key)
+        admission = self._admissions[key]
+        if admission:
+            yield from admission.diagnostics(resource, self._index.raw(resource.ref), self._evaluator)
+
+    def _admission(self, kind: GroupKind, version: str) -> Admission | None:
+        """What admits objects of a version; None if no definition that was read serves it."""
+        definition = self._index.definitions.get(kind)
+        for described in mappings_at(definition.raw, "spec.versions") if definition else ():
+            if described.get("name") == version and described.get("served") is not False:
+                from kubectl_policy.validation.admission import admission_of  # noqa: PLC0415 (many have no definitions)
+
+                return admission_of(described)
+        return None

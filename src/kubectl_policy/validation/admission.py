@@ -1,28 +1,29 @@
-"""Which objects an API server would refuse, as far as their CustomResourceDefinitions were read."""
+"""Which objects an API server would refuse, as far as their CustomResourceDefinitions were read, and what it keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.model.fields import mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.validation.expressions import can_evaluate
-from kubectl_policy.validation.findings import Budget, Finding, unchecked
-from kubectl_policy.validation.pruning import pruned
-from kubectl_policy.validation.rules import Rules, RuleTree, hidden_by, rule_tree
-from kubectl_policy.validation.schema import structural_findings
+from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
+from kubectl_policy.validation.findings import spelled, unchecked
+from kubectl_policy.validation.rules import Rules, RuleTree, hidden_by, rule_tree, seen_by_rules
+from kubectl_policy.validation.schema import SchemaCheck, structural_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.model.index import Index
+    from kubectl_policy.model import FieldPath, Json, Problem, Resource
+    from kubectl_policy.validation.expressions import Evaluator
 
 # Everything here recurses on values; real definitions are 50 levels deep.
 _DEEPEST: Final = 100
 # etcd takes 1.5 MiB, and a value that is repeated by an alias counts each time.
 _LARGEST: Final = 300_000
+# Of one object, no more problems are listed.
+_MOST: Final = 100
 
 
 def is_sound(value: object) -> bool:
@@ -46,27 +47,42 @@ def is_sound(value: object) -> bool:
     return True
 
 
-_MOST: Final = 100
-
-
-class Admission(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Admission:
     """The schema of a version with its rules; the status is dropped where it is a subresource."""
 
     schema: Mapping[str, Json]
     rules: RuleTree | None
     drops_status: bool
 
-    def findings(self, raw: Mapping[str, Json]) -> list[Finding]:
-        """What is wrong with a sound object that has its defaults, and what could not be found out."""
+    def diagnostics(self, resource: Resource, raw: Mapping[str, Json], evaluator: Evaluator) -> Iterator[Diagnostic]:
+        """What is wrong with an object, and what could not be found out; `raw` is the object with its defaults."""
+        if is_sound(resource.raw):
+            problems = self._problems(raw, evaluator)
+        else:
+            problems = [unchecked(WHOLE, "it is too large, or too deep, to be checked")]
+        for problem in problems:
+            field = f"{spelled(problem.field)}: " if problem.field.steps else ""
+            refused = "the API server would refuse it: " if problem.certain else ""
+            yield Diagnostic(
+                "schema" if problem.certain else "schema-unchecked",
+                "error" if problem.certain else "info",
+                f"{resource.ref}: {refused}{field}{problem.message}",
+                resource.ref,
+                str(problem.field),
+                resource.origin,
+            )
+
+    def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:
         kept = pruned(raw, self.schema)
         if self.drops_status:
             kept = {key: value for key, value in kept.items() if key != "status"}
-        budget = Budget()
-        found = structural_findings(kept, self.schema, "", budget)
-        if self.rules and not can_evaluate():
-            found.append(unchecked("", "its rules were not checked: cel-expr-python is not installed"))
+        found = structural_problems(kept, self.schema, WHOLE, SchemaCheck(evaluator))
+        if self.rules and evaluator.obstacle:
+            found.append(unchecked(WHOLE, f"its rules were not checked: {evaluator.obstacle}"))
         elif self.rules:
-            found += Rules(budget, hidden_by(found)).findings(kept, self.rules)
+            seen = seen_by_rules(kept, self.schema, embedded=True)
+            found += Rules(evaluator, hidden_by(found)).problems(kept, seen, self.rules)
         return _once(found)
 
 
@@ -75,63 +91,61 @@ def admission_of(version: Mapping[str, Json]) -> Admission | None:
     schema = mapping_at(version, "schema.openAPIV3Schema")
     if not schema or not is_sound(schema):
         return None
-    return Admission(schema, rule_tree(schema, schema, root=True), value_at(version, "subresources.status") is not None)
+    return Admission(schema, rule_tree(schema, schema), value_at(version, "subresources.status") is not None)
 
 
-def _once(found: list[Finding]) -> list[Finding]:
-    """The findings without repetitions and with an end; of a doubt, the first field that it is about is enough."""
-    first: dict[tuple[str, str], Finding] = {}
-    for one in found:
-        first.setdefault((one.field if one.refused else "", one.words), one)
+def _once(found: list[Problem]) -> list[Problem]:
+    """The problems without repetitions and with an end; of a doubt, the first field that it is about is enough."""
+    first: dict[tuple[FieldPath, str], Problem] = {}
+    for problem in found:
+        first.setdefault((problem.field if problem.certain else WHOLE, problem.message), problem)
     every = list(first.values())
-    rest = [unchecked("", f"{len(every) - _MOST} more problems are not listed")] if len(every) > _MOST else []
+    rest = [unchecked(WHOLE, f"{len(every) - _MOST} more problems are not listed")] if len(every) > _MOST else []
     return every[:_MOST] + rest
 
 
-class Validation:
-    """Holds the objects of an index against the schemas that were read with them, and no others."""
-
-    def __init__(self, index: Index) -> None:
-        """Remember the index; a schema is looked at when the first object of its kind is."""
-        self._index = index
-        self._admissions: dict[tuple[GroupKind, str], Admission | None] = {}
-
-    def problems_of(self, resource: Resource) -> Iterator[Diagnostic]:
-        """Why an API server would refuse an object if it were created now, and what could not be found out."""
-        version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
-        admission = self._admission(resource.ref.group_kind, version)
-        for found in self._findings(resource, admission) if admission else ():
-            refused = f"the API server would refuse it: {found.message}"
-            yield Diagnostic(
-                "schema" if found.refused else "schema-unchecked",
-                "error" if found.refused else "info",
-                f"{resource.ref}: {refused if found.refused else found.message}",
-                resource.ref,
-                found.field,
-                resource.origin,
-            )
-
-    def _findings(self, resource: Resource, admission: Admission) -> list[Finding]:
-        if not is_sound(resource.raw):
-            return [unchecked("", "it is too large, or too deep, to be checked")]
-        return admission.findings(self._index.raw(resource.ref))
-
-    def _admission(self, kind: GroupKind, version: str) -> Admission | None:
-        """What admits objects of a version; None if no definition that was read serves it."""
-        key = (kind, version)
-        if key not in self._admissions:
-            definition = self._index.definitions.get(kind)
-            found = _served(definition.raw, version) if definition else None
-            self._admissions[key] = _admission_of(found) if found else None
-        return self._admissions[key]
+# Of the object itself, and of an object that is embedded in it, these are never dropped.
+_META: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
-def _served(definition: Mapping[str, Json], version: str) -> Mapping[str, Json] | None:
-    versions = mappings_at(definition, "spec.versions")
-    return next((one for one in versions if one.get("name") == version and one.get("served") is not False), None)
+def pruned(raw: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The object without unknown fields and without nulls that stand for nothing; `raw` is not mutated.
+
+    As `Prune` and `PruneNonNullableNullsWithoutDefaults` in apiextensions-apiserver, pkg/apiserver/schema, have it.
+    """
+    return _kept_fields(raw, schema, keep_unknown=_preserves(schema), embedded=True)
 
 
-def _admission_of(version: Mapping[str, Json]) -> Admission | None:
-    from kubectl_policy.validation.admission import admission_of  # noqa: PLC0415 - many inputs have no definitions
+def _kept(value: Json, schema: Json, *, keep_unknown: bool = False) -> Json:
+    about: Mapping[str, Json] = schema if isinstance(schema, Mapping) else {}
+    keep_unknown = keep_unknown or _preserves(about)
+    if isinstance(value, Mapping):
+        embedded = about.get("x-kubernetes-embedded-resource") is True
+        return _kept_fields(value, about, keep_unknown=keep_unknown, embedded=embedded)
+    if isinstance(value, list):
+        # Inside of a list, unknown fields are kept wherever the list itself keeps them.
+        return [_kept(item, about.get("items"), keep_unknown=keep_unknown) for item in value]
+    return value
 
-    return admission_of(version)
+
+def _kept_fields(
+    value: Mapping[str, Json], schema: Mapping[str, Json], *, keep_unknown: bool, embedded: bool
+) -> Mapping[str, Json]:
+    properties, others = mapping_at(schema, "properties"), schema.get("additionalProperties")
+    kept: dict[str, Json] = {}
+    for key, inner in value.items():
+        about = properties.get(key, others)
+        if embedded and key in _META:
+            kept[key] = inner
+        elif isinstance(about, Mapping):
+            if inner is not None or about.get("nullable") is True or about.get("default") is not None:
+                kept[key] = _kept(inner, about)
+        elif keep_unknown:
+            kept[key] = inner
+        elif about is True:
+            kept[key] = _kept(inner, None)
+    return kept
+
+
+def _preserves(schema: Mapping[str, Json]) -> bool:
+    return schema.get("x-kubernetes-preserve-unknown-fields") is True

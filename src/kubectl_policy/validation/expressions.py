@@ -1,157 +1,172 @@
-"""CEL and RE2: evaluating rules and patterns, as far as that takes bounded time."""
+"""CEL and RE2: expressions are evaluated by a process of their own, because nothing else can stop the library."""
 
 from __future__ import annotations
 
-import math
+import marshal
+import os
 import re
+import signal
+import time
+import weakref
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Mapping, Sequence
+    from types import EllipsisType
+    from typing import NoReturn, TypeAlias
 
-    from kubectl_policy.validation.findings import Budget
-    from kubectl_policy.validation.values import Seen
+# What rules see of a value; an ellipsis is what cannot be told to the library.
+Seen: TypeAlias = "bool | int | float | str | bytes | EllipsisType | list[Seen] | dict[str, Seen] | None"
 
-# The library gives up after so many steps of loops.
-_MOST_STEPS: Final = 10_000
-# RE2 repeats nothing more often, however repetitions are nested.
-_MOST_REPEATED: Final = 1000
-# No rule needs more of what can double or square a value.
-_MOST_JOINED: Final = 50
-_MOST_MULTIPLIED: Final = 2
-_TOO_MUCH: Final = 10**18
-_RAW: Final = r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
-_PLAIN: Final = r"""(?P<quote>"{3}|'{3}|["'])(?:\\[\s\S]|(?!(?P=quote))[\s\S])*(?P=quote)"""
-TEXT: Final = re.compile(f"{_RAW}|{_PLAIN}")
-_LOOP: Final = re.compile(r"\.\s*(?:all|exists|exists_one|existsOne|map|filter|optMap|optFlatMap)\s*\(")
-_WHOLE: Final = re.compile(r"[=!<>]=|[<>+]|\bin\b|\w\s*\(")
-# What looks at no value as a whole, and loops, which count by themselves.
-_PART: Final = re.compile(r"\b(?:has|size|all|exists|exists_one)\s*\(")
-_MATCHES: Final = re.compile(r"\bmatches\s*\(")
-_MULTIPLIED: Final = re.compile(r"\b(?:replace|join|format)\s*\(")
-_SPACE: Final = re.compile(r"\s+")
-_CONSTANTS: Final = re.compile(r'\[(?:(?:""|[\d.]+),)*(?:""|[\d.]+)?\]')
-_REPEATED: Final = re.compile(r"\{(\d{0,4}),?(\d{0,4})\}")
+# Seconds of CPU time: for one expression on one value, and for all of a command that take longer than a moment.
+_LONGEST: Final = 1.0
+_BUDGET: Final = 4.0
+_MOMENT: Final = 0.01
+_LARGEST_RULE: Final = 10_000
+# No text that a rule makes is shown beyond this.
+LARGEST_TEXT: Final = 5_000
+_LARGEST_PROCESS: Final = 4 * 2**30
 
 
-class Size(NamedTuple):
-    """How large a value is: all of it, its longest list or mapping, and its longest text."""
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an expression comes to, if that is a truth value or a text; `problem` says why it comes to nothing."""
 
-    total: int = 1
-    items: int = 0
-    text: int = 0
-
-
-class _Shape(NamedTuple):
-    """What the text of a rule says of its cost: how many loops, how deep, and how much of what can be large."""
-
-    loops: int
-    depth: int
-    commas: int
-    wholes: int
-    joined: int
-    multiplied: int
-    splits: bool
-    pattern: int
+    value: bool | str | None = None
+    problem: str = ""
 
 
-def size_of(value: Seen) -> Size:
-    """The size of a value: 1 for each value in it, and more for a long text."""
-    if isinstance(value, str | bytes):
-        return Size(1 + len(value) // 16, 0, len(value))
-    if isinstance(value, dict):
-        return _sum(len(value), map(size_of, value.values()))
-    return _sum(len(value), map(size_of, value)) if isinstance(value, list) else Size()
+_STOPPED: Final = Result(problem="it would take too long")
 
 
-def _sum(items: int, parts: Iterable[Size]) -> Size:
-    total, text = 1 + items, 0
-    for part in parts:
-        total, items, text = total + part.total, max(items, part.items), max(text, part.text)
-    return Size(total, items, text)
+class Evaluator:
+    """Evaluates expressions within one budget of CPU time, which all objects of a command share.
 
-
-def cost_of_pattern(pattern: str, length: int) -> int:
-    """The most units of work for finding a pattern in a text of a length: RE2 needs a step for each part and letter."""
-    return len(pattern) * _repetition(pattern) * (20 + length // 4)
-
-
-def cost_of_rule(rule: str, size: Size) -> int:
-    """The most units of work for a rule on a value of a size.
-
-    A rule loops over the longest list that there is or that it makes itself. Each time, it may look at the whole value
-    as often as it has operators and calls.
+    An expression that takes longer than a second is stopped, and not tried again. Only what takes longer than a moment
+    counts, so that it does not matter how many objects there are.
     """
-    shape = _shape_of(rule)
-    if shape.joined > _MOST_JOINED or shape.multiplied > _MOST_MULTIPLIED:
-        return _TOO_MUCH
-    # A value can only be joined to itself again, and again, where a loop gives a name to what was joined before.
-    stages = shape.loops + 1
-    growth = min(_power(2, shape.joined), _power(-(-shape.joined // stages) + 1, stages))
-    growth *= _power(size.text + len(rule), shape.multiplied)
-    total, text = (size.total + len(rule) // 16) * growth, (size.text + len(rule)) * growth
-    items = max(size.items, shape.commas + 1, text if shape.splits else 0) * growth
-    steps = min(shape.loops * _power(items, min(shape.depth, 4)), _MOST_STEPS) if shape.loops else 1
-    return steps * (len(rule) + shape.wholes * total + shape.pattern * (20 + text // 4))
+
+    def __init__(self, budget: float = _BUDGET, longest: float = _LONGEST) -> None:
+        """Start no process before there is something to evaluate; the limits are seconds."""
+        self._longest = longest
+        self._left = budget
+        self._worker: _Worker | None = None
+        self._stopped: set[str] = set()
+        self._matches: dict[tuple[str, str], bool | None] = {}
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be evaluated, or nothing any more; empty if it can."""
+        if library() is None:
+            return "cel-expr-python is not installed"
+        if not hasattr(os, "fork"):
+            return "on this platform nothing can stop one that takes too long"
+        return "" if self._left > 0 else "those before took too long"
+
+    def evaluate(self, expressions: Sequence[str], value: Seen) -> list[Result]:
+        """What each expression comes to for a value of `self`."""
+        results: dict[str, Result] = {}
+        while waiting := [text for text in expressions if text not in results and self._may_evaluate(text)]:
+            results |= zip(waiting, self._answers(waiting, value), strict=False)
+        return [results.get(text, _STOPPED) for text in expressions]
+
+    def matches(self, pattern: str, text: str) -> bool | None:
+        """Whether a pattern is found in a text; None if nobody knows."""
+        if self.obstacle:
+            return None
+        if (pattern, text) not in self._matches:
+            quoted = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+            (result,) = self.evaluate([f'self.matches("{quoted}")'], text)
+            self._matches[pattern, text] = result.value if isinstance(result.value, bool) else None
+        return self._matches[pattern, text]
+
+    def _may_evaluate(self, text: str) -> bool:
+        return self._left > 0 and len(text) <= _LARGEST_RULE and text not in self._stopped
+
+    def _answers(self, expressions: Sequence[str], value: Seen) -> list[Result]:
+        """The results of some expressions from the first on; the one after these, if there is any, was stopped."""
+        worker, self._worker = self._worker or _Worker(), None
+        limit, results = min(self._longest, self._left), list[Result]()
+        with suppress(OSError, EOFError):
+            worker.ask(expressions, value, limit)
+            for _ in expressions:
+                result, problem, seconds = worker.answer()
+                results.append(Result(result, problem))
+                self._left -= seconds if seconds > _MOMENT else 0
+        if len(results) < len(expressions):
+            self._stopped.add(expressions[len(results)])
+            self._left -= limit
+        else:
+            self._worker = worker
+        return results
 
 
-def _power(base: int, times: int) -> int:
-    return math.prod([base] * times)
+class _Worker:
+    """A copy of this process that evaluates expressions until it is told no more, or is stopped."""
+
+    def __init__(self) -> None:
+        requests, results = os.pipe(), os.pipe()
+        process = os.fork() or _work(requests, results)
+        os.close(requests[0])
+        os.close(results[1])
+        self._requests = os.fdopen(requests[1], "wb")
+        self._results = os.fdopen(results[0], "rb")
+        weakref.finalize(self, _end, process, self._requests, self._results)
+
+    def ask(self, expressions: Sequence[str], value: Seen, limit: float) -> None:
+        """Have expressions evaluated for a value, each for so many seconds of CPU time at most."""
+        marshal.dump((list(expressions), value, limit), self._requests)
+        self._requests.flush()
+
+    def answer(self) -> tuple[bool | str | None, str, float]:
+        """What the next expression comes to, why it comes to nothing, and the seconds that it took."""
+        return cast("tuple[bool | str | None, str, float]", marshal.load(self._results))  # noqa: S302 (our own words)
 
 
-@lru_cache(maxsize=10_000)
-def _shape_of(rule: str) -> _Shape:
-    code = TEXT.sub('""', rule)
-    loops = {found.end() - 1 for found in _LOOP.finditer(code)}
-    listed = _listed(_CONSTANTS.sub("[]", _SPACE.sub("", code)))
-    return _Shape(
-        len(loops),
-        _depth(code, loops),
-        code.count(","),
-        len(_WHOLE.findall(_PART.sub("(", code))) + listed,
-        code.count("+") + listed,
-        len(_MULTIPLIED.findall(code)),
-        "split" in code,
-        len(rule) * _repetition(rule) if _MATCHES.search(code) else 0,
-    )
+def _end(process: int, *pipes: BinaryIO) -> None:
+    for pipe in pipes:
+        with suppress(OSError):
+            pipe.close()
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
 
 
-def _depth(code: str, loops: Collection[int]) -> int:
-    """How many loops are inside of each other; a loop is named by the position of its parenthesis."""
-    inside: list[bool] = []
-    depth = deepest = 0
-    for position, letter in enumerate(code):
-        if letter == "(":
-            inside.append(position in loops)
-            depth += inside[-1]
-            deepest = max(deepest, depth)
-        elif letter == ")" and inside:
-            depth -= inside.pop()
-    return deepest
+def _work(requests: tuple[int, int], results: tuple[int, int]) -> NoReturn:  # pragma: no cover (in the copy alone)
+    """Evaluate what is asked, as a process that the kernel ends when it takes too long or too much memory."""
+    try:
+        import resource  # noqa: PLC0415 (not on every platform)
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (_LARGEST_PROCESS, _LARGEST_PROCESS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.close(requests[1])
+        os.close(results[0])
+        with os.fdopen(requests[0], "rb") as asked, os.fdopen(results[1], "wb") as answers:
+            serve(asked, answers)
+    finally:
+        os._exit(0)
 
 
-def _listed(code: str) -> int:
-    """How many values stand in lists and mappings that a rule makes, beyond the first of each."""
-    inside: list[str] = []
-    found = 0
-    for letter in code:
-        if letter in "([{":
-            inside.append(letter)
-        elif letter in ")]}" and inside:
-            inside.pop()
-        elif letter == "," and inside and inside[-1] != "(":
-            found += 1
-    return found
-
-
-def _repetition(pattern: str) -> int:
-    if "){" in pattern:
-        return _MOST_REPEATED
-    counts = [int(count) for found in _REPEATED.findall(pattern) for count in found if count]
-    return min(max([1, *counts]), _MOST_REPEATED)
+def serve(requests: BinaryIO, results: BinaryIO) -> None:
+    """Answer requests until there are no more; what takes longer than its limit ends the process (SIGPROF)."""
+    with suppress(EOFError):
+        while True:
+            expressions, value, limit = marshal.load(requests)  # noqa: S302 (our own words)
+            for expression in expressions:
+                start = time.process_time()
+                signal.setitimer(signal.ITIMER_PROF, limit)
+                result = _evaluated(expression, value)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                marshal.dump((result.value, result.problem, time.process_time() - start), results)
+                results.flush()
 
 
 # What the library raises; TypeError is for text that is no Unicode.
@@ -178,20 +193,7 @@ class _Environment(Protocol):
     def compile(self, expression: str) -> _Expression: ...
 
 
-class Result(NamedTuple):
-    """What an expression comes to; `problem` says why it comes to nothing, in the words of the library."""
-
-    value: object = None
-    problem: str = ""
-
-
-def can_evaluate() -> bool:
-    """Whether the library is there; it is not built for every machine."""
-    return library() is not None
-
-
-def evaluate(expression: str, self: Seen) -> Result:
-    """What an expression comes to for a value of `self`, if the library is there."""
+def _evaluated(expression: str, self: Seen) -> Result:
     compiled = _compiled(expression)
     if isinstance(compiled, str):
         return Result(problem=compiled)
@@ -199,23 +201,13 @@ def evaluate(expression: str, self: Seen) -> Result:
         found = compiled.eval(data={"self": self})
     except _REFUSED as error:
         return Result(problem=_words(error))
-    if found.type().name() != "ERROR":
-        return Result(found.value())
-    problem = _words(found.value())
-    return Result(problem="it is about a value that CEL cannot be given" if _OPAQUE in problem else problem)
-
-
-def matches(pattern: str, text: str, budget: Budget) -> bool | None:
-    """Whether a pattern is found in a text; None if nobody knows, or if it would take too long to find out."""
-    if not can_evaluate() or not budget.afford(cost_of_pattern(pattern, len(text))):
-        return None
-    return _matches(pattern, text)
-
-
-@lru_cache(maxsize=10_000)
-def _matches(pattern: str, text: str) -> bool | None:
-    found = evaluate("self[0].matches(self[1])", [text, pattern])
-    return found.value if isinstance(found.value, bool) else None
+    value = found.value()
+    if found.type().name() == "ERROR":
+        problem = _words(value)
+        return Result(problem="it is about a value that CEL cannot be given" if _OPAQUE in problem else problem)
+    if isinstance(value, str):
+        return Result(value[: LARGEST_TEXT + 1])
+    return Result(value if isinstance(value, bool) else None)
 
 
 @lru_cache(maxsize=10_000)
@@ -234,7 +226,7 @@ def _words(problem: object) -> str:
 
 @cache
 def library() -> _Environment | None:
-    """The environment of rules; None where the library is not installed.
+    """The environment of rules; None where the library is not installed, as it is not built for every machine.
 
     It is Google's own in C++: it takes at most 10,000 steps of loops, and parses at most 32 levels deep.
     """
@@ -256,6 +248,8 @@ def library() -> _Environment | None:
 
 def _is_ip(text: str) -> bool:
     """What Gateway API's own rules ask of hostnames, as k8s.io/apiserver, pkg/cel/library, answers it."""
+    from ipaddress import IPv6Address, ip_address  # noqa: PLC0415 (few rules ask)
+
     try:
         address = ip_address(text)
     except ValueError:

@@ -1,42 +1,64 @@
-"""Why an API server would refuse an object, and how much work may be spent on finding out."""
+"""What an API server says is wrong with a field, and where, in its own words."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.model import Problem
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import FieldPath, Json
 
 _LONGEST_SHOWN: Final = 200
 
+# `ErrorType` in k8s.io/apimachinery, pkg/util/validation/field, each with how a message begins.
+Reason: TypeAlias = Literal[
+    "FieldValueDuplicate",
+    "FieldValueForbidden",
+    "FieldValueInvalid",
+    "FieldValueNotSupported",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+]
+_WORDS: Final[Mapping[Reason, str]] = {
+    "FieldValueDuplicate": "Duplicate value",
+    "FieldValueForbidden": "Forbidden",
+    "FieldValueInvalid": "Invalid value",
+    "FieldValueNotSupported": "Unsupported value",
+    "FieldValueRequired": "Required value",
+    "FieldValueTooLong": "Too long",
+    "FieldValueTooMany": "Too many",
+    "FieldValueTypeInvalid": "Invalid value",
+}
+_HIDE_RULES: Final = frozenset(
+    {"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"}
+)
 
-class Finding(NamedTuple):
-    """A field and what is wrong with it, in the words of the API server.
 
-    Where `refused` is false, it is not known whether the field is in order. An API server evaluates no rule on an
-    object of which a finding `hides_rules`.
-    """
+class MapKey(str):
+    """A key that somebody chose, rather than the name of a field: the API server writes it in brackets."""
 
-    field: str
-    words: str
-    refused: bool = True
-    hides_rules: bool = False
-
-    @property
-    def message(self) -> str:
-        """The whole sentence; of an object as such, only the words."""
-        return f"{self.field}: {self.words}" if self.field else self.words
+    __slots__ = ()
 
 
-def invalid(field: str, value: Json, detail: str, *, hides_rules: bool = False) -> Finding:
-    """A value that is not as it must be."""
-    return Finding(field, f"Invalid value: {shown(value)}: {detail}", hides_rules=hides_rules)
+def refused(field: FieldPath, reason: Reason, *details: str) -> Problem:
+    """What is wrong with a field."""
+    return Problem(message=": ".join((_WORDS[reason], *details)), reason=reason, field=field)
 
 
-def unchecked(field: str, why: str) -> Finding:
-    """A field of which nobody knows whether it is in order."""
-    return Finding(field, why, refused=False)
+def unchecked(field: FieldPath, why: str) -> Problem:
+    """That nobody knows whether a field is in order."""
+    return Problem(message=why, field=field, certain=False)
+
+
+def hides_rules(problem: Problem) -> bool:
+    """Whether an API server evaluates no rule of an object that has the problem (`hasBlockingErr`)."""
+    return problem.reason in _HIDE_RULES
 
 
 def shown(value: Json) -> str:
@@ -45,29 +67,7 @@ def shown(value: Json) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def below(field: str, name: str) -> str:
-    """The path of a field inside of a field; that of the object itself is empty."""
-    return f"{field}.{name}" if field else name
-
-
-# A unit takes some 20 nanoseconds; the largest Gateway that its own schema allows needs half of these.
-UNITS: Final = 200_000_000
-
-
-class Budget:
-    """The work that is left for one object."""
-
-    def __init__(self, units: int = UNITS) -> None:
-        """Start with so many units."""
-        self.left = units
-
-    def afford(self, units: int) -> bool:
-        """Take the units if there are enough; what cannot be afforded costs nothing."""
-        if units > self.left:
-            return False
-        self.left -= units
-        return True
-
-    def spend(self, units: int) -> None:
-        """Take units for what has been done already, down to nothing."""
-        self.left = max(0, self.left - units)
+def spelled(field: FieldPath) -> str:
+    """A path as the API server writes it."""
+    steps = (f"[{step}]" if isinstance(step, int | MapKey) else f".{step}" for step in field.steps)
+    return "".join(steps).removeprefix(".")

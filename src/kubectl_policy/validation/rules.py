@@ -1,102 +1,46 @@
-"""The rules (`x-kubernetes-validations`) of a schema: where they are, and which of them a value breaks."""
+"""The rules (`x-kubernetes-validations`) of a schema: where they are, what they see, and which a value breaks."""
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, TypeGuard
 
-from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from kubectl_policy.validation.expressions import TEXT, Result, Size, cost_of_rule, evaluate, size_of
-from kubectl_policy.validation.findings import Finding, below, invalid, shown, unchecked
+from kubectl_policy.model import FieldPath
+from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at
+from kubectl_policy.validation.expressions import LARGEST_TEXT
+from kubectl_policy.validation.findings import MapKey, hides_rules, refused, shown, unchecked
 from kubectl_policy.validation.schema import type_of
-from kubectl_policy.validation.values import value_for_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Json
-    from kubectl_policy.validation.findings import Budget
-    from kubectl_policy.validation.values import Seen
+    from kubectl_policy.model import Json, Problem
+    from kubectl_policy.validation.expressions import Evaluator, Result, Seen
+    from kubectl_policy.validation.findings import Reason
 
-_LONGEST: Final = 10_000
-_LONGEST_MESSAGE: Final = 5_000
-_TEXT_OR_OLD: Final = re.compile(rf"(?P<text>{TEXT.pattern})|(?<![.\w])oldSelf\b")
+_QUOTED: Final = (
+    r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
+    r"""|(?P<quote>"{3}|'{3}|["'])(?:\\[\s\S]|(?!(?P=quote))[\s\S])*(?P=quote)"""
+)
 _MISSING_KEY: Final = re.compile(r'Key not found in map : "?(?P<key>.*?)"?')
-_REASONS: Final = {"FieldValueForbidden": "Forbidden", "FieldValueRequired": "Required value"}
+# Those that a rule may give; any other one counts for nothing.
+_REASONS: Final[Mapping[str, Reason]] = {
+    "FieldValueDuplicate": "FieldValueDuplicate",
+    "FieldValueForbidden": "FieldValueForbidden",
+    "FieldValueRequired": "FieldValueRequired",
+}
+_HIDDEN: Final = "its rules were not checked, because of what else is wrong"
 
 
-class Subject(NamedTuple):
-    """A value that has rules: as it is, as they see it, and where it is."""
-
-    value: Json
-    seen: Seen
-    size: Size
-    field: str
-
-
-def rule_finding(subject: Subject, rule: Mapping[str, Json], budget: Budget) -> Finding | None:
-    """That a value breaks a rule, or that nobody knows; None if it keeps it, or if the rule is only for changes."""
-    text = text_at(rule, "rule").strip()
-    on_creation = _on_creation(text[: _LONGEST + 1])
-    if not text or (on_creation != text[: _LONGEST + 1] and rule.get("optionalOldSelf") is not True):
-        return None
-    result = _result(subject, on_creation, budget)
-    if result.value is True:
-        return None
-    about, field = text_at(rule, "message").strip() or text, subject.field
-    missing = _MISSING_KEY.fullmatch(result.problem)
-    if missing:
-        kind = shown(type_of(subject.value))
-        return Finding(field, f"Invalid value: {kind}: no such key: {missing['key']} evaluating rule: {about}")
-    if result.value is not False:
-        why = result.problem or "it is neither true nor false"
-        return unchecked(field, f"whether it keeps the rule {shown(about)} was not checked: {why}")
-    return _broken(subject, rule, budget)
-
-
-@lru_cache(maxsize=10_000)
-def _on_creation(text: str) -> str:
-    """An expression with nothing in place of `oldSelf`, as there is no old value of what is created."""
-    return _TEXT_OR_OLD.sub(lambda found: found["text"] or "optional.none()", text)
-
-
-def _result(subject: Subject, text: str, budget: Budget) -> Result:
-    if len(text) > _LONGEST or not budget.afford(subject.size.total + cost_of_rule(text, subject.size)):
-        return Result(problem="it would take too long")
-    return evaluate(text, subject.seen)
-
-
-def _broken(subject: Subject, rule: Mapping[str, Json], budget: Budget) -> Finding:
-    path, reason = text_at(rule, "fieldPath"), text_at(rule, "reason")
-    field = below(subject.field, path[1:]) if path.startswith(".") else subject.field + path
-    if reason == "FieldValueDuplicate":
-        return Finding(field, f"Duplicate value: {shown(subject.value)}")
-    detail = _detail(subject, rule, budget)
-    if reason in _REASONS:
-        return Finding(field, f"{_REASONS[reason]}: {detail}")
-    if isinstance(subject.value, Mapping | list | tuple):
-        return Finding(field, f"Invalid value: {detail}")
-    return invalid(field, subject.value, detail)
-
-
-def _detail(subject: Subject, rule: Mapping[str, Json], budget: Budget) -> str:
-    """What is said of a broken rule: what its expression comes to, its message, or the rule itself."""
-    expression = text_at(rule, "messageExpression").strip()
-    found = _result(subject, expression, budget).value if expression else None
-    if isinstance(found, str) and found.strip() and "\n" not in found and len(found) <= _LONGEST_MESSAGE:
-        return found.strip()
-    return text_at(rule, "message") or f"failed rule: {text_at(rule, 'rule').strip()}"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleTree:
     """The rules for a value, and those for what is inside of it; `also` are those of `allOf`."""
 
-    schema: Mapping[str, Json]
-    root: bool
     rules: tuple[Mapping[str, Json], ...]
     fields: Mapping[str, RuleTree]
     others: RuleTree | None
@@ -104,7 +48,7 @@ class RuleTree:
     also: tuple[RuleTree, ...]
 
 
-def rule_tree(schema: Json, demands: Json, *, root: bool = False) -> RuleTree | None:
+def rule_tree(schema: Json, demands: Json) -> RuleTree | None:
     """The rules in `demands`, which is the schema itself or a part of its `allOf`; None if there are none.
 
     Rules see a value by its own schema, so `allOf` has rules for those fields alone that the schema has.
@@ -113,80 +57,177 @@ def rule_tree(schema: Json, demands: Json, *, root: bool = False) -> RuleTree | 
         return None
     properties, demanded = mapping_at(schema, "properties"), mapping_at(demands, "properties")
     inside = {name: rule_tree(properties.get(name), about) for name, about in demanded.items()}
-    also = (rule_tree(schema, part, root=root) for part in mappings_at(demands, "allOf"))
+    also = (rule_tree(schema, part) for part in mappings_at(demands, "allOf"))
     tree = RuleTree(
-        schema,
-        root,
-        tuple(mappings_at(demands, "x-kubernetes-validations")),
-        {name: found for name, found in inside.items() if found},
-        rule_tree(schema.get("additionalProperties"), demands.get("additionalProperties")),
-        rule_tree(schema.get("items"), demands.get("items")),
-        tuple(found for found in also if found),
+        rules=tuple(rule for rule in mappings_at(demands, "x-kubernetes-validations") if on_creation(rule)),
+        fields={name: found for name, found in inside.items() if found},
+        others=rule_tree(schema.get("additionalProperties"), demands.get("additionalProperties")),
+        items=rule_tree(schema.get("items"), demands.get("items")),
+        also=tuple(found for found in also if found),
     )
     return tree if any((tree.rules, tree.fields, tree.others, tree.items, tree.also)) else None
 
 
-# What it takes to show one value to rules.
-_UNITS: Final = 30
-_HIDDEN: Final = "its rules were not checked, because of what else is wrong"
+def on_creation(rule: Mapping[str, Json]) -> str:
+    """The expression that holds when an object is created; empty of a rule that is only for changes.
+
+    There is nothing in place of `oldSelf`, as there is no old value then.
+    """
+    text = text_at(rule, "rule").strip()
+    found = _without_old(text)
+    return found if found == text or rule.get("optionalOldSelf") is True else ""
 
 
-class Rules(NamedTuple):
+@lru_cache(maxsize=10_000)
+def _without_old(text: str) -> str:
+    return re.sub(rf"(?P<text>{_QUOTED})|(?<![.\w])oldSelf\b", lambda found: found["text"] or "optional.none()", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
     """Holds values against their rules; `hidden` are the fields of which the rules mean nothing."""
 
-    budget: Budget
-    hidden: frozenset[str] = frozenset()
+    evaluator: Evaluator
+    hidden: frozenset[FieldPath] = frozenset()
 
-    def findings(self, value: Json, tree: RuleTree, field: str = "") -> Iterator[Finding]:
+    def problems(self, value: Json, seen: Seen, tree: RuleTree, field: FieldPath = WHOLE) -> Iterator[Problem]:
         """The rules that a value and what is inside of it break, and those of which nobody knows.
 
-        As `Validator` in apiextensions-apiserver, pkg/apiserver/schema/cel, has it: rules are not for null.
+        `seen` is what rules see of the value. As `Validator` in apiextensions-apiserver, pkg/apiserver/schema/cel, has
+        it: rules are not for null.
         """
         if value is None:
             return
-        yield from self._own(value, tree, field)
+        if tree.rules:
+            yield from self._own(value, seen, tree.rules, field)
         for part in tree.also:
-            yield from self.findings(value, part, field)
-        if isinstance(value, list | tuple) and tree.items:
+            yield from self.problems(value, seen, part, field)
+        if _is_list(value) and isinstance(seen, list) and tree.items:
             for position, item in enumerate(value):
-                yield from self.findings(item, tree.items, f"{field}[{position}]")
-        if isinstance(value, Mapping):
+                yield from self.problems(item, seen[position], tree.items, field / position)
+        if isinstance(value, Mapping) and isinstance(seen, dict):
             for key, inner in value.items():
                 if key in tree.fields:
-                    yield from self.findings(inner, tree.fields[key], below(field, key))
-                elif tree.others:
-                    yield from self.findings(inner, tree.others, f"{field}[{key}]")
+                    yield from self.problems(inner, seen.get(escaped(key)), tree.fields[key], field / key)
+                elif tree.others and key in seen:
+                    yield from self.problems(inner, seen[key], tree.others, field / MapKey(key))
 
-    def _own(self, value: Json, tree: RuleTree, field: str) -> Iterator[Finding]:
-        if not tree.rules:
-            return
-        if _plain(field) in self.hidden:
+    def _own(self, value: Json, seen: Seen, rules: Sequence[Mapping[str, Json]], field: FieldPath) -> Iterator[Problem]:
+        if field in self.hidden:
             yield unchecked(field, _HIDDEN)
             return
-        seen = value_for_rules(value, tree.schema, embedded=tree.root)
-        size = size_of(seen)
-        self.budget.spend(_UNITS * size.total)
-        subject = Subject(value, seen, size, field)
-        for rule in tree.rules:
-            found = rule_finding(subject, rule, self.budget)
-            if found:
-                yield found
+        results = self.evaluator.evaluate([*map(on_creation, rules)], seen)
+        for rule, result in zip(rules, results, strict=True):
+            if result.value is False:
+                yield _broken(value, rule, field, self._detail(seen, rule))
+            elif result.value is not True:
+                yield _undecided(value, rule, field, result)
+
+    def _detail(self, seen: Seen, rule: Mapping[str, Json]) -> str:
+        """What is said of a broken rule: what its expression comes to, its message, or the rule itself."""
+        expression = text_at(rule, "messageExpression").strip()
+        found = self.evaluator.evaluate([expression], seen)[0].value if expression else None
+        if isinstance(found, str) and found.strip() and "\n" not in found and len(found) <= LARGEST_TEXT:
+            return found.strip()
+        return text_at(rule, "message") or f"failed rule: {text_at(rule, 'rule').strip()}"
 
 
-def hidden_by(found: Iterable[Finding]) -> frozenset[str]:
+def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
+    return isinstance(value, list | tuple)
+
+
+def _undecided(value: Json, rule: Mapping[str, Json], field: FieldPath, result: Result) -> Problem:
+    about = text_at(rule, "message").strip() or text_at(rule, "rule").strip()
+    missing = _MISSING_KEY.fullmatch(result.problem)
+    if missing:
+        detail = f"no such key: {missing['key']} evaluating rule: {about}"
+        return refused(field, "FieldValueInvalid", shown(type_of(value)), detail)
+    why = result.problem or "it is neither true nor false"
+    return unchecked(field, f"whether it keeps the rule {shown(about)} was not checked: {why}")
+
+
+def _broken(value: Json, rule: Mapping[str, Json], field: FieldPath, detail: str) -> Problem:
+    with suppress(ValueError):
+        field = FieldPath((*field.steps, *FieldPath.parse(text_at(rule, "fieldPath")).steps))
+    reason = _REASONS.get(text_at(rule, "reason"), "FieldValueInvalid")
+    if reason == "FieldValueDuplicate":
+        return refused(field, reason, shown(value))
+    if reason != "FieldValueInvalid":
+        return refused(field, reason, detail)
+    single = [] if isinstance(value, Mapping | list | tuple) else [shown(value)]
+    return refused(field, reason, *single, detail)
+
+
+def hidden_by(problems: Iterable[Problem]) -> frozenset[FieldPath]:
     """The fields whose rules mean nothing: those that have a wrong one in them.
 
     An API server then evaluates no rule at all; but what is broken here is broken whatever is put right there.
     """
-    return frozenset(
-        plain[:end]
-        for one in found
-        if one.hides_rules
-        for plain in [_plain(one.field)]
-        for end in (0, *(position for position, letter in enumerate(f"{plain}.") if letter == "."))
+    return frozenset(field for problem in problems if hides_rules(problem) for field in problem.field.around)
+
+
+_RESERVED: Final = frozenset(
+    (
+        *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"),
+        *("let", "loop", "package", "namespace", "return", "var", "void", "while"),
     )
+)
+_ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+_META: Final[Mapping[str, Json]] = {
+    "apiVersion": {"type": "string"},
+    "kind": {"type": "string"},
+    "metadata": {"type": "object", "properties": {"name": {"type": "string"}, "generateName": {"type": "string"}}},
+}
+_TIMES: Final = ("date", "date-time", "duration")
+# No integer of an API has more bits; beyond, JSON numbers are decimals to the API server.
+_LARGEST_INTEGER: Final = 2**63
 
 
-def _plain(field: str) -> str:
-    """A path in which keys of mappings and positions in lists are written like names."""
-    return field.replace("[", ".").replace("]", "")
+def seen_by_rules(value: Json, schema: Mapping[str, Json], *, embedded: bool = False) -> Seen:
+    """The value by the types of its schema, as `UnstructuredToVal` in k8s.io/apiserver, pkg/cel/common, has it.
+
+    `embedded` is true of an object with a kind of its own: rules see its kind and its name. What a schema keeps without
+    knowing it is shown as it is, for definitions that somebody has shortened.
+    """
+    if isinstance(value, Mapping):
+        return _fields(value, schema, embedded=embedded or schema.get("x-kubernetes-embedded-resource") is True)
+    if isinstance(value, str):
+        return _text(value, schema)
+    if _is_list(value):
+        items = mapping_at(schema, "items")
+        return [seen_by_rules(item, items) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and schema.get("type") == "number":
+        return float(value) if abs(value) < _LARGEST_INTEGER else ...
+    return value if isinstance(value, int | float | None) else ...
+
+
+def _fields(value: Mapping[str, Json], schema: Mapping[str, Json], *, embedded: bool) -> dict[str, Seen]:
+    """The fields under the names by which rules can call them; where fields have names, null is absence."""
+    properties = {**mapping_at(schema, "properties"), **(_META if embedded else {})}
+    others = mapping_at(schema, "additionalProperties")
+    found: dict[str, Seen] = {}
+    for key, inner in value.items():
+        about = properties.get(key)
+        if isinstance(about, Mapping):
+            if inner is not None:
+                found[escaped(key)] = seen_by_rules(inner, about)
+        else:
+            found[key] = seen_by_rules(inner, others)
+    return found
+
+
+def escaped(name: str) -> str:
+    """The name of a field in rules, as `Escape` in k8s.io/apiserver, pkg/cel, has it."""
+    if name in _RESERVED:
+        return f"__{name}__"
+    return re.sub("__|[-./]", lambda found: _ESCAPES[found[0]], name)
+
+
+def _text(value: str, schema: Mapping[str, Json]) -> Seen:
+    form = text_at(schema, "format") if schema.get("type") == "string" else ""
+    if form != "byte":
+        return ... if form in _TIMES else value
+    try:
+        return base64.b64decode(value, altchars=b"-_", validate=True)
+    except ValueError:
+        return ...

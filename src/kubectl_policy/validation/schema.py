@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.validation.expressions import matches
-from kubectl_policy.validation.findings import Finding, below, invalid, shown, unchecked
+from kubectl_policy.validation.findings import refused, shown, spelled, unchecked
 from kubectl_policy.validation.formats import format_of, is_of_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.model import Json
-    from kubectl_policy.validation.findings import Budget
+    from kubectl_policy.model import FieldPath, Json, Problem
+    from kubectl_policy.validation.expressions import Evaluator
 
 # A boolean is an integer to Python but not to an API.
 _TYPES: Final = (
@@ -36,12 +36,12 @@ def type_of(value: Json) -> str:
     return next((words for kind, words in _TYPES if isinstance(value, kind)), "")
 
 
-def same(one: Json, other: Json) -> bool:
+def _same(one: Json, other: Json) -> bool:
     """Whether two values are the same JSON: a boolean is no number."""
     return isinstance(one, bool) is isinstance(other, bool) and one == other
 
 
-def type_findings(value: Json, schema: Mapping[str, Json], field: str) -> Iterator[Finding]:
+def _type_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """That a value is of another type than it must be."""
     wanted, actual, form = _types(schema), type_of(value), format_of(schema)
     if not wanted or actual in wanted or (value is None and schema.get("nullable") is True):
@@ -64,34 +64,39 @@ def _types(schema: Mapping[str, Json]) -> list[str]:
     return [wanted] if wanted else []
 
 
-def _wrong_type(field: str, wanted: str, actual: str) -> Finding:
-    return invalid(field, actual, f"{field} in body must be of type {wanted}: {shown(actual)}", hides_rules=True)
+def _wrong_type(field: FieldPath, wanted: str, actual: str) -> Problem:
+    detail = f"{spelled(field)} in body must be of type {wanted}: {shown(actual)}"
+    return refused(field, "FieldValueTypeInvalid", shown(actual), detail)
 
 
-def enum_findings(value: Json, schema: Mapping[str, Json], field: str) -> Iterator[Finding]:
+def _invalid(field: FieldPath, value: Json, words: str) -> Problem:
+    return refused(field, "FieldValueInvalid", shown(value), f"{spelled(field)} in body {words}")
+
+
+def _enum_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """That a value is none of those that are allowed."""
     allowed = items_at(schema, "enum")
-    if allowed and (value is None or not any(same(value, one) for one in allowed)):
+    if allowed and (value is None or not any(_same(value, one) for one in allowed)):
         names = ", ".join(shown(one if isinstance(one, str) else shown(one)) for one in allowed)
-        yield Finding(field, f"Unsupported value: {shown(value)}: supported values: {names}", hides_rules=True)
+        yield refused(field, "FieldValueNotSupported", shown(value), f"supported values: {names}")
 
 
-def number_findings(value: float, schema: Mapping[str, Json], field: str) -> Iterator[Finding]:
+def _number_problems(value: float, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """That a number is too large or too small, or is no multiple of what it must be one of."""
     bits = _BITS.get(format_of(schema) or "int64", 63)
     if isinstance(value, int) and text_at(schema, "type") == "integer" and not -(2**bits) <= value < 2**bits:
-        yield invalid(field, value, f"{field} in body must be of type integer with format int{bits + 1}")
+        yield _invalid(field, value, f"must be of type integer with format int{bits + 1}")
     least, most = _number_at(schema, "minimum", value), _number_at(schema, "maximum", value)
     above, under = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
     if most is not None and (value >= most if under else value > most):
         words = "less than" if under else "less than or equal to"
-        yield invalid(field, value, f"{field} in body should be {words} {shown(most)}")
+        yield _invalid(field, value, f"should be {words} {shown(most)}")
     if least is not None and (value <= least if above else value < least):
         words = "greater than" if above else "greater than or equal to"
-        yield invalid(field, value, f"{field} in body should be {words} {shown(least)}")
+        yield _invalid(field, value, f"should be {words} {shown(least)}")
     factor = _number_at(schema, "multipleOf", value)
     if factor is not None and factor > 0 and value % factor:
-        yield invalid(field, value, f"{field} in body should be a multiple of {shown(factor)}")
+        yield _invalid(field, value, f"should be a multiple of {shown(factor)}")
 
 
 def _number_at(schema: Mapping[str, Json], key: str, value: float) -> float | None:
@@ -102,26 +107,27 @@ def _number_at(schema: Mapping[str, Json], key: str, value: float) -> float | No
     return int(bound) if isinstance(value, int) else bound
 
 
-def text_findings(value: str, schema: Mapping[str, Json], field: str, budget: Budget) -> Iterator[Finding]:
+def _text_problems(value: str, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> Iterator[Problem]:
     """That a text is too long or too short, or is not written as it must be."""
     most, least = integer_at(schema, "maxLength"), integer_at(schema, "minLength")
     form, pattern = format_of(schema), text_at(schema, "pattern")
     if most is not None and len(value) > most:
         limit = f"{most} byte{'' if most == 1 else 's'}"
-        yield Finding(field, f"Too long: may not be more than {limit}", hides_rules=True)
+        yield refused(field, "FieldValueTooLong", f"may not be more than {limit}")
     elif least is not None and len(value) < least:
-        yield invalid(field, value, f"{field} in body should be at least {least} chars long")
+        yield _invalid(field, value, f"should be at least {least} chars long")
     elif pattern:
-        fits = matches(pattern, value, budget)
+        fits = check.evaluator.matches(pattern, value)
         if fits is None:
             yield unchecked(field, "whether it matches its pattern was not checked")
         elif not fits:
-            yield invalid(field, value, f"{field} in body should match '{pattern}'")
+            yield _invalid(field, value, f"should match '{pattern}'")
     if form and not is_of_format(value, form):
-        yield invalid(field, value, f"{field} in body must be of type {form}: {shown(value)}", hides_rules=True)
+        detail = f"{spelled(field)} in body must be of type {form}: {shown(value)}"
+        yield refused(field, "FieldValueTypeInvalid", shown(value), detail)
 
 
-def duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: str) -> Iterator[Finding]:
+def _duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """The first repetition of each item, as `ValidateListSetsAndMaps` in apiextensions-apiserver finds them."""
     kind = schema.get("x-kubernetes-list-type")
     if kind == "set":
@@ -129,7 +135,12 @@ def duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: str) ->
     elif kind == "map":
         for position, item in enumerate(value):
             if item is not None and not isinstance(item, Mapping):
-                yield invalid(f"{field}[{position}]", item, "must be an object for an array of list-type map")
+                yield refused(
+                    field / position,
+                    "FieldValueInvalid",
+                    shown(item),
+                    "must be an object for an array of list-type map",
+                )
                 return
         keys = strings_at(schema, "x-kubernetes-list-map-keys")
         yield from _repeated([_key(item, keys) for item in value], field)
@@ -139,125 +150,141 @@ def _key(item: Json, keys: Sequence[str]) -> Json:
     return {key: item[key] for key in keys if key in item} if isinstance(item, Mapping) else {}
 
 
-def _repeated(values: Sequence[Json], field: str) -> Iterator[Finding]:
+def _repeated(values: Sequence[Json], field: FieldPath) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for position, value in enumerate(values):
         text = json.dumps(value, sort_keys=True, default=str)
         seen[text] = seen.get(text, 0) + 1
         if seen[text] == 2:  # noqa: PLR2004 - the second of two
-            yield Finding(f"{field}[{position}]", f"Duplicate value: {shown(value)}")
+            yield refused(field / position, "FieldValueDuplicate", shown(value))
 
 
-# What it takes to hold one value against one schema.
-_UNITS: Final = 1000
+@dataclass(slots=True)
+class SchemaCheck:
+    """Holds one object against a schema; `left` is how many pairs of a value and a schema it still takes.
+
+    The largest Gateway that its own schema allows takes half of these.
+    """
+
+    evaluator: Evaluator
+    left: int = 200_000
 
 
-def structural_findings(value: Json, schema: Mapping[str, Json], field: str, budget: Budget) -> list[Finding]:
+def structural_problems(value: Json, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> list[Problem]:
     """Why a value is not what a schema allows; what is no keyword of a definition is ignored."""
-    if not budget.afford(_UNITS):
+    if check.left <= 0:
         return [unchecked(field, "there is too much to check")]
+    check.left -= 1
     return [
-        *type_findings(value, schema, field),
-        *_combined(value, schema, field, budget),
-        *_inside(value, schema, field, budget),
-        *enum_findings(value, schema, field),
+        *_type_problems(value, schema, field),
+        *_combined(value, schema, field, check),
+        *_inside(value, schema, field, check),
+        *_enum_problems(value, schema, field),
     ]
 
 
-def _inside(value: Json, schema: Mapping[str, Json], field: str, budget: Budget) -> Iterator[Finding]:
+def _inside(value: Json, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> Iterator[Problem]:
     if isinstance(value, str):
-        yield from text_findings(value, schema, field, budget)
+        yield from _text_problems(value, schema, field, check)
     elif isinstance(value, Mapping):
-        yield from _fields(value, schema, field, budget)
+        yield from _fields(value, schema, field, check)
     elif isinstance(value, list | tuple):
-        yield from _items(value, schema, field, budget)
+        yield from _items(value, schema, field, check)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield from number_findings(value, schema, field)
+        yield from _number_problems(value, schema, field)
 
 
-def _items(value: Sequence[Json], schema: Mapping[str, Json], field: str, budget: Budget) -> Iterator[Finding]:
+def _items(
+    value: Sequence[Json], schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck
+) -> Iterator[Problem]:
     least, most = integer_at(schema, "minItems"), integer_at(schema, "maxItems")
     items = mapping_at(schema, "items")
     for position, item in enumerate(value if items else ()):
-        yield from structural_findings(item, items, f"{field}[{position}]", budget)
+        yield from structural_problems(item, items, field / position, check)
     if least is not None and len(value) < least:
-        yield invalid(field, len(value), f"{field} in body should have at least {least} items")
+        yield _invalid(field, len(value), f"should have at least {least} items")
     if most is not None and len(value) > most:
         yield _too_many(field, len(value), most)
-    yield from duplicates(value, schema, field)
+    yield from _duplicates(value, schema, field)
 
 
-def _fields(value: Mapping[str, Json], schema: Mapping[str, Json], field: str, budget: Budget) -> Iterator[Finding]:
+def _fields(
+    value: Mapping[str, Json], schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck
+) -> Iterator[Problem]:
     least, most = integer_at(schema, "minProperties"), integer_at(schema, "maxProperties")
     properties, others = mapping_at(schema, "properties"), schema.get("additionalProperties")
     if least is not None and len(value) < least:
-        yield invalid(field, len(value), f"{field} in body should have at least {least} properties")
+        yield _invalid(field, len(value), f"should have at least {least} properties")
     if most is not None and len(value) > most:
         yield _too_many(field, len(value), most)
     for key, inner in value.items():
         about = properties.get(key, others)
         if isinstance(about, Mapping):
-            yield from structural_findings(inner, about, below(field, key), budget)
+            yield from structural_problems(inner, about, field / key, check)
         elif about is False:
-            yield invalid(field, key, f"{below(field, key)} in body is a forbidden property")
+            yield refused(
+                field, "FieldValueInvalid", shown(key), f"{spelled(field / key)} in body is a forbidden property"
+            )
     for key in strings_at(schema, "required"):
         if key not in value:
-            yield Finding(below(field, key), "Required value", hides_rules=True)
+            yield refused(field / key, "FieldValueRequired")
 
 
-def _too_many(field: str, actual: int, most: int) -> Finding:
+def _too_many(field: FieldPath, actual: int, most: int) -> Problem:
     limit = f"{most} item{'' if most == 1 else 's'}"
-    return Finding(field, f"Too many: {actual}: must have at most {limit}", hides_rules=True)
+    return refused(field, "FieldValueTooMany", str(actual), f"must have at most {limit}")
 
 
-def _combined(value: Json, schema: Mapping[str, Json], field: str, budget: Budget) -> Iterator[Finding]:
+def _combined(value: Json, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> Iterator[Problem]:
     """What `anyOf`, `oneOf`, `allOf` and `not` demand; an API server does not ask them of null."""
     if value is None:
         return
-    yield from _any_of(_tried(value, schema, "anyOf", field, budget), field)
-    yield from _one_of(_tried(value, schema, "oneOf", field, budget), field)
-    for found in _tried(value, schema, "allOf", field, budget):
+    yield from _any_of(_tried(value, schema, "anyOf", field, check), field)
+    yield from _one_of(_tried(value, schema, "oneOf", field, check), field)
+    for found in _tried(value, schema, "allOf", field, check):
         yield from found
     if isinstance(schema.get("not"), Mapping):
-        found = structural_findings(value, mapping_at(schema, "not"), field, budget)
+        found = structural_problems(value, mapping_at(schema, "not"), field, check)
         if not found:
-            yield Finding(field, "Invalid value: must not validate the schema (not)")
-        elif not _refused(found):
+            yield refused(field, "FieldValueInvalid", "must not validate the schema (not)")
+        elif not _is_refused(found):
             yield from found
 
 
-def _tried(value: Json, schema: Mapping[str, Json], key: str, field: str, budget: Budget) -> list[list[Finding]]:
+def _tried(
+    value: Json, schema: Mapping[str, Json], key: str, field: FieldPath, check: SchemaCheck
+) -> list[list[Problem]]:
     """What each schema of a list finds."""
     schemas = mappings_at(schema, key) if key in schema else ()
-    return [structural_findings(value, one, field, budget) for one in schemas]
+    return [structural_problems(value, one, field, check) for one in schemas]
 
 
-def _any_of(tried: Sequence[list[Finding]], field: str) -> Iterator[Finding]:
+def _any_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
     if not tried or not all(tried):
         return
-    if all(map(_refused, tried)):
-        yield Finding(field, "Invalid value: must validate at least one schema (anyOf)")
+    if all(map(_is_refused, tried)):
+        yield refused(field, "FieldValueInvalid", "must validate at least one schema (anyOf)")
     yield from min(tried, key=_weight)
 
 
-def _one_of(tried: Sequence[list[Finding]], field: str) -> Iterator[Finding]:
+def _one_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
     valid = sum(not found for found in tried)
-    unsure = [found for found in tried if found and not _refused(found)]
+    unsure = [found for found in tried if found and not _is_refused(found)]
     if not tried or (valid == 1 and not unsure):
         return
     if valid < 2 and unsure:  # noqa: PLR2004 - two are too many, whatever the others are
         yield from unsure[0]
         return
     much = f"Found {valid} valid alternatives" if valid else "Found none valid"
-    yield Finding(field, f"Invalid value: must validate one and only one schema (oneOf). {much}")
+    yield refused(field, "FieldValueInvalid", f"must validate one and only one schema (oneOf). {much}")
     if not valid:
         yield from min(tried, key=_weight)
 
 
-def _refused(found: Sequence[Finding]) -> bool:
-    return any(one.refused for one in found)
+def _is_refused(found: Sequence[Problem]) -> bool:
+    return any(one.certain for one in found)
 
 
-def _weight(found: Sequence[Finding]) -> int:
+def _weight(found: Sequence[Problem]) -> int:
     """How many fields are not what one schema wants; whose fields are the fewest is what was probably meant."""
-    return len({one.field for one in found if one.refused})
+    return len({one.field for one in found if one.certain})

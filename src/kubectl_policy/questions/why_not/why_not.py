@@ -40,7 +40,7 @@ from kubectl_policy.questions.why_not.edits_of_surroundings import (
 )
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.validation.pruning import pruned
+from kubectl_policy.validation.admission import pruned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
