@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +71,7 @@ class Diagnostic:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Problem:
     """What is wrong with something, and why, before it is said of an object: then it is a `Diagnostic`.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
+from kubectl_policy.model.values import value
 from kubectl_policy.validation.findings import spelled, unchecked
 from kubectl_policy.validation.rules import Rules, RuleTree, hidden_by, rule_tree, seen_by_rules
 from kubectl_policy.validation.schema import SchemaCheck, structural_problems
@@ -47,7 +47,7 @@ def is_sound(value: object) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Admission:
     """The schema of a version with its rules; the status is dropped where it is a subresource."""
 

@@ -9,10 +9,11 @@ import signal
 import time
 import weakref
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, cast
+
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ LARGEST_TEXT: Final = 5_000
 _LARGEST_PROCESS: Final = 4 * 2**30
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Result:
     """What an expression comes to, if that is a truth value or a text; `problem` says why it comes to nothing."""
 
