@@ -13,8 +13,7 @@ from kubectl_policy import NodeRef, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Snapshot
 from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.render.output.text import to_text
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.documents import why_not_document
 from kubectl_policy.render.why_not.tree import why_not_tree
 from tests.render.test_formats import VALIDATOR

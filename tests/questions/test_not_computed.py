@@ -10,8 +10,8 @@ from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
 from kubectl_policy.questions.shared.unseen import Unseen
-from kubectl_policy.render.words.headlines import headline
 from tests import build
+from tests.render.shown import headline
 
 GROUP: Final = "example.com"
 KIND: Final = GroupKind(GROUP, "PodPolicy")

@@ -10,8 +10,7 @@ from kubectl_policy.model import Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.questions.explain.kinds import Explanation
 from kubectl_policy.render.explain.tree import explanation_tree
-from kubectl_policy.render.output.text import to_text
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View, to_text
 from tests.profiles.everything import KIND
 from tests.profiles.everything import profile as everything
 

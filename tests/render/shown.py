@@ -17,7 +17,7 @@ from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.listing import LISTING
 from kubectl_policy.render.output.formats import as_text
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View
 from kubectl_policy.render.status import STATUS
 from kubectl_policy.render.why_not import WHY_NOT
 
@@ -48,3 +48,9 @@ def document_of(answer: object) -> dict[str, Json]:
     """The answer as the document that `-o json` prints."""
     document: dict[str, Json] = FORMS[type(answer)].part("document", answer)
     return document
+
+
+def headline(answer: object) -> str:
+    """The sentence that the answer opens with."""
+    sentence: str = FORMS[type(answer)].part("headline", answer)
+    return sentence

@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_policy.questions.changes.effects import SORTS, ChangedObject, EffectiveValue, Where
 from kubectl_policy.render.changes.documents import blast_radius_document, diff_document
-from kubectl_policy.render.output.encode import as_json, as_yaml
+from kubectl_policy.render.output.documents import as_json, as_yaml
 from kubectl_policy.topology import BindingState
 from tests import build
 from tests.render.changes import (

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.render.output.encode import as_field, as_json, as_yaml
+from kubectl_policy.render.output.documents import as_field, as_json, as_yaml
 from kubectl_policy.render.output.escape import uncommanding, visible
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from kubectl_policy.questions.explain.kinds import Explanation, explain
 from kubectl_policy.render.explain.documents import explanation_document
 from kubectl_policy.render.explain.tree import explanation_headline
-from kubectl_policy.render.output.encode import as_json, as_yaml
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.documents import as_json, as_yaml
+from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.kinds import FULL, answer, text
 

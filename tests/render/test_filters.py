@@ -19,11 +19,9 @@ from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.listing.documents import list_document
-from kubectl_policy.render.output.text import to_text
-from kubectl_policy.render.output.view import View
-from kubectl_policy.render.words.headlines import headline
+from kubectl_policy.render.output.text import View, to_text
 from tests import build
-from tests.render.shown import shown
+from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import yaml
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.parts import plain_json
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world

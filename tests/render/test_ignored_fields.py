@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View
 from tests.build import (
     gateway,
     gateway_class,

@@ -13,11 +13,10 @@ from kubectl_policy.model.fields import mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.output.view import View
-from kubectl_policy.render.words.headlines import headline
+from kubectl_policy.render.output.text import View
 from tests import build
 from tests.implementations import manifests, policy_ref
-from tests.render.shown import document_of, shown
+from tests.render.shown import document_of, headline, shown
 from tests.render.worlds import about, about_policy, colourful
 
 if TYPE_CHECKING:

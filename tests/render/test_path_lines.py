@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.output.text import to_text
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.words.paths import path_lines
 from tests.build import node
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world

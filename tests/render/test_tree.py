@@ -12,10 +12,9 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.questions.shared.unseen import Unseen
-from kubectl_policy.render.output.view import View
-from kubectl_policy.render.words.headlines import headline
+from kubectl_policy.render.output.text import View
 from tests import build
-from tests.render.shown import shown
+from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, overrides, world
 
 if TYPE_CHECKING:

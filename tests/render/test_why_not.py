@@ -13,8 +13,7 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.render.explain.tree import explanation_tree
-from kubectl_policy.render.output.text import to_text
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.implementations import manifests, places, policy_ref, without
 from tests.render.shown import document_of, shown

@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.render.output.encode import as_field, as_item, as_json, as_yaml
-from kubectl_policy.render.output.text import to_text
-from kubectl_policy.render.output.view import View
+from kubectl_policy.render.output.documents import as_field, as_item, as_json, as_yaml
+from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.documents import why_not_document
-from kubectl_policy.render.why_not.tree import why_not_headline, why_not_tree
+from kubectl_policy.render.why_not.tree import why_not_tree
+from kubectl_policy.render.words.headlines import why_not_headline
 from tests import build
 from tests.questions.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
 from tests.render.test_formats import HOSTILE, VALIDATOR

@@ -9,9 +9,9 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.render.words.headlines import headline
 from tests import build
 from tests.implementations import manifests, policy_ref, reported, states
+from tests.render.shown import headline
 
 if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef

@@ -12,7 +12,7 @@ from kubectl_policy import __version__
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 # Each is a function of the same name, with `_` for `-`, in one of our modules.
 COMMANDS: Final = {
@@ -51,7 +51,7 @@ def invoke(arguments: Sequence[str], program: str) -> int:
     if longest > _LONGEST:
         raise UsageError(f"an argument has {longest:,} characters", f"no more than {_LONGEST:,} are read")
     named = [word for word in arguments[:1] if word in COMMANDS]
-    command = typer.main.get_command(_app(named or COMMANDS))
+    command = typer.main.get_command(_app(*named))
     try:
         code = command.main(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
@@ -61,8 +61,11 @@ def invoke(arguments: Sequence[str], program: str) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _app(commands: Iterable[str]) -> typer.Typer:
-    """An application with some of the commands: to build one takes as long as a small question."""
+def _app(named: str = "") -> typer.Typer:
+    """An application with one command or, if none is named, with what is said of each in the list of commands.
+
+    To build a command with its options takes as long as a small question.
+    """
     # Rich help would double the time to start; completion follows kubectl's protocol, not typer's.
     app = typer.Typer(
         rich_markup_mode=None,
@@ -71,7 +74,12 @@ def _app(commands: Iterable[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(kubectl_policy)
-    for name in commands:
+    for name in [named] if named else COMMANDS:
         module = import_module(f"kubectl_policy.cli.{COMMANDS[name]}")
-        app.command(name)(getattr(module, name.replace("-", "_")))
+        function = getattr(module, name.replace("-", "_"))
+        app.command(name, help=function.__doc__)(function if named else _listed)
     return app
+
+
+def _listed() -> None:
+    """Stand for a command that is only listed."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 _HINT: Final = "docs/profiles.md describes the config file"
 
 
-class Known(NamedTuple):
+@value()
+class Known:
     """Profiles, of which the later one of two counts, and settings."""
 
     profiles: tuple[PolicyKindProfile, ...]

@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast
 
 import typer
 
@@ -29,7 +29,7 @@ Selector: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # Not a `value`: `--help` does without the model.
 class Call:
     """How a command was called: its name, and the options that all commands take, each of which is a field."""
 
@@ -151,7 +151,7 @@ def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Call
 
 
 def _option(name: str, forms: Forms) -> inspect.Parameter:
-    annotation, default = get_type_hints(Call, include_extras=True)[name], getattr(Call, name)
+    annotation, default = Call.__annotations__[name], getattr(Call, name)
     if name == "output":
         formats: Any = Literal[forms.formats]  # known when the command is built
         annotation, default = Annotated[formats, *annotation.__metadata__], forms.formats[0]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.render.output.escape import uncommanding, visible
-from kubectl_policy.render.output.text import lay_out, to_text
-from kubectl_policy.render.output.view import DEFAULT_WIDTH, View
+from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
     from kubectl_policy.render.output.formats import Shown

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
         PolicyReach,
         SupersededOn,
     )
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, View
 
 
 def blast_radius_tree(answer: BlastRadius, view: View) -> Document:

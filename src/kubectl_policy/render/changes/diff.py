@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, View
 
 
 def diff_tree(difference: StateDiff, view: View) -> Document:

@@ -20,7 +20,7 @@ from kubectl_policy.render.output.parts import (
     target_data,
     unseen_data,
 )
-from kubectl_policy.render.words.which_paths import WhichPaths
+from kubectl_policy.render.words.paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,10 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import count, flow, listed, names, node_words, section_words, source_spans
+from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.reasons import doubt_lines
 from kubectl_policy.render.words.sections import BLANK, problem_line, section
 from kubectl_policy.render.words.settings import INDENT, columns, row
-from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Where,
     )
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
 
 _Item = TypeVar("_Item")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
 
 _UNKNOWN = frozenset(
     ["unknown", *(state for one in (MEANINGS, ENFORCEMENT) for state, meaning in one.items() if not meaning.known)]

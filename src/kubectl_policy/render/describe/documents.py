@@ -28,8 +28,8 @@ from kubectl_policy.render.output.parts import (
     paths_field,
     strategies_field,
 )
-from kubectl_policy.render.words.headlines import headline
-from kubectl_policy.render.words.which_paths import WhichPaths
+from kubectl_policy.render.words.headlines import object_headline, policy_headline
+from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ shape(
 OBJECT_DESCRIPTION: Final = document(
     ObjectDescription,
     "ObjectDescription",
-    headline_field(headline),
+    headline_field(object_headline),
     COMPLETE,
     Field("subject"),
     Field("origin"),
@@ -157,7 +157,7 @@ OBJECT_DESCRIPTION: Final = document(
 POLICY_DESCRIPTION: Final = document(
     PolicyDescription,
     "PolicyDescription",
-    headline_field(headline),
+    headline_field(policy_headline),
     COMPLETE,
     Field("policy"),
     Field("origin"),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.headlines import headline
+from kubectl_policy.render.words.headlines import object_headline
 from kubectl_policy.render.words.names import node_words, section_words
 from kubectl_policy.render.words.next_commands import after_object, next_section
-from kubectl_policy.render.words.paths import path_lines
+from kubectl_policy.render.words.paths import Phrase, WhichPaths, path_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -20,14 +20,12 @@ from kubectl_policy.render.words.sections import (
     unseen_section,
 )
 from kubectl_policy.render.words.settings import place_words, setting_lines, strategy_words
-from kubectl_policy.render.words.which_paths import Phrase, WhichPaths
 
 if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, View
 
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
@@ -36,7 +34,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
     which = WhichPaths(answer.paths)
     scopes = [_scope(group, which) for group in answer.in_force]
     return (
-        Line((Span(headline(answer), "title", prose=True),), 0, 2),
+        Line((Span(object_headline(answer), "title", prose=True),), 0, 2),
         *_paths(answer, view, numbered=any(scope.numbered for scope in scopes)),
         *(
             line

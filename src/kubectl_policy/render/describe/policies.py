@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.headlines import headline
+from kubectl_policy.render.words.headlines import policy_headline
 from kubectl_policy.render.words.names import (
     attachment_words,
     count,
@@ -18,7 +18,7 @@ from kubectl_policy.render.words.names import (
     source_words,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
-from kubectl_policy.render.words.paths import path_lines
+from kubectl_policy.render.words.paths import WhichPaths, path_lines
 from kubectl_policy.render.words.reasons import doubt_lines, merging_words, note_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
@@ -30,15 +30,13 @@ from kubectl_policy.render.words.sections import (
     unseen_section,
 )
 from kubectl_policy.render.words.settings import INDENT, columns, row, without_keys
-from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, View
     from kubectl_policy.resolution import Source
 
 
@@ -183,7 +181,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered and answer.affected else ()
     described = {attachment.message for attachment in answer.attachments}
     return (
-        Line((Span(headline(answer), "title", prose=True),), 0, 2),
+        Line((Span(policy_headline(answer), "title", prose=True),), 0, 2),
         *section("Targets", _targets(answer)),
         *section("Paths", paths),
         *_fields_section(fields, view),

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.words.headlines import fully_enforced, headline
+from kubectl_policy.render.words.headlines import fully_enforced, object_headline, policy_headline
 from kubectl_policy.render.words.names import attachment_words, flow, node_words, source_words
-from kubectl_policy.render.words.which_paths import WhichPaths
+from kubectl_policy.render.words.paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.in_force import InForce, Setting
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
 
 
 @value()
@@ -91,9 +91,14 @@ def affected_objects(answer: PolicyDescription) -> Iterable[ObjectRef]:
     return dict.fromkeys(node.object for node in answer.affected)
 
 
-def beside(answer: ObjectDescription | PolicyDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def beside_settings(answer: ObjectDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
     """The headline next to rows that are not all there is, or of which there is none."""
-    return [headline(answer)] if answer.unseen or empty else []
+    return [object_headline(answer)] if answer.unseen or empty else []
+
+
+def beside_targets(answer: PolicyDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """The same of a policy."""
+    return [policy_headline(answer)] if answer.unseen or empty else []
 
 
 def _paths(group: InForce, which: WhichPaths, number: int) -> str:

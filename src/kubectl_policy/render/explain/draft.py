@@ -8,7 +8,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE, profile_file
 from kubectl_policy.render.explain.tree import ASSUMPTIONS
-from kubectl_policy.render.output.encode import as_yaml
+from kubectl_policy.render.output.documents import as_yaml
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.render.words.levels import either, kinds_words, levels_words
-from kubectl_policy.render.words.names import listed
+from kubectl_policy.render.words.names import either, kinds_words, levels_words, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

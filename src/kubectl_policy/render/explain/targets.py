@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.controllers import EVENTS
-from kubectl_policy.render.words.levels import either, kinds_words, levels_words
-from kubectl_policy.render.words.names import listed, section_noun
+from kubectl_policy.render.words.names import either, kinds_words, levels_words, listed, section_noun
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 

@@ -11,8 +11,7 @@ from kubectl_policy.render.explain.merging import above_words, on_one_target_wor
 from kubectl_policy.render.explain.targets import reach_words
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
-from kubectl_policy.render.words.levels import levels_words
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count, levels_words, listed
 from kubectl_policy.render.words.next_commands import after_explanation, next_section
 from kubectl_policy.render.words.sections import section, unseen_section
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.kinds import Statement
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, View
 
 
 class Assumption(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Final
 from kubectl_policy.render.output.formats import Forms
 
 LISTING: Final = Forms(
-    headline="listing.words:list_headline",
+    headline="words.headlines:list_headline",
     table="listing.columns:list_table",
     document="listing.documents:list_document",
     names="listing.columns:listed_objects",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
 
 _Object = TypeVar("_Object", bound="ObjectRow")
 UNKNOWN: Final = Number(-1, "<unknown>")

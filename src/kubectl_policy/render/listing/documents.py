@@ -19,7 +19,6 @@ from kubectl_policy.questions.listing.objects import (
 )
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, Stanza
 from kubectl_policy.questions.shared.selection import Listing
-from kubectl_policy.render.listing.words import list_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
@@ -31,6 +30,7 @@ from kubectl_policy.render.output.parts import (
     headline_field,
     known_by_field,
 )
+from kubectl_policy.render.words.headlines import list_headline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,21 +1,14 @@
-"""What is said about a list beside its rows: how long it is, that it is empty, and what it could not know."""
+"""What is said about a list beside its rows: that it is empty, and what it could not know."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.words.headlines import as_far_as
-from kubectl_policy.render.words.names import count
+from kubectl_policy.render.words.headlines import list_headline
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Listing
-
-
-def list_headline(listing: Listing[object]) -> str:
-    """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
-    where = f" in namespace {listing.namespace}" if listing.namespace else ""
-    return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
 
 
 def beside(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
+from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cells
 
@@ -17,7 +17,8 @@ _SHOWN: Final = 2
 _WIDEST: Final = 200
 
 
-class Number(NamedTuple):
+@immutable()
+class Number:
     """A number and how it is shown: `3`, `3+` for at least that many, `1 of 2`."""
 
     value: int
@@ -30,7 +31,7 @@ Cell: TypeAlias = "str | Number | tuple[str, ...]"
 _Row = TypeVar("_Row")
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Column(Generic[_Row]):
     """A column of one type's table: its header and the cell of a row; one that is not `narrow` is for `-o wide`."""
 
@@ -39,7 +40,7 @@ class Column(Generic[_Row]):
     narrow: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@immutable()
 class Table(Generic[_Row]):
     """Rows and the columns that show them, in `table`, in `wide` and as what one can sort by."""
 

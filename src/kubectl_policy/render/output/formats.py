@@ -6,21 +6,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from kubectl_policy.render.output.text import Line, Span, to_text
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.render.output.columns import Table
-    from kubectl_policy.render.output.text import Document
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, View
 
 # Text that is ready, or lines that are yet to be laid out to a width.
 Shown: TypeAlias = "str | Document"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # Not a `value`: `--help` does without the model.
 class Forms:
     """What answers of one sort can be shown as: a function for each part, as `slice.module:function`.
 
@@ -51,7 +48,7 @@ class Forms:
         return getattr(import_module(f"kubectl_policy.render.{module}"), function)(*arguments)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Format:
     """A format: the part of an answer that it is made of, how it is made, and how much it says.
 
@@ -79,13 +76,13 @@ def _wide(forms: Forms, answer: object, view: View) -> str:
 
 
 def _yaml(forms: Forms, answer: object, view: View) -> str:
-    from kubectl_policy.render.output.encode import as_yaml  # noqa: PLC0415 (the other formats do without)
+    from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
 
     return as_yaml(forms.part("document", answer), unicode=view.unicode) + "\n"
 
 
 def _json(forms: Forms, answer: object, _: View) -> str:
-    from kubectl_policy.render.output.encode import as_json  # noqa: PLC0415 (the other formats do without)
+    from kubectl_policy.render.output.documents import as_json  # noqa: PLC0415 (the other formats do without)
 
     return as_json(forms.part("document", answer)) + "\n"
 
@@ -95,12 +92,16 @@ def _markdown(forms: Forms, answer: object, _: View) -> str:
 
 
 def _summary(forms: Forms, answer: object, _: View) -> Document:
+    from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
+
     # Not prose: it is one line however long it is.
     return (Line((Span(forms.part("summary", answer)),)),)
 
 
 def _names(forms: Forms, answer: object, _: View) -> Document:
     """`kind.group/name`, as other commands take it."""
+    from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
+
     refs: Iterable[ObjectRef] = forms.part("names", answer)
     return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{ref.name}"),)) for ref in refs)
 
@@ -124,6 +125,8 @@ def render(forms: Forms, answer: object, name: str, view: View) -> Shown:
 
 def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
     """`render` as plain text, laid out to the width of the view, every line ended."""
+    from kubectl_policy.render.output.text import to_text  # noqa: PLC0415 (`--help` does without)
+
     shown = render(forms, answer, name, view)
     return shown if isinstance(shown, str) else to_text(shown, view.width)
 

@@ -1,10 +1,12 @@
-"""Lines of styled text and their layout: what a text answer is before it is printed."""
+"""Lines of styled text, where they are shown, and their layout: what a text answer is before it is printed."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.values import value
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ _OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
 _PIECES: Final = r" *[^ ]+| +"
 
 
-class Span(NamedTuple):
+@dataclass(frozen=True, slots=True)  # Not a `value`: an answer may have a hundred thousand.
+class Span:
     """A piece of a line. Prose may be broken at its spaces; anything else (names, values) stays in one piece."""
 
     text: str
@@ -26,7 +29,8 @@ class Span(NamedTuple):
     prose: bool = False
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Line:
     """Spans after an indentation; where a line has to be continued, the rest is indented by `hang` instead.
 
     A line can be continued before a span that begins with a space, and within prose.
@@ -38,6 +42,29 @@ class Line(NamedTuple):
 
 
 Document: TypeAlias = tuple[Line, ...]
+
+
+DEFAULT_WIDTH: Final = 100
+
+
+@value()
+class View:
+    """The place where an answer is shown.
+
+    `width` is in terminal cells. At a `terminal` long values and lists are cut and next commands are offered; anywhere
+    else everything is shown. Without `unicode` only ASCII can be written. `program` is the command as the user calls
+    it, `options` are those that a next command needs to see the same input. A table has its `headers`, and a column
+    for the `namespaces` of its rows if these are from several; `everything` also shows what is as it should be.
+    """
+
+    width: int = DEFAULT_WIDTH
+    terminal: bool = False
+    unicode: bool = True
+    program: str = "kubectl policy"
+    options: tuple[str, ...] = ()
+    headers: bool = True
+    namespaces: bool = False
+    everything: bool = False
 
 
 def cells(text: str) -> int:
@@ -78,7 +105,7 @@ def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
             size = sum(cells(span.text) for span in run)
             if started and used + size > width:
                 yield tuple(row)
-                first = run[0]._replace(text=run[0].text.lstrip(" "))
+                first = replace(run[0], text=run[0].text.lstrip(" "))
                 size -= len(run[0].text) - len(first.text)
                 row, used = [Span(" " * line.hang), first, *run[1:]], line.hang + size
             else:

@@ -5,7 +5,7 @@ from typing import Final
 from kubectl_policy.render.output.formats import Forms
 
 STATUS: Final = Forms(
-    headline="status.words:status_headline",
+    headline="words.headlines:status_headline",
     tree="status.tree:status_tree",
     table="status.table:status_table",
     document="status.documents:STATUS_COMPARISON",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.status.comparison import Claim
     from kubectl_policy.questions.status.report import StatusReport
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
 
 _Row: TypeAlias = tuple[ObjectStatus, Comparison]
 

@@ -6,7 +6,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.status.words import claim_words, how_to_read, long_reason, status_headline
+from kubectl_policy.render.status.words import claim_words, how_to_read, long_reason
+from kubectl_policy.render.words.headlines import status_headline
 from kubectl_policy.render.words.names import count, node_words
 from kubectl_policy.render.words.next_commands import after_status, next_section
 from kubectl_policy.render.words.sections import BLANK, section, unseen_section
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
     from kubectl_policy.questions.status.report import StatusReport
-    from kubectl_policy.render.output.text import Document, Style
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, Style, View
 
 # So many objects are shown in each part of an answer at a terminal.
 _SHOWN: Final = 10

@@ -1,17 +1,15 @@
-"""Computed against reported, in words: the first sentence, both sides, and what would explain that they disagree."""
+"""Computed against reported, in words: both sides, and what would explain that they disagree."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.status.comparison import COUNTS
-from kubectl_policy.render.words.headlines import as_far_as
-from kubectl_policy.render.words.names import count, listed, node_words
+from kubectl_policy.render.words.names import node_words
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
     from kubectl_policy.questions.status.report import StatusReport
@@ -53,67 +51,6 @@ _LONG: Final[Mapping[Explanation, str]] = {
     "input incomplete": "part of the input could not be read, and may hold the reason",
     "none": "nothing that is known here explains it; see the end",
 }
-
-
-def status_headline(report: StatusReport) -> str:
-    """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
-    if not report.objects:
-        where = f" in namespace {report.namespace}" if report.namespace else ""
-        return f"Nothing to compare: no policies{where}{as_far_as(report.unseen)}."
-    silent = [one for one in report.objects if not one.reported]
-    if len(silent) == len(report.objects):
-        one = len(silent) == 1
-        whom = f"{silent[0].resource.ref} has no" if one else f"none of {_numbers(silent)} has a"
-        return f"Nothing to compare: {whom} status in the input{as_far_as(report.unseen)}."
-    parts = [_agreement(report)]
-    undecided = sum(found.verdict == "undecided" for _, found in report.comparisons)
-    if undecided:
-        parts.append(f"{undecided} more cannot be decided from what was read")
-    if silent:
-        verb = "has" if len(silent) == 1 else "have"
-        parts.append(f"{_numbers(silent)} {verb} no status in the input")
-    return f"{'; '.join(parts)}{as_far_as(report.unseen)}."
-
-
-def _agreement(report: StatusReport) -> str:
-    compared = [found for _, found in report.comparisons if found.is_compared]
-    reported = [one for one in report.objects if any(found.is_compared for found in one.comparisons)]
-    wrong = [one for one in reported if one.disagrees]
-    disagreeing = sum(found.disagrees for found in compared)
-    if not compared:
-        return "Nothing that is computed here was reported"
-    if len(compared) == 1:
-        noun = "number" if compared[0].type in COUNTS else "condition"
-        return f"The only {noun} on {_whom(reported)} {'is not' if wrong else 'is'} as computed"
-    noun = "conditions and numbers" if any(found.type in COUNTS for found in compared) else "conditions"
-    if not wrong:
-        return f"All {len(compared)} {noun} on {_whom(reported)} are as computed"
-    verb = "disagrees" if disagreeing == 1 else "disagree"
-    return f"{disagreeing} of {len(compared)} {noun} {verb} with what is computed, on {_share(wrong, report.objects)}"
-
-
-def _whom(objects: Sequence[ObjectStatus]) -> str:
-    return str(objects[0].resource.ref) if len(objects) == 1 else _numbers(objects)
-
-
-def _share(some: Sequence[ObjectStatus], every: Sequence[ObjectStatus]) -> str:
-    """`2 of 6 policies and 1 of 2 Gateways`; of one object, its name."""
-    if len(every) == 1:
-        return str(every[0].resource.ref)
-    found, total = _nouns(some), _nouns(every)
-    return listed([f"{number} of {count(total[noun], noun)}" for noun, number in found.items()])
-
-
-def _numbers(objects: Iterable[ObjectStatus]) -> str:
-    return listed([count(number, noun) for noun, number in _nouns(objects).items()])
-
-
-def _nouns(objects: Iterable[ObjectStatus]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for one in objects:
-        noun = "policy" if one.is_policy else one.resource.ref.kind
-        found[noun] = found.get(noun, 0) + 1
-    return found
 
 
 def hints(report: StatusReport) -> Sequence[str]:

@@ -5,7 +5,7 @@ from typing import Final
 from kubectl_policy.render.output.formats import Forms
 
 WHY_NOT: Final = Forms(
-    headline="why_not.tree:why_not_headline",
+    headline="words.headlines:why_not_headline",
     tree="why_not.tree:why_not_tree",
     document="why_not.documents:why_not_document",
 )

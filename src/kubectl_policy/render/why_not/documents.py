@@ -14,7 +14,7 @@ from kubectl_policy.render.output.parts import (
     plain_json,
     unseen_data,
 )
-from kubectl_policy.render.why_not.tree import why_not_headline
+from kubectl_policy.render.words.headlines import why_not_headline
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

@@ -5,15 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.output.encode import as_field, as_item, as_yaml
+from kubectl_policy.render.output.documents import as_field, as_item, as_yaml
 from kubectl_policy.render.output.parts import plain_json
 from kubectl_policy.render.output.text import Line, Span, cells
-from kubectl_policy.render.words.headlines import as_far_as
-from kubectl_policy.render.words.names import count, listed, node_words, of_all
+from kubectl_policy.render.words.headlines import reason_words, why_not_headline
+from kubectl_policy.render.words.names import count, listed, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
-from kubectl_policy.render.words.paths import path_lines
+from kubectl_policy.render.words.paths import WhichPaths, path_lines
 from kubectl_policy.render.words.sections import BLANK, section, unseen_section
-from kubectl_policy.render.words.which_paths import WhichPaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,31 +21,11 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.case import Reason
     from kubectl_policy.questions.why_not.edit import Edit
     from kubectl_policy.questions.why_not.why_not import WhyNot
-    from kubectl_policy.render.output.text import Document, Style
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import Document, Style, View
 
-# With one of these as the first reason, nobody knows whether there is an effect.
-_UNKNOWN: Final = frozenset({"not-computed", "target-unknown", "parent-unknown"})
 # So many further reasons are shown at a terminal.
 _SHOWN: Final = 8
 _MOST_NAMED: Final = 3
-
-
-def why_not_headline(answer: WhyNot) -> str:
-    """The answer in one sentence."""
-    who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
-    if answer.in_force:
-        paths = f", on {of_all(len(answer.in_force), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        return f"{who} has an effect on {where}{paths}{unread}."
-    first = answer.reasons[0]
-    if first.rule in _UNKNOWN:
-        return f"Whether {who} has an effect on {where} is unknown: {_reason_words(first)}."
-    return f"{who} has no effect on {where}: {_reason_words(first)}{unread}."
-
-
-def _reason_words(reason: Reason) -> str:
-    api_reason = f" [{reason.api_reason}]" if reason.api_reason else ""
-    return f"{reason.message}{api_reason}" + (f" ({reason.origin})" if reason.origin else "")
 
 
 def why_not_tree(answer: WhyNot, view: View) -> Document:
@@ -81,7 +60,7 @@ def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], view: View) -> Iterato
     for reason in reasons[:most]:
         scope = which.words(reason.paths) if answer.in_force else ""
         where = f"{scope}: " if scope else ""
-        yield Line((Span(f"{where}{_reason_words(reason)}", prose=True),), 2)
+        yield Line((Span(f"{where}{reason_words(reason)}", prose=True),), 2)
     if len(reasons) > most:
         left = f"and {count(len(reasons) - most, 'more reason')}; -o yaml shows all {len(reasons)}"
         yield Line((Span(left, "aside"),), 2)

@@ -1,29 +1,48 @@
-"""The answer in one sentence that could be read aloud; if the answer is incomplete, the same sentence says so."""
+"""The sentence that an answer opens with, for each command: one that could be read aloud.
+
+If the answer is incomplete, the same sentence says so. What `explain`, `diff` and `blast-radius` say is made of
+their own words, and is in their slices.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.describe.policies import PolicyDescription
 from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.describe.policies import PolicyDescription
+    from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.status.comparison import ObjectStatus
+    from kubectl_policy.questions.status.report import StatusReport
+    from kubectl_policy.questions.why_not.case import Reason
+    from kubectl_policy.questions.why_not.why_not import WhyNot
+
+# With one of these as the first reason, nobody knows whether there is an effect.
+_UNDECIDED: Final = frozenset({"not-computed", "target-unknown", "parent-unknown"})
 
 
-def headline(answer: ObjectDescription | PolicyDescription) -> str:
-    """The sentence that an answer opens with."""
-    if isinstance(answer, PolicyDescription) and _may_affect_more(answer):
+def policy_headline(answer: PolicyDescription) -> str:
+    """Whether a policy is enforced, and on what."""
+    if _may_affect_more(answer):
         return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
-    sentence = _of_policy(answer) if isinstance(answer, PolicyDescription) else _with_backends(answer)
-    unknown = isinstance(answer, PolicyDescription) and answer.enforcement.state == "Unknown"
-    return f"{sentence}{'' if unknown else as_far_as(answer.unseen)}."
+    unknown = answer.enforcement.state == "Unknown"
+    return f"{_of_policy(answer)}{'' if unknown else as_far_as(answer.unseen)}."
+
+
+def object_headline(answer: ObjectDescription) -> str:
+    """How many policies affect an object, and what policies apply to single backends of its rules, not computed."""
+    policies = {found.subject for found in answer.diagnostics if found.rule == "attachment-not-computed"}
+    verb = "does" if len(policies) == 1 else "do"
+    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
+    return f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}."
 
 
 def _may_affect_more(answer: PolicyDescription) -> bool:
@@ -68,14 +87,6 @@ def _in_force(answer: PolicyDescription) -> set[int]:
         for position, outcome in enumerate(answer.enforcement.outcomes)
         if answer.policy in outcome.policies_in_force()
     }
-
-
-def _with_backends(answer: ObjectDescription) -> str:
-    """The sentence about an object, with what policies apply to single backends of its rules, which is not computed."""
-    policies = {found.subject for found in answer.diagnostics if found.rule == "attachment-not-computed"}
-    verb = "does" if len(policies) == 1 else "do"
-    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
-    return f"{_of_object(answer)}{more}"
 
 
 def _of_object(answer: ObjectDescription) -> str:
@@ -166,6 +177,93 @@ def _affecting(answer: PolicyDescription) -> str:
 
 def _reasons(answer: PolicyDescription) -> str:
     return listed(list(dict.fromkeys(a.message for a in answer.attachments if a.message)))
+
+
+def list_headline(listing: Listing[object]) -> str:
+    """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
+    where = f" in namespace {listing.namespace}" if listing.namespace else ""
+    return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
+
+
+def status_headline(report: StatusReport) -> str:
+    """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
+    if not report.objects:
+        where = f" in namespace {report.namespace}" if report.namespace else ""
+        return f"Nothing to compare: no policies{where}{as_far_as(report.unseen)}."
+    silent = [one for one in report.objects if not one.reported]
+    if len(silent) == len(report.objects):
+        one = len(silent) == 1
+        whom = f"{silent[0].resource.ref} has no" if one else f"none of {_numbers(silent)} has a"
+        return f"Nothing to compare: {whom} status in the input{as_far_as(report.unseen)}."
+    parts = [_agreement(report)]
+    undecided = sum(found.verdict == "undecided" for _, found in report.comparisons)
+    if undecided:
+        parts.append(f"{undecided} more cannot be decided from what was read")
+    if silent:
+        verb = "has" if len(silent) == 1 else "have"
+        parts.append(f"{_numbers(silent)} {verb} no status in the input")
+    return f"{'; '.join(parts)}{as_far_as(report.unseen)}."
+
+
+def _agreement(report: StatusReport) -> str:
+    from kubectl_policy.questions.status.comparison import COUNTS  # noqa: PLC0415 (other commands do without)
+
+    compared = [found for _, found in report.comparisons if found.is_compared]
+    reported = [one for one in report.objects if any(found.is_compared for found in one.comparisons)]
+    wrong = [one for one in reported if one.disagrees]
+    disagreeing = sum(found.disagrees for found in compared)
+    if not compared:
+        return "Nothing that is computed here was reported"
+    if len(compared) == 1:
+        noun = "number" if compared[0].type in COUNTS else "condition"
+        return f"The only {noun} on {_whom(reported)} {'is not' if wrong else 'is'} as computed"
+    noun = "conditions and numbers" if any(found.type in COUNTS for found in compared) else "conditions"
+    if not wrong:
+        return f"All {len(compared)} {noun} on {_whom(reported)} are as computed"
+    verb = "disagrees" if disagreeing == 1 else "disagree"
+    return f"{disagreeing} of {len(compared)} {noun} {verb} with what is computed, on {_share(wrong, report.objects)}"
+
+
+def _whom(objects: Sequence[ObjectStatus]) -> str:
+    return str(objects[0].resource.ref) if len(objects) == 1 else _numbers(objects)
+
+
+def _share(some: Sequence[ObjectStatus], every: Sequence[ObjectStatus]) -> str:
+    """`2 of 6 policies and 1 of 2 Gateways`; of one object, its name."""
+    if len(every) == 1:
+        return str(every[0].resource.ref)
+    found, total = _nouns(some), _nouns(every)
+    return listed([f"{number} of {count(total[noun], noun)}" for noun, number in found.items()])
+
+
+def _numbers(objects: Iterable[ObjectStatus]) -> str:
+    return listed([count(number, noun) for noun, number in _nouns(objects).items()])
+
+
+def _nouns(objects: Iterable[ObjectStatus]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in objects:
+        noun = "policy" if one.is_policy else one.resource.ref.kind
+        found[noun] = found.get(noun, 0) + 1
+    return found
+
+
+def why_not_headline(answer: WhyNot) -> str:
+    """The answer in one sentence."""
+    who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
+    if answer.in_force:
+        paths = f", on {of_all(len(answer.in_force), len(answer.paths))}" if len(answer.paths) > 1 else ""
+        return f"{who} has an effect on {where}{paths}{unread}."
+    first = answer.reasons[0]
+    if first.rule in _UNDECIDED:
+        return f"Whether {who} has an effect on {where} is unknown: {reason_words(first)}."
+    return f"{who} has no effect on {where}: {reason_words(first)}{unread}."
+
+
+def reason_words(reason: Reason) -> str:
+    """A reason with the API's own word for it, and where what is responsible was read."""
+    api_reason = f" [{reason.api_reason}]" if reason.api_reason else ""
+    return f"{reason.message}{api_reason}" + (f" ({reason.origin})" if reason.origin else "")
 
 
 def as_far_as(unseen: Sequence[Unseen]) -> str:

@@ -1,13 +1,13 @@
-"""The words for counts, objects, policies on their targets, and values: the same in every text answer."""
+"""The words for counts, kinds, objects, policies on their targets, and values: the same in every text answer."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural
 from kubectl_policy.render.output.text import Span
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
+from kubectl_policy.topology.hierarchy import WITH_LISTENERS, depth_of
 from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.profiles import TargetLevel
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
 
@@ -115,3 +116,44 @@ def flow(value: Json) -> str:
 
 def _looks_like_json(text: str) -> bool:
     return text in {"true", "false", "null"} or text[0] in '"[{' or text.replace(".", "", 1).lstrip("-").isdigit()
+
+
+def either(words: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def kind_words(kind: GroupKind) -> str:
+    """The kind alone if it is of the core group or of Gateway API, which everybody knows; else with its group."""
+    return kind.kind if kind.group in {"", GATEWAY_API, GATEWAY_API_EXPERIMENTAL} else str(kind)
+
+
+def with_article(kind: GroupKind) -> str:
+    """`a Gateway`, `an HTTPRoute`: one object of a kind, as it is spoken."""
+    name = kind_words(kind)
+    spelt = name[:2].isupper()
+    return f"{'an' if name[:1] in ('AEFHILMNORSX' if spelt else 'AEIOaeio') else 'a'} {name}"
+
+
+def kinds_words(kinds: Iterable[GroupKind]) -> str:
+    """`a Gateway, an HTTPRoute or a Service`: any of some kinds, from the root of the hierarchy on."""
+    return either([with_article(kind) for kind in sorted(set(kinds), key=_from_the_root)])
+
+
+def levels_words(levels: Iterable[TargetLevel]) -> str:
+    """`a rule of an HTTPRoute or a GRPCRoute`, `a Service, or a port of it`: any of some levels, in their order."""
+    nouns: dict[str, list[GroupKind]] = {}
+    for level in sorted(levels, key=lambda level: level.section):
+        nouns.setdefault(section_noun(level.group_kind) if level.section else "", []).append(level.group_kind)
+    whole = nouns.get("", [])
+    parts = [
+        f"a {noun} of {'it' if kinds == whole else either([with_article(kind) for kind in kinds])}"
+        if noun
+        else either([with_article(kind) for kind in kinds])
+        for noun, kinds in nouns.items()
+    ]
+    return ", or ".join(parts)
+
+
+def _from_the_root(kind: GroupKind) -> tuple[int, GroupKind]:
+    return depth_of(kind), kind

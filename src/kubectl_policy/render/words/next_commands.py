@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.questions.why_not.why_not import WhyNot
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
 
 Command: TypeAlias = tuple[str, ...]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.words.names import count, flow, node_words, section_words, source_spans, source_words
 from kubectl_policy.render.words.reasons import basis_lines, merging_words, why_beaten, why_without_effect
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.policies import FieldOutcome
     from kubectl_policy.questions.shared.in_force import InForce, Setting
-    from kubectl_policy.render.output.view import View
+    from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate, Source
 
 INDENT: Final = 2
@@ -23,7 +25,8 @@ GAP: Final = 3
 _NARROWEST: Final = 12
 
 
-class Columns(NamedTuple):
+@immutable(kw_only=True)
+class Columns:
     """The widths of the field and value columns, and the cell at which the third column begins.
 
     A value wider than its column has a line of its own. The third column stands to the right of the others or, if that
@@ -45,7 +48,7 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
     third = INDENT + field + GAP + value + GAP
     longest = max((cells(piece) for text in thirds for piece in text.split(" → ")), default=0)
     beside = third + longest + 2 * INDENT <= width
-    return Columns(field, value, third if beside else 3 * INDENT, beside)
+    return Columns(field=field, value=value, third=third if beside else 3 * INDENT, beside=beside)
 
 
 _Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
@@ -78,11 +81,11 @@ def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view:
     """A row of three columns; in two lines where the value is wider than its column."""
     start = Span(pad(field, widths.field) + " " * GAP)
     if cells(value.text) <= widths.value and widths.beside:
-        filled = value._replace(text=pad(value.text, widths.value) + " " * GAP)
+        filled = replace(value, text=pad(value.text, widths.value) + " " * GAP)
         yield Line((start, filled, *third), INDENT, widths.third + INDENT)
         return
     room = view.width - INDENT - widths.field - GAP
-    yield Line((start, value._replace(text=_shortened(value.text, room, view))), INDENT)
+    yield Line((start, replace(value, text=_shortened(value.text, room, view))), INDENT)
     yield Line(third, widths.third, widths.third + INDENT)
 
 
