@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.report import status
+from tests.render.shown import shown
+
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
 
@@ -21,4 +29,22 @@ def answers(analysis: Analysis) -> dict[str, object]:
         "affected": {node: analysis.affected_by(node) for node in nodes},
         "enforcement": {policy.ref: analysis.enforcement(policy.ref) for policy in analysis.policies},
         "diagnostics": analysis.diagnostics,
+    }
+
+
+def texts(analysis: Analysis) -> dict[str, str]:
+    """What people read: each description as text, the lists, and how status compares."""
+    objects = dict.fromkeys(node.object for node in analysis.topology.nodes)
+    policies = [policy.ref for policy in analysis.policies]
+    descriptions: dict[str, object] = {
+        **{f"describe {ref}": describe(analysis, NodeRef(ref)) for ref in objects if ref not in policies},
+        **{f"describe {ref}": describe_policy(analysis, ref) for ref in policies},
+    }
+    kinds = {analysis.index.names_of(ref.group_kind).plural for ref in objects if ref not in policies}
+    words = ("policies", "policykinds", "routes", *kinds)
+    lists = {f"get {word}": list_type(analysis, word, Selection()) for word in words}
+    return {
+        **{f"{command} -o wide": shown(answer, "wide") for command, answer in {**descriptions, **lists}.items()},
+        **{command: shown(answer, "tree") for command, answer in descriptions.items()},
+        "status": shown(status(analysis, "", Selection()), "tree"),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy import GroupKind, ObjectRef, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests import build
@@ -12,10 +13,12 @@ from tests.render.worlds import about_policy, colourful, world
 
 
 def test_what_is_no_policy_has_no_answer() -> None:
-    """Nor has a policy that is not there."""
-    for missing in (build.ref("Gateway", "g"), build.ref("ColorPolicy", "gone", group="example.com")):
-        with pytest.raises(KeyError):
-            describe_policy(world(build.policy("p", build.target("g"), a=1)), missing)
+    """Nor has a policy that was not read, which is told as what is not found."""
+    analysis = world(build.policy("p", build.target("g"), a=1))
+    with pytest.raises(KeyError):
+        describe_policy(analysis, build.ref("Gateway", "g"))
+    with pytest.raises(NotFoundError, match="ColorPolicy default/gone was not read"):
+        describe_policy(analysis, build.ref("ColorPolicy", "gone", group="example.com"))
 
 
 def test_each_field_has_its_fate_on_every_path() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
@@ -84,11 +85,14 @@ class PolicyDescription:
 
 
 def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
-    """The answer for a policy. Raises `KeyError` for an object that is no policy, or that was not read."""
+    """The answer for a policy.
+
+    Raises `KeyError` for an object of a kind that is no policy kind and `NotFoundError` for a policy that was not read.
+    """
     profile = analysis.registry.known(policy.group_kind)
     resource = analysis.index.get(policy)
     if resource is None:
-        raise KeyError(policy)
+        raise NotFoundError(f"{policy} was not read", "add the manifest that holds it")
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes
     own = (part for outcome in outcomes for part in outcome.contributions if part.source.object == policy)
