@@ -15,8 +15,8 @@ from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.listing.lists import list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.render.listing.columns import nothing_found, what_is_unknown
 from kubectl_policy.render.listing.documents import list_document
-from kubectl_policy.render.listing.words import nothing_found, what_is_unknown
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.words.headlines import list_headline
 from tests import build

@@ -15,7 +15,7 @@ from kubectl_policy.profiles.controllers import ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.status.documents import STATUS_COMPARISON
-from kubectl_policy.render.status.words import VERDICTS, long_reason, short_reason
+from kubectl_policy.render.status.text import VERDICTS, long_reason, short_reason
 from kubectl_policy.render.words.headlines import status_headline
 from tests import build
 from tests.questions.reports import (

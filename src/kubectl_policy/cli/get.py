@@ -59,6 +59,6 @@ def _listing(
 
     if only_names:
         return list_names(analysis, type_name, chosen)
-    from kubectl_policy.render.listing.ordering import ordered  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.render.listing.columns import ordered  # noqa: PLC0415 (see Call.read)
 
     return ordered(list_type(analysis, type_name, chosen), sort_by)

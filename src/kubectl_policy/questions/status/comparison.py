@@ -46,7 +46,6 @@ Explanation: TypeAlias = Literal[
 # The type under which the number of a listener's routes, or of a Gateway's ListenerSets, stands next to conditions.
 ATTACHED_ROUTES: Final = "attachedRoutes"
 ATTACHED_LISTENER_SETS: Final = "attachedListenerSets"
-COUNTS: Final = frozenset({ATTACHED_ROUTES, ATTACHED_LISTENER_SETS})
 
 # What a count is made of is named up to here.
 _LISTED: Final = 5
@@ -95,6 +94,11 @@ class Comparison:
     explanation: Explanation | None = None
     doubts: tuple[Unseen, ...] = ()
     kind: GroupKind | None = None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether this is a number that stands next to conditions."""
+        return self.type in {ATTACHED_ROUTES, ATTACHED_LISTENER_SETS}
 
     @property
     def disagrees(self) -> bool:

@@ -7,16 +7,16 @@ from kubectl_policy.render.output.formats import Forms
 OBJECT: Final = Forms(
     headline="words.headlines:object_headline",
     tree="describe.objects:object_tree",
-    table="describe.table:settings",
+    table="describe.objects:settings",
     document="describe.documents:OBJECT_DESCRIPTION",
-    names="describe.table:policies_in_force",
-    beside="describe.table:beside_settings",
+    names="describe.objects:policies_in_force",
+    beside="describe.objects:beside_settings",
 )
 POLICY: Final = Forms(
     headline="words.headlines:policy_headline",
     tree="describe.policies:policy_tree",
-    table="describe.table:targets",
+    table="describe.policies:targets",
     document="describe.documents:POLICY_DESCRIPTION",
-    names="describe.table:affected_objects",
-    beside="describe.table:beside_targets",
+    names="describe.policies:affected_objects",
+    beside="describe.policies:beside_targets",
 )

@@ -1,13 +1,15 @@
-"""The answer about an object for one reader at a terminal: the answer first, then what is in force, then the rest."""
+"""The answer about an object as text: what is in force and from whom, path by path, then the rest; and as rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.values import value
+from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import object_headline
-from kubectl_policy.render.words.names import node_words, section_words
+from kubectl_policy.render.words.names import flow, node_words, section_words, source_words
 from kubectl_policy.render.words.next_commands import after_object, next_section
 from kubectl_policy.render.words.paths import Phrase, WhichPaths, path_lines
 from kubectl_policy.render.words.sections import (
@@ -22,9 +24,11 @@ from kubectl_policy.render.words.sections import (
 from kubectl_policy.render.words.settings import place_words, setting_lines, strategy_words
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import NodeRef
+    from collections.abc import Iterable
+
+    from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
-    from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.text import Document, View
 
 
@@ -97,3 +101,54 @@ def _not_applying(found: NotApplying) -> Line:
             Span(f"{target}: " if not found.message.startswith(target) else ""),
         )
     return Line((*label, Span(found.message, prose=True), reason), 2)
+
+
+@value()
+class _SettingRow:
+    setting: Setting
+    group: InForce
+    paths: str
+
+
+_SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
+    Column("KIND", lambda row: str(row.group.kind)),
+    Column("FIELD", lambda row: row.setting.field),
+    Column("VALUE", lambda row: "<removed>" if row.setting.removed else flow(row.setting.value)),
+    Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
+    Column("TARGET", lambda row: node_words(row.setting.source.target)),
+    Column("PATHS", lambda row: row.paths),
+    Column(
+        "BEATS",
+        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.beaten),
+        narrow=False,
+    ),
+    Column("STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.strategies), narrow=False),
+)
+
+
+def settings(answer: ObjectDescription, _: View) -> Table[_SettingRow]:
+    """A row for each effective setting of an object; `wide` also has what each beat and how its kind merges."""
+    which = WhichPaths(answer.paths)
+    rows = [
+        _SettingRow(setting, group, paths)
+        for group in answer.in_force
+        for paths in [_numbers(group, which, len(answer.paths))]
+        for setting in group.settings
+    ]
+    return Table(_SETTINGS, rows)
+
+
+def policies_in_force(answer: ObjectDescription) -> Iterable[ObjectRef]:
+    """The policies that affect an object."""
+    return answer.policies
+
+
+def _numbers(group: InForce, which: WhichPaths, number: int) -> str:
+    if len(group.paths) == number:
+        return f"all {number}" if number > 1 else "1"
+    return which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+
+
+def beside_settings(answer: ObjectDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """The headline next to rows that are not all there is, or of which there is none."""
+    return [object_headline(answer)] if answer.unseen or empty else []

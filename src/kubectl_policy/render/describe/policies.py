@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.headlines import policy_headline
+from kubectl_policy.render.words.headlines import fully_enforced, policy_headline
 from kubectl_policy.render.words.names import (
     attachment_words,
     count,
@@ -32,8 +33,9 @@ from kubectl_policy.render.words.sections import (
 from kubectl_policy.render.words.settings import INDENT, columns, row, without_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
     from kubectl_policy.render.output.text import Document, View
@@ -246,3 +248,40 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
     if len(answer.affected) > most:
         left = len(answer.affected) - most
         yield Line((Span(f"and {count(left, 'more place')}; -o yaml shows all {len(answer.affected)}", "aside"),), 2)
+
+
+@value()
+class _TargetRow:
+    attachment: Attachment
+    answer: PolicyDescription
+    paths: str
+    objects: int
+
+
+_TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
+    Column("POLICY", lambda row: row.answer.policy.qualified_name),
+    Column("TARGET", lambda row: attachment_words(row.attachment)),
+    Column("STATE", lambda row: row.attachment.state),
+    Column("ENFORCEMENT", lambda row: row.answer.enforcement.state),
+    Column("PATHS", lambda row: row.paths),
+    Column("AFFECTS", lambda row: str(row.objects), narrow=False),
+    Column("BEATEN BY", lambda row: ", ".join(map(str, row.answer.enforcement.by)), narrow=False),
+    Column("REASON", lambda row: row.attachment.message, narrow=False),
+)
+
+
+def targets(answer: PolicyDescription, _: View) -> Table[_TargetRow]:
+    """A row for each target of a policy; `wide` also has what it affects, and why it is not enforced."""
+    objects = len({node.object for node in answer.affected})
+    paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
+    return Table(_TARGETS, [_TargetRow(attachment, answer, paths, objects) for attachment in answer.attachments])
+
+
+def affected_objects(answer: PolicyDescription) -> Iterable[ObjectRef]:
+    """The objects that a policy affects, each once."""
+    return dict.fromkeys(node.object for node in answer.affected)
+
+
+def beside_targets(answer: PolicyDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """The headline next to rows that are not all there is, or of which there is none."""
+    return [policy_headline(answer)] if answer.unseen or empty else []

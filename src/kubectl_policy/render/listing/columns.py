@@ -1,18 +1,23 @@
-"""The columns of each sort of list, narrow ones first; what a count cannot know is marked, never shown as 0."""
+"""Lists as tables: the columns of each sort of list, and the order of rows by one of them or by a field."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from kubectl_policy.model.fields import text_at
-from kubectl_policy.render.output.columns import Cell, Column, Number, Table, number
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.fields import FieldPath, text_at
+from kubectl_policy.render.output.columns import Cell, Column, Number, Table, number, text_of
+from kubectl_policy.render.words.headlines import list_headline
 from kubectl_policy.render.words.names import attachment_words, filter_words
+from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.listing.lists import AnyRow, NamedRow
     from kubectl_policy.questions.listing.objects import (
         BackendRow,
@@ -199,3 +204,71 @@ def list_table(listing: Listing[AnyRow], view: View) -> Table[Any]:
 def listed_objects(listing: Listing[AnyRow | NamedRow | KindRow]) -> Iterable[ObjectRef]:
     """The object of each row; of a policy kind, its definition."""
     return (row.ref for row in listing.rows)
+
+
+_DIGITS: Final = re.compile(r"([0-9]{1,18})")
+
+
+def ordered(listing: Listing[AnyRow], by: str) -> Listing[AnyRow]:
+    """The list sorted by a column (`affects`, `known-by`) or a field (`.metadata.name`), as it was where these agree.
+
+    An object without the field comes first. Raises `UsageError` for a column that the list has not and for a field
+    that none of its objects has.
+    """
+    if not by:
+        return listing
+    wanted = by.upper().replace("-", " ")
+    columns = columns_of(listing.type)
+    for column in columns:
+        if column.title == wanted:
+            return replace(listing, rows=tuple(sorted(listing.rows, key=lambda row: _cell_key(column.cell(row)))))
+    path = _path(by)
+    if not path or (listing.rows and all(path.get(row.raw) is None for row in listing.rows)):
+        names = ", ".join(column.title for column in columns)
+        problem = "none of the listed objects has this field" if path else "there is no such column"
+        raise UsageError(f'cannot sort by "{by}": {problem}', f"sort by a field such as .metadata.name, or by {names}")
+    return replace(listing, rows=tuple(sorted(listing.rows, key=lambda row: _value_key(path.get(row.raw)))))
+
+
+def _path(text: str) -> FieldPath | None:
+    """The path that a text with a dot means, in braces or without, as kubectl takes both; None if it means none."""
+    try:
+        return FieldPath.parse(text.removeprefix("{").removesuffix("}")) if "." in text else None
+    except ValueError:
+        return None
+
+
+def _cell_key(cell: Cell) -> tuple[float, tuple[str | int, ...]]:
+    return (cell.value, ()) if isinstance(cell, Number) else (0, _natural(text_of(cell, whole=True)))
+
+
+def _value_key(value: Json) -> tuple[int, float, tuple[str | int, ...]]:
+    """Absent values first, then numbers, then the rest as text."""
+    if value is None:
+        return 0, 0, ()
+    if isinstance(value, int | float):
+        return 1, value, ()
+    return 2, 0, _natural(value if isinstance(value, str) else repr(value))
+
+
+def _natural(text: str) -> tuple[str | int, ...]:
+    """Text in which numbers count as numbers: `route-9` before `route-10`, as kubectl sorts."""
+    return tuple(int(part) if place % 2 else part for place, part in enumerate(_DIGITS.split(text)))
+
+
+def beside(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """Next to a table: that there is nothing, and what it cannot know."""
+    return [*(nothing_found(listing) if empty else ()), *what_is_unknown(listing)]
+
+
+def nothing_found(listing: Listing[object]) -> tuple[str, ...]:
+    """What kubectl says of an empty list, and, if there is something in other namespaces, how to see it."""
+    said = f"No resources found in {listing.namespace} namespace." if listing.namespace else "No resources found"
+    return said, *elsewhere_hint(listing.elsewhere, listing.type.noun)
+
+
+def what_is_unknown(listing: Listing[object]) -> tuple[str, ...]:
+    """Of an incomplete list, its headline, and how to see what is missing."""
+    if not listing.unseen:
+        return ()
+    return list_headline(listing), "hint: a number that ends with + may be higher; -o yaml says what was not read"

@@ -6,9 +6,9 @@ from kubectl_policy.render.output.formats import Forms
 
 STATUS: Final = Forms(
     headline="words.headlines:status_headline",
-    tree="status.tree:status_tree",
-    table="status.table:status_table",
+    tree="status.text:status_tree",
+    table="status.text:status_table",
     document="status.documents:STATUS_COMPARISON",
-    names="status.table:disagreeing_objects",
-    hints="status.words:hints",
+    names="status.text:disagreeing_objects",
+    hints="status.text:hints",
 )

@@ -9,7 +9,7 @@ from kubectl_policy.questions.status.comparison import Claim, Comparison, Object
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import UNSEEN, headline_field
-from kubectl_policy.render.status.words import VERDICTS
+from kubectl_policy.render.status.text import VERDICTS
 from kubectl_policy.render.words.headlines import status_headline
 
 _AT: Final = Field("at", doc="The ancestor, parent or listener; null for the conditions of the object itself.")

@@ -6,6 +6,7 @@ their own words, and is in their slices.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
@@ -190,10 +191,10 @@ def status_headline(report: StatusReport) -> str:
     if not report.objects:
         where = f" in namespace {report.namespace}" if report.namespace else ""
         return f"Nothing to compare: no policies{where}{as_far_as(report.unseen)}."
-    silent = [one for one in report.objects if not one.reported]
+    silent = [status for status in report.objects if not status.reported]
     if len(silent) == len(report.objects):
-        one = len(silent) == 1
-        whom = f"{silent[0].resource.ref} has no" if one else f"none of {_numbers(silent)} has a"
+        alone = len(silent) == 1
+        whom = f"{silent[0].resource.ref} has no" if alone else f"none of {_numbers(silent)} has a"
         return f"Nothing to compare: {whom} status in the input{as_far_as(report.unseen)}."
     parts = [_agreement(report)]
     undecided = sum(found.verdict == "undecided" for _, found in report.comparisons)
@@ -206,46 +207,33 @@ def status_headline(report: StatusReport) -> str:
 
 
 def _agreement(report: StatusReport) -> str:
-    from kubectl_policy.questions.status.comparison import COUNTS  # noqa: PLC0415 (other commands do without)
-
     compared = [found for _, found in report.comparisons if found.is_compared]
-    reported = [one for one in report.objects if any(found.is_compared for found in one.comparisons)]
-    wrong = [one for one in reported if one.disagrees]
-    disagreeing = sum(found.disagrees for found in compared)
+    reported = [status for status in report.objects if any(found.is_compared for found in status.comparisons)]
+    whom = str(reported[0].resource.ref) if len(reported) == 1 else _numbers(reported)
+    wrong = [status for status in reported if status.disagrees]
     if not compared:
         return "Nothing that is computed here was reported"
     if len(compared) == 1:
-        noun = "number" if compared[0].type in COUNTS else "condition"
-        return f"The only {noun} on {_whom(reported)} {'is not' if wrong else 'is'} as computed"
-    noun = "conditions and numbers" if any(found.type in COUNTS for found in compared) else "conditions"
+        noun = "number" if compared[0].is_count else "condition"
+        return f"The only {noun} on {whom} {'is not' if wrong else 'is'} as computed"
+    noun = "conditions and numbers" if any(found.is_count for found in compared) else "conditions"
     if not wrong:
-        return f"All {len(compared)} {noun} on {_whom(reported)} are as computed"
+        return f"All {len(compared)} {noun} on {whom} are as computed"
+    disagreeing = sum(found.disagrees for found in compared)
+    some, every = _nouns(wrong), _nouns(report.objects)
+    parts = [f"{number} of {count(every[noun], noun)}" for noun, number in some.items()]
+    where = str(report.objects[0].resource.ref) if len(report.objects) == 1 else listed(parts)
     verb = "disagrees" if disagreeing == 1 else "disagree"
-    return f"{disagreeing} of {len(compared)} {noun} {verb} with what is computed, on {_share(wrong, report.objects)}"
-
-
-def _whom(objects: Sequence[ObjectStatus]) -> str:
-    return str(objects[0].resource.ref) if len(objects) == 1 else _numbers(objects)
-
-
-def _share(some: Sequence[ObjectStatus], every: Sequence[ObjectStatus]) -> str:
-    """`2 of 6 policies and 1 of 2 Gateways`; of one object, its name."""
-    if len(every) == 1:
-        return str(every[0].resource.ref)
-    found, total = _nouns(some), _nouns(every)
-    return listed([f"{number} of {count(total[noun], noun)}" for noun, number in found.items()])
+    return f"{disagreeing} of {len(compared)} {noun} {verb} with what is computed, on {where}"
 
 
 def _numbers(objects: Iterable[ObjectStatus]) -> str:
+    """`4 policies and 1 Gateway`."""
     return listed([count(number, noun) for noun, number in _nouns(objects).items()])
 
 
-def _nouns(objects: Iterable[ObjectStatus]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for one in objects:
-        noun = "policy" if one.is_policy else one.resource.ref.kind
-        found[noun] = found.get(noun, 0) + 1
-    return found
+def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
+    return Counter("policy" if status.is_policy else status.resource.ref.kind for status in objects)
 
 
 def why_not_headline(answer: WhyNot) -> str:

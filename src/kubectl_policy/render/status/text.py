@@ -1,0 +1,258 @@
+"""Computed against reported, for people: what disagrees first, both sides and what would explain it; and as rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
+from kubectl_policy.render.output.columns import Column, Table
+from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.words.headlines import status_headline
+from kubectl_policy.render.words.names import count, node_words
+from kubectl_policy.render.words.next_commands import after_status, elsewhere_hint, next_section
+from kubectl_policy.render.words.sections import BLANK, section, unseen_section
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.status.comparison import Claim, Explanation, Verdict
+    from kubectl_policy.questions.status.report import StatusReport
+    from kubectl_policy.render.output.text import Document, Style, View
+
+# So many objects are shown in each part of an answer at a terminal.
+_SHOWN: Final = 10
+_SILENT: Final = (
+    "Controllers write a status into the cluster, not into manifests. To compare, read the objects from there, with "
+    "whatever else they refer to:"
+)
+_UNEXPLAINED: Final = (
+    "Where nothing known here explains a disagreement, either the controller has a reason that is not in the input, or "
+    "what is computed is wrong. If it is wrong, please report it, with the objects and the version of the controller."
+)
+VERDICTS: Final[Mapping[Verdict, str]] = {
+    "agrees": "Agrees",
+    "differs": "Differs",
+    "not reported": "NotReported",
+    "not expected": "NotExpected",
+    "undecided": "Undecided",
+    "unknown type": "UnknownType",
+}
+# What would explain a disagreement: as it fits into a column, and in a sentence.
+_EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
+    "not in spec": ("not in its spec", "its spec does not name {where} (any more)"),
+    "older generation": (
+        "older generation",
+        "the report is of generation {seen}, and the object is at generation {now} now",
+    ),
+    "class unread": (
+        "GatewayClass not read",
+        "no GatewayClass was read that says whether its controller acts there",
+    ),
+    "no class": (
+        "no class of its controller",
+        "no GatewayClass in the input, or none that is accepted, is its controller's",
+    ),
+    "other class": (
+        "class of another controller",
+        "it is by {controller}, and {where} is another controller's, by its GatewayClass",
+    ),
+    "silent controller": (
+        "controller reports nothing",
+        "its controller has reported on no {kind} in the input: it may not be running, or be of another version",
+    ),
+    "approximate profile": (
+        "kind known in part",
+        "not everything about {kinds} is computed: explain {name} says what is not",
+    ),
+    "inferred profile": (
+        "kind not known",
+        "how {kinds} work is guessed: explain {name} says from what, and how to mend it",
+    ),
+    "assumed status": (
+        "reports not known",
+        "how {kinds} report is assumed, because nobody has said: explain {name} says what is known",
+    ),
+    "input incomplete": ("input not all read", "part of the input could not be read, and may hold the reason"),
+    "none": ("none known", "nothing that is known here explains it; see the end"),
+}
+
+
+def status_tree(report: StatusReport, view: View) -> Document:
+    """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
+    whole = view.everything or not view.terminal
+    disagreeing = (_block(status, lambda found: found.disagrees) for status in report.objects)
+    undecided = (_block(status, lambda found: found.verdict == "undecided") for status in report.objects)
+    return (
+        Line((Span(status_headline(report), "title", prose=True),), 0, 2),
+        *section("Disagreements", _shown(disagreeing, whole=whole)),
+        *section("Cannot be decided", _shown(undecided, whole=whole)),
+        *section("Of an older generation, but as computed", _shown(map(_stale, report.objects), whole=whole)),
+        *(section("As computed", _shown(map(_agreeing, report.objects), whole=True)) if view.everything else ()),
+        *section("No status in the input", _shown(_silent(report), whole=whole)),
+        *section("Not compared", _not_compared(report)),
+        *unseen_section(report.unseen),
+        *_asides(report, view),
+        *next_section(after_status(report), view),
+    )
+
+
+def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]:
+    """The lines of each object that has any; unless `whole`, of the first ones, and how many more there are."""
+    shown = [block for block in blocks if block]
+    if whole or len(shown) <= _SHOWN:
+        return chain(*shown)
+    rest = f"and {count(len(shown) - _SHOWN, 'more object')}: --show-all shows them"
+    return chain(*shown[:_SHOWN], (Line((Span(rest, "aside", prose=True),), 2, 4),))
+
+
+def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
+    """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
+    subject = Span(str(status.resource.ref), "subject"), Span(f" ({status.resource.origin})", "aside")
+    chosen = [found for found in status.comparisons if wanted(found)]
+    sides = (line for found in chosen for line in (Line((Span(_where(found)),), 4, 6), *_sides(status, found)))
+    return (Line(subject, 2, 4), *sides) if chosen else ()
+
+
+def _where(found: Comparison) -> str:
+    return f"{found.type or '(no type)'}{f' at {node_words(found.at)}' if found.at else ''}"
+
+
+def _sides(status: ObjectStatus, found: Comparison) -> Iterator[Line]:
+    for label, claim in (("reported", found.reported), ("computed", found.computed)):
+        yield _side(label, claim_words(claim), claim.message if claim else "")
+    for thing in found.doubts:
+        yield _side("unseen", thing.what, thing.reason)
+    if found.explanation:
+        style: Style = "aside" if found.explanation == "none" else "warning"
+        yield Line((Span("why        "), Span(long_reason(status, found), style, prose=True)), 6, 17)
+
+
+def _side(label: str, said: str, why: str) -> Line:
+    detail = (Span(f": {why}", prose=True),) if why else ()
+    return Line((Span(f"{label:<11}"), Span(said, prose=True), *detail), 6, 17)
+
+
+def _stale(status: ObjectStatus) -> tuple[Line, ...]:
+    stale = (found for found in status.comparisons if found.stale and found.verdict == "agrees")
+    of = f"the object at {status.generation}"
+    return _listed(status, [f"{_where(found)} is of generation {found.seen}, {of}" for found in stale])
+
+
+def _agreeing(status: ObjectStatus) -> tuple[Line, ...]:
+    agreeing = (found for found in status.comparisons if found.verdict == "agrees")
+    return _listed(status, [f"{_where(found)}: {claim_words(found.computed or found.reported)}" for found in agreeing])
+
+
+def _listed(status: ObjectStatus, texts: Sequence[str]) -> tuple[Line, ...]:
+    """An object with a line for each text; nothing if there is none."""
+    lines = (Line((Span(text, prose=True),), 4, 6) for text in texts)
+    return (Line((Span(str(status.resource.ref)),), 2, 4), *lines) if texts else ()
+
+
+def _silent(report: StatusReport) -> Iterator[tuple[Line, ...]]:
+    """The objects without a status, if others have one."""
+    silent = [status.resource.ref for status in report.objects if not status.reported]
+    for ref in silent if len(silent) < len(report.objects) else ():
+        yield (Line((Span(str(ref)),), 2, 4),)
+
+
+def _not_compared(report: StatusReport) -> Iterator[Line]:
+    others = Counter(place.controller for status in report.objects for place in status.other_controllers)
+    for controller, number in others.items():
+        text = f" {count(number, 'entry')} of another controller"
+        yield Line((Span(f"{controller or '(no controllerName)'}:"), Span(text, prose=True)), 2, 4)
+    types = Counter(found.type for _, found in report.comparisons if found.verdict == "unknown type")
+    for type_, number in types.items():
+        text = f" reported {count(number, 'time')}; when it is due is not known here"
+        yield Line((Span(f"{type_ or '(no type)'}:"), Span(text, prose=True)), 2, 4)
+
+
+def _asides(report: StatusReport, view: View) -> Iterator[Line]:
+    if report.objects and not any(status.reported for status in report.objects):
+        yield BLANK
+        yield Line((Span(_SILENT, "aside", prose=True),), 0, 2)
+        yield Line((Span(_how_to_read(report, view.program), "command"),), 2, 4)
+    if any(found.explanation == "none" for _, found in report.comparisons):
+        yield BLANK
+        yield Line((Span(_UNEXPLAINED, "aside", prose=True),), 0, 0)
+
+
+def _how_to_read(report: StatusReport, program: str) -> str:
+    """The command that compares the same kinds as they are in the cluster."""
+    kinds = [f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names]
+    return f"kubectl get gatewayclasses,{','.join(kinds)} -A -o yaml | {program} status -A --offline -"
+
+
+def claim_words(claim: Claim | None) -> str:
+    """`True (Accepted)`; a count alone; `nothing` where one side has none."""
+    if claim is None:
+        return "nothing"
+    return f"{claim.status} ({claim.reason})" if claim.reason else claim.status or '""'
+
+
+def short_reason(found: Comparison) -> str:
+    """Why a comparison does not agree, in as few words as fit into a column."""
+    if found.doubts:
+        return f"unseen: {', '.join(thing.what for thing in found.doubts)}"
+    return _EXPLANATIONS[found.explanation][0] if found.explanation else ""
+
+
+def long_reason(status: ObjectStatus, found: Comparison) -> str:
+    """What would explain a disagreement, as a sentence without its end; empty for what is none."""
+    if not found.explanation:
+        return ""
+    kind = (found.kind or status.resource.ref.group_kind).kind
+    return _EXPLANATIONS[found.explanation][1].format(
+        where=node_words(found.at) if found.at else str(status.resource.ref),
+        seen=found.seen,
+        now=status.generation,
+        controller=found.controller or "another controller",
+        kind=kind,
+        kinds=plural(kind),
+        name=kind.lower(),
+    )
+
+
+def hints(report: StatusReport) -> Sequence[str]:
+    """Where else there are policies, if there is nothing to compare here."""
+    return elsewhere_hint(report.elsewhere, "policy")
+
+
+_Row: TypeAlias = tuple[ObjectStatus, Comparison]
+
+
+def _claimed(side: Claim | None) -> str:
+    return claim_words(side) if side else ""
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+_COLUMNS: Final[tuple[Column[_Row], ...]] = (
+    Column("OBJECT", lambda row: str(row[0].resource.ref)),
+    Column("AT", lambda row: str(row[1].at or "")),
+    Column("CONDITION", lambda row: row[1].type),
+    Column("REPORTED", lambda row: _claimed(row[1].reported)),
+    Column("COMPUTED", lambda row: _claimed(row[1].computed)),
+    Column("VERDICT", lambda row: VERDICTS[row[1].verdict]),
+    Column("EXPLAINED BY", lambda row: short_reason(row[1])),
+    Column("CONTROLLER", lambda row: row[1].controller, narrow=False),
+    Column("SEEN", lambda row: _number(row[1].seen), narrow=False),
+    Column("GENERATION", lambda row: _number(row[0].generation), narrow=False),
+    Column("MESSAGE", lambda row: row[1].reported.message if row[1].reported else "", narrow=False),
+)
+
+
+def status_table(report: StatusReport, view: View) -> Table[_Row]:
+    """A row for each comparison that disagrees; if everything is asked for, also those that agree or are undecided."""
+    return Table(_COLUMNS, [row for row in report.comparisons if view.everything or row[1].disagrees])
+
+
+def disagreeing_objects(report: StatusReport) -> Iterable[ObjectRef]:
+    """The objects on which something disagrees."""
+    return (status.resource.ref for status in report.objects if status.disagrees)
