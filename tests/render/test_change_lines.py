@@ -155,11 +155,11 @@ def test_long_lists_are_cut() -> None:
 def test_traffic_ends_for_what_is_left() -> None:
     """Objects that are gone themselves need no traffic."""
     ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
-    text = to_text(traffic_section("Traffic ends", [ended], {ROUTE.object}), 100)
+    text = to_text(traffic_section([ended], {ROUTE.object}), 100)
     assert text == (
         "\nTraffic ends\n  HTTPRoute default/q\n  1 policy kind had settings there: ColorPolicy.example.com\n"
     )
-    assert traffic_section("Traffic ends", [ended], {ROUTE.object, OTHER.object}) == ()
+    assert traffic_section([ended], {ROUTE.object, OTHER.object}) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:

@@ -58,7 +58,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         ),
         *gateways_section(difference.without_class),
         *parents_section("Routes that lose parents", parents, difference.cut_off, deleted),
-        *traffic_section("Traffic ends", gone, deleted),
+        *traffic_section(gone, deleted),
         *attachments_section("Policies that lose a target", targets),
         *enforcement_section(change for change in difference.enforcement if change.policy not in deleted),
         *changed_problems_section("Problems introduced", problems),

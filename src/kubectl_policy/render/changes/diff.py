@@ -38,7 +38,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
         *gateways_section(difference.without_class),
         *parents_section("Routes that lose parents", lost, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got),
-        *traffic_section("Traffic ends", gone, deleted),
+        *traffic_section(gone, deleted),
         *_targets(difference),
         *enforcement_section(difference.enforcement),
         *changed_problems_section("Problems introduced", difference.problems.introduced),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import View
+    from kubectl_policy.render.words.sections import Title
 
 _Item = TypeVar("_Item")
 
@@ -131,7 +132,7 @@ def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str
     return (*map(line, items[:SHOWN]), *((_and_more(left, noun),) if left > 0 else ()))
 
 
-def traffic_section(title: str, changes: Iterable[EffectChange], gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
+def traffic_section(changes: Iterable[EffectChange], gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
     """The objects to which traffic ends, without those that are themselves gone, and the kinds with settings there."""
     found = tuple(changes)
     nodes = {NodeRef(one.node.object) for change in found for one in change.objects if one.node.object not in gone}
@@ -140,17 +141,17 @@ def traffic_section(title: str, changes: Iterable[EffectChange], gone: Collectio
         return ()
     kinds = list(dict.fromkeys(str(change.kind) for change in found))
     about = f"{count(len(kinds), 'policy kind')} had settings there: {', '.join(kinds)}"
-    return section(title, (object_line(places), Line((Span(about, "aside", prose=True),), INDENT, 2 * INDENT)))
+    return section("Traffic ends", (object_line(places), Line((Span(about, "aside", prose=True),), INDENT, 2 * INDENT)))
 
 
 def gateways_section(gateways: Sequence[ObjectRef]) -> tuple[Line, ...]:
     """The Gateways that lose their class."""
-    title = "Gateways that lose their class, so that no controller acts on them"
-    return section(title, [object_line([str(gateway) for gateway in gateways])] if gateways else ())
+    lines = [object_line([str(gateway) for gateway in gateways])] if gateways else ()
+    return section("Gateways that lose their class, so that no controller acts on them", lines)
 
 
 def parents_section(
-    title: str, changes: Iterable[ParentChange], cut_off: Collection[ObjectRef] = (), gone: Collection[ObjectRef] = ()
+    title: Title, changes: Iterable[ParentChange], cut_off: Collection[ObjectRef] = (), gone: Collection[ObjectRef] = ()
 ) -> tuple[Line, ...]:
     """The routes whose parents differ: a line each, with whether it is `cut_off`.
 
@@ -181,7 +182,7 @@ def _listeners(names: Sequence[str]) -> str:
     return f" (listener{'s' if len(names) > 1 else ''} {', '.join(names)})" if names else ""
 
 
-def attachments_section(title: str, changes: Iterable[AttachmentChange]) -> tuple[Line, ...]:
+def attachments_section(title: Title, changes: Iterable[AttachmentChange]) -> tuple[Line, ...]:
     """The policies whose targets differ: a line for each target."""
     return section(title, first_lines(tuple(changes), _attachment, "target"))
 
@@ -205,6 +206,6 @@ def _enforcement(change: EnforcementChange) -> Line:
     return Line((Span(f"{change.policy}: ", "subject"), Span(f"{states}{by}", prose=True)), INDENT, 2 * INDENT)
 
 
-def changed_problems_section(title: str, problems: Iterable[Diagnostic]) -> tuple[Line, ...]:
+def changed_problems_section(title: Title, problems: Iterable[Diagnostic]) -> tuple[Line, ...]:
     """Problems under a title of their own."""
     return section(title, first_lines(tuple(problems), problem_line, "problem"))

@@ -13,14 +13,15 @@ from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, levels_words, listed
 from kubectl_policy.render.words.next_commands import after_explanation, next_section
-from kubectl_policy.render.words.sections import section, unseen_section
+from kubectl_policy.render.words.sections import section, titled, unseen_section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.kinds import Statement
     from kubectl_policy.render.output.text import Document, View
+    from kubectl_policy.render.words.sections import Title
 
 
 class Assumption(NamedTuple):
@@ -46,7 +47,7 @@ ASSUMPTIONS: Final = {
         " precedence and conflict in its documentation, or try it and compare.",
     ),
 }
-_NOTES: Final = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
+_NOTES: Final[Mapping[bool, Title]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
 _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
 _BY_DEFAULT: Final = "nobody has said otherwise, so what GEP-713 says for all policy kinds is taken to hold"
 
@@ -80,7 +81,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
         *(
             line
             for topic, together in groupby(said, lambda statement: statement.topic)
-            for line in section(_title(topic, answer), _rows(_labelled(together, answer)))
+            for line in titled(_title(topic, answer), _rows(_labelled(together, answer)))
         ),
         *section("How this is known", _rows(_known(answer, said))),
         *section("What is assumed", _rows(_assumed(answer))),

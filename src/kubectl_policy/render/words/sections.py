@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import node_words
@@ -17,6 +17,53 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.output.text import Style
 
+# The parts of text answers, in the order in which they come in most of them. Groups of settings are called by their
+# kind, and what `explain` knows by its topics.
+Title: TypeAlias = Literal[
+    # What is in force, and where; what a policy or a kind is.
+    "Paths",
+    "Targets",
+    "Affects",
+    "Concerns",
+    "Does not apply",
+    "No effect",
+    "Attached, but others set every field",
+    "How this is known",
+    "What is assumed",
+    "Notes",
+    "What is not computed, so that answers may be wrong there",
+    # What differs.
+    "Deleted with it",
+    "Routes that lose parents",
+    "Routes that get parents",
+    "Traffic ends",
+    "Gateways that lose their class, so that no controller acts on them",
+    "Policies that lose a target",
+    "Policies that get a target",
+    "References that fail otherwise",
+    "Policies that fare otherwise",
+    "Problems introduced",
+    "Problems fixed",
+    "Problems that stay, of objects that differ",
+    "Objects that differ",
+    # What is reported, and what should be.
+    "Disagreements",
+    "Cannot be decided",
+    "Of an older generation, but as computed",
+    "As computed",
+    "No status in the input",
+    "Not compared",
+    "Controllers of policies should report",
+    "Its controllers should report",
+    "Reported in the status, not computed",
+    "Events",
+    # What is in the way of an effect, what is wrong, and what leads on.
+    "Also in the way",
+    "Could not be seen",
+    "Problems",
+    "Next",
+]
+
 BLANK: Final = Line()
 _WORDS: Final[dict[str, tuple[str, Style]]] = {
     "error": ("error", "error"),
@@ -25,8 +72,13 @@ _WORDS: Final[dict[str, tuple[str, Style]]] = {
 }
 
 
-def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+def section(title: Title, lines: Iterable[Line]) -> tuple[Line, ...]:
     """A titled part after a blank line; nothing at all if it has no lines."""
+    return titled(title, lines)
+
+
+def titled(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+    """`section` for a title that is made of the answer."""
     body = tuple(lines)
     return (BLANK, Line((Span(title, "heading"),)), *body) if body else ()
 
