@@ -15,12 +15,12 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from kubectl_policy.questions.explain.kinds import Explanation, explain
-from kubectl_policy.render.explain.documents import explanation_document
 from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.render.output.documents import as_json, as_yaml
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.kinds import FULL, answer, text
+from tests.render.shown import document_of
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -70,7 +70,7 @@ class TestAnswer:
         """As text and as a document that follows the schema."""
         found = explain(analyze(build.snapshot()), str(kind))
         assert explanation_headline(found).startswith(f"{kind} is a")
-        document = json.loads(as_json(explanation_document(found)))
+        document = json.loads(as_json(document_of(found)))
         VALIDATOR.validate(document)
         assert yaml.safe_load(as_yaml(document, unicode=True)) == document
 
@@ -90,14 +90,14 @@ class TestDocument:
     )
     def test_it_follows_the_schema(self, found: Explanation) -> None:
         """And the schema refuses what it does not know."""
-        document = json.loads(as_json(explanation_document(found)))
+        document = json.loads(as_json(document_of(found)))
         VALIDATOR.validate(document)
         assert not VALIDATOR.is_valid({**document, "more": 1})
         assert document["complete"] is not bool(document["unseen"])
 
     def test_statements_name_the_fields_of_a_file(self) -> None:
         """So that a reader finds them in a profile and in its documentation."""
-        document: Any = explanation_document(answer(FULL))
+        document: Any = document_of(answer(FULL))
         named = {field for statement in document["statements"] for field in statement["fields"]}
         assert {"class", "attachment", "declaredTargets", "strategyValues"} <= named
 
@@ -107,7 +107,5 @@ class TestDocument:
         profile = replace(
             FULL, group_kind=kind, origin=Origin(HOSTILE, 1), declared_targets=frozenset({kind}), notes=HOSTILE
         )
-        printed = text(answer(profile), View(terminal=True)) + as_yaml(
-            explanation_document(answer(profile)), unicode=True
-        )
+        printed = text(answer(profile), View(terminal=True)) + as_yaml(document_of(answer(profile)), unicode=True)
         assert all(line.isprintable() for line in printed.split("\n"))

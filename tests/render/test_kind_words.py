@@ -12,11 +12,11 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
 from kubectl_policy.profiles.profile import Variant
-from kubectl_policy.render.explain.documents import explanation_document
 from kubectl_policy.render.explain.kinds import SAYINGS, statements
 from kubectl_policy.render.explain.tree import explanation_headline
 from tests.profiles.everything import GATEWAY, ROUTE
 from tests.render.kinds import FULL, answer, blank, text
+from tests.render.shown import document_of
 
 # What another value of a field is, where the profile that says everything has none for it.
 OTHERS: Final[dict[str, Any]] = {
@@ -225,7 +225,7 @@ class TestTargets:
         assert explanation_headline(found).endswith(
             "how its policies attach is not computed, so nothing is claimed about what they affect."
         )
-        assert explanation_document(found)["defaultStrategy"] is None
+        assert document_of(found)["defaultStrategy"] is None
         assert said(replace(profile, cross_namespace=False), "namespace") == ["that of the policy alone"]
 
 

@@ -7,5 +7,5 @@ from kubectl_policy.render.output.formats import Forms
 EXPLANATION: Final = Forms(
     headline="explain.tree:explanation_headline",
     tree="explain.tree:explanation_tree",
-    document="explain.documents:explanation_document",
+    document="explain.documents:EXPLANATION",
 )

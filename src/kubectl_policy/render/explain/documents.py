@@ -1,51 +1,101 @@
-"""The answer about a policy kind as a versioned document."""
+"""The answer about a policy kind as a versioned document. Nothing is cut."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_policy.model.kinds import KindNames
+from kubectl_policy.model.values import value
+from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.load import name_in_files, profile_file
-from kubectl_policy.render.explain.kinds import statements
+from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.render.explain.kinds import Statement, statements
 from kubectl_policy.render.explain.tree import explanation_headline
-from kubectl_policy.render.output.parts import API_VERSION, kind_data, origin_data, unseen_data
+from kubectl_policy.render.output.documents import Field, document, shape
+from kubectl_policy.render.output.parts import (
+    COMPLETE,
+    UNSEEN,
+    assumed_field,
+    class_field,
+    headline_field,
+    known_by_field,
+)
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.explain.kinds import Explanation
+    from kubectl_policy.profiles import TargetLevel
+
+shape(
+    KindNames,
+    "names",
+    Field("plural", doc="Guessed from the kind if no definition says so."),
+    Field("singular"),
+    Field("shortNames"),
+)
+shape(
+    Statement,
+    "statement",
+    Field("topic"),
+    Field("label"),
+    Field(
+        "fields",
+        lambda statement: tuple(map(name_in_files, statement.fields)),
+        type=tuple[str, ...],
+        doc="The fields of a profile that say so; mapFields is of the definition's schema alone.",
+    ),
+    Field("text"),
+    Field("basis", doc="Where it is from; assumed is a guess, default what holds where nobody says otherwise."),
+)
 
 
-def explanation_document(answer: Explanation) -> dict[str, Json]:
-    """The answer as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them. Nothing is cut."""
-    profile, names = answer.profile, answer.names
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "PolicyKindExplanation",
-        "headline": explanation_headline(answer),
-        "complete": not answer.unseen,
-        "policyKind": kind_data(profile.group_kind),
-        "names": {"plural": names.plural, "singular": names.singular, "shortNames": list(names.short_names)},
-        "origin": origin_data(answer.origin),
-        "class": profile.policy_class,
-        "knownBy": profile.known_by,
-        "defaultStrategy": profile.default_strategy.value if profile.attaches_as_known else None,
-        "profile": profile_file(profile),
-        "statements": [
-            {
-                "topic": said.topic,
-                "label": said.label,
-                "fields": [name_in_files(field) for field in said.fields],
-                "text": said.text,
-                "basis": said.basis,
-            }
-            for said in statements(answer)
-        ],
-        "assumed": list(profile.assumed),
-        "evidence": list(profile.evidence),
-        "notes": profile.notes,
-        "policies": answer.policies,
-        "targets": [
-            {**kind_data(level.group_kind), "section": level.section, "references": number}
-            for level, number in answer.targets
-        ],
-        "unseen": [unseen_data(thing) for thing in answer.unseen],
-    }
+@value()
+class _Named:
+    """A level that policies name, and how many references do."""
+
+    level: TargetLevel
+    references: int
+
+
+def _named(answer: Explanation) -> tuple[_Named, ...]:
+    return tuple(_Named(level, number) for level, number in answer.targets)
+
+
+shape(
+    _Named,
+    "namedLevel",
+    Field("group", "level.group_kind.group"),
+    Field("kind", "level.group_kind.kind"),
+    Field("section", "level.section"),
+    Field("references", doc="How many references do.", limits={"minimum": 1}),
+)
+
+EXPLANATION: Final = document(
+    Explanation,
+    "PolicyKindExplanation",
+    headline_field(explanation_headline),
+    COMPLETE,
+    Field("policyKind", "profile.group_kind"),
+    Field("names"),
+    Field("origin", doc="Its profile, else its definition, else one of its policies."),
+    class_field(),
+    known_by_field(),
+    Field(
+        "defaultStrategy",
+        lambda answer: answer.profile.default_strategy if answer.profile.attaches_as_known else None,
+        type=MergeStrategy | None,
+        doc="That of a policy that chooses none; null if it is not computed how its policies attach.",
+    ),
+    Field(
+        "profile",
+        lambda answer: profile_file(answer.profile),
+        type=dict[str, Any],
+        doc="What is known or assumed, as a profile file says it; docs/profiles.md describes the fields.",
+    ),
+    Field("statements", statements, type=tuple[Statement, ...], doc="What is known or assumed, in words."),
+    assumed_field("profile.assumed"),
+    Field("evidence", "profile.evidence", doc="Where it is written."),
+    Field("notes", "profile.notes"),
+    Field("policies", doc="The number of its policies in the input.", limits={"minimum": 0}),
+    Field("targets", _named, doc="The kinds, or sections of such objects, that these name."),
+    UNSEEN,
+    doc="The answer about a policy kind.",
+)
