@@ -59,7 +59,9 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
 def _effect(change: EffectChange, view: View, subject: ObjectRef | None) -> Iterator[Line]:
     yield _heading(change)
     values = [_value(field.before) for field in change.fields]
-    thirds = [tuple(_becomes(field, change, subject)) for field in change.fields]
+    # What all of the fields protect is said in the heading.
+    some_protect = change.security and not all(field.security for field in change.fields)
+    thirds = [tuple(_becomes(field, subject, protects=some_protect and field.security)) for field in change.fields]
     names = [field.field or "sets no field" for field in change.fields]
     widths = columns(names, values, ["".join(span.text for span in third) for third in thirds], view.width)
     for name, value, third in zip(names, values, thirds, strict=True):
@@ -87,8 +89,8 @@ def _value(value: EffectiveValue | None) -> str:
     return "removed" if value.removed else flow(value.value)
 
 
-def _becomes(field: FieldChange, change: EffectChange, subject: ObjectRef | None) -> Iterator[Span]:
-    """What becomes of a field, by whom; what of several fields protects is said at each."""
+def _becomes(field: FieldChange, subject: ObjectRef | None, *, protects: bool) -> Iterator[Span]:
+    """What becomes of a field, by whom, and whether it is one of several that protects."""
     yield Span("→ ")
     yield Span(_value(field.after), "value" if field.sort != "lost" else "warning")
     if field.after:
@@ -97,7 +99,7 @@ def _becomes(field: FieldChange, change: EffectChange, subject: ObjectRef | None
     if field.before and field.before.source.object != subject and not same:
         yield from source_spans(field.before.source, " (was by ")
         yield Span(")")
-    if change.security and field.security and not all(one.security for one in change.fields):
+    if protects:
         yield Span(" (protects)", "error")
 
 
