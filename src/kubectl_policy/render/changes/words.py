@@ -196,7 +196,8 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
     kept = [change for change in answer.difference.effects if change.kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
-    others = {ref for change in kept if change not in emptied for ref in objects_of(change)}
+    lasting = [change for change in kept if change.from_nothing or not change.to_nothing]
+    others = {ref for change in lasting for ref in objects_of(change)}
     left = ({ref for change in emptied for ref in objects_of(change)} & affected) - others
     if not left:
         return ""
