@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
+from tests.delegation import CONTROLLER, below, http_route, passing, to, top
 from tests.questions.reports import (
     ACCEPTED,
     FINE,
@@ -28,6 +30,8 @@ from tests.questions.reports import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from kubectl_policy.model import Gap, Json, Resource
     from kubectl_policy.questions.status.report import StatusReport
 
@@ -347,3 +351,62 @@ def test_a_status_of_any_shape_is_no_reason_to_give_up() -> None:
     odd: dict[str, Json] = {"conditions": [7, {"type": []}], "listeners": [3, {"name": 4}, {"conditions": "x"}]}
     assert {row[3] for row in verdicts(about(odd))} == {"not reported", "unknown type"}
     assert {row[3] for row in verdicts(on_route(3, {"parentRef": 4}))} == {"not reported"}
+
+
+class TestDelegated:
+    """Routes to which other routes delegate: these are their parents, named or not."""
+
+    above = top(passing("/blog", to("child")))
+
+    def verdicts(self, child: Resource, *said: Json, complete: bool = True) -> list[tuple[str, str, str]]:
+        """What comes of the report on the child, with a status of these parents."""
+        made = reported(child, parents=list(said))
+        objects = (build.gateway("g"), self.above, made, build.service())
+        report = compared(build.gateway_class(controller=CONTROLLER), *objects, word="routes", complete=complete)
+        return [(at, type_, verdict) for name, at, type_, verdict in verdicts(report) if name == "child"]
+
+    def entry(self, name: str, *conditions: tuple[str, str, str]) -> dict[str, Json]:
+        """An entry of `status.parents` for a route."""
+        conditions = conditions or (ACCEPTED, RESOLVED)
+        reference: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "name": name, "namespace": "default"}
+        return {"parentRef": reference, "controllerName": CONTROLLER, "conditions": [*map(condition, conditions)]}
+
+    @pytest.mark.parametrize("parents", [(), (below("top"),)], ids=["not named", "named"])
+    def test_the_route_that_delegates_is_the_parent(self, parents: Sequence[Mapping[str, Json]]) -> None:
+        """What it reports is right, and missed if it reports nothing."""
+        child = http_route("child", passing("/blog/a", build.backend()), parents=parents)
+        where = "HTTPRoute default/top"
+        assert self.verdicts(child, self.entry("top")) == [
+            (where, "Accepted", "agrees"),
+            (where, "ResolvedRefs", "agrees"),
+        ]
+        other = self.entry("other", ("Programmed", "True", "Programmed"))
+        missed = [row for row in self.verdicts(child, other) if row[0] == where]
+        assert missed == [(where, "Accepted", "not reported"), (where, "ResolvedRefs", "not reported")]
+
+    def test_what_does_not_delegate_is_no_parent(self) -> None:
+        """Its matches keep the child out, or it names other routes alone."""
+        child = http_route("child", passing("/other", build.backend()), parents=[below("top")])
+        assert self.verdicts(child, self.entry("top", ACCEPTED)) == [
+            ("HTTPRoute default/top", "Accepted", "not expected")
+        ]
+
+    def test_a_parent_that_was_not_read(self) -> None:
+        """Nothing can be said of what it reports."""
+        child = http_route("child", passing("/blog/a", build.backend()), parents=[below("far", "x")])
+        where = "HTTPRoute x/far"
+        entry: Json = {**self.entry("far"), "parentRef": below("far", "x")}
+        found = self.verdicts(child, entry, complete=False)
+        assert [row for row in found if row[0] == where] == [
+            (where, "Accepted", "undecided"),
+            (where, "ResolvedRefs", "agrees"),
+        ]
+
+    def test_why_it_is_not_as_computed(self) -> None:
+        """The spec may name the route that reports and yet be refused by it."""
+        for parents, expected in (([below("top")], "none"), ([], "not in spec")):
+            child = http_route("child", passing("/other", build.backend()), parents=parents)
+            made = reported(child, parents=[self.entry("top", ACCEPTED)])
+            objects = (build.gateway("g"), self.above, made, build.service())
+            report = compared(build.gateway_class(controller=CONTROLLER), *objects, word="routes", complete=True)
+            assert [found.explanation for _, found in report.comparisons if found.disagrees] == [expected]

@@ -17,7 +17,13 @@ from kubectl_policy.topology.graph import Edge, Topology
 from kubectl_policy.topology.implementation import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Path, on_path
-from kubectl_policy.topology.route_conditions import attached_routes, route_conditions, route_parent_conditions
+from kubectl_policy.topology.route_conditions import (
+    attached_routes,
+    conditions_below,
+    route_conditions,
+    route_parent_conditions,
+    routes_above,
+)
 from kubectl_policy.topology.shape import shape_problems, shape_problems_of
 
 __all__ = [
@@ -34,6 +40,7 @@ __all__ = [
     "attached_listener_sets",
     "attached_routes",
     "backend_tls_conditions",
+    "conditions_below",
     "gateway_class_conditions",
     "gateway_conditions",
     "listener_conditions",
@@ -41,6 +48,7 @@ __all__ = [
     "on_path",
     "route_conditions",
     "route_parent_conditions",
+    "routes_above",
     "shape_problems",
     "shape_problems_of",
     "supported_kinds",

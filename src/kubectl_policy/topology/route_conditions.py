@@ -10,11 +10,12 @@ from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PAREN
 from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.delegation.delegations import Delegation
+    from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.graph import Topology
 
 # How far a handshake got, nearest miss last: of several refusals the nearest miss is the one to report.
@@ -39,35 +40,53 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
     exist; then the routes that delegate to it without being named. A route is a parent only if it delegates: what its
     matches keep out, or what names other parents, gets no status from it.
     """
-    delegated: dict[ObjectRef, list[Delegation]] = {}
-    for found in topology.relations.delegations.to(route):
-        if (found.takes or found.reason) and not topology.relations.is_unattached(found.parent.object):
-            delegated.setdefault(found.parent.object, []).append(found)
     conditions: dict[NodeRef, tuple[Condition, ...]] = {}
     for parent in parent_refs(topology.index, route, topology.index.raw(route)):
         node = NodeRef(parent.object, parent.section)
         if parent.object.group_kind == HTTP_ROUTE:
-            if parent.object in delegated:
-                conditions[NodeRef(parent.object)] = _below(topology, route, delegated[parent.object])
+            conditions[NodeRef(parent.object)] = _below(topology, route, parent.object)
         elif node not in conditions and not _gets_no_status(topology, node):
             conditions[node] = route_conditions(topology, route, parent.position)
-    for above in sorted(delegated):
-        if NodeRef(above) not in conditions:
-            conditions[NodeRef(above)] = _below(topology, route, delegated[above])
-    return tuple(conditions.items())
+    for above in routes_above(topology, route):
+        conditions.setdefault(NodeRef(above), _below(topology, route, above))
+    return tuple((node, found) for node, found in conditions.items() if found)
 
 
 def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) -> tuple[Condition, ...]:
     """Accepted and ResolvedRefs for one entry of `spec.parentRefs` (RouteConditionType).
 
     Accepted is True if at least one listener takes the route, even if that one is conflicted and serves nothing.
-    ResolvedRefs does not depend on Accepted.
+    ResolvedRefs does not depend on Accepted. For a parent that is a route see `conditions_below`.
     """
-    return (_accepted(topology, route, parent_index), _resolved(topology.backends(route)))
+    bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
+    if any(binding.parent.group_kind == HTTP_ROUTE for binding in bindings):
+        return conditions_below(topology, route, bindings[0].parent)
+    return _accepted(topology, route, bindings), _resolved(topology.backends(route))
 
 
-def _below(topology: Topology, route: ObjectRef, delegated: Iterable[Delegation]) -> tuple[Condition, ...]:
+def routes_above(topology: Topology, route: ObjectRef) -> tuple[ObjectRef, ...]:
+    """The routes that delegate to a route, and so are its parents, named or not; sorted."""
+    return tuple(sorted({delegation.parent.object for delegation in _reported(topology, route)}))
+
+
+def conditions_below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Condition, ...]:
+    """Accepted and ResolvedRefs for a parent that is a route; nothing if that one does not delegate, so is no parent.
+
+    They are unknown if it was not read, or if it is not known whether it delegates.
+    """
+    doubts = [each.message for each in topology.bindings(route) if each.parent == above and each.state == "unknown"]
+    if not doubts and topology.index.presence(above) == "unknown":
+        doubts = [f"{above} was not read"]
+    if doubts:
+        return unknown("Accepted", doubts[0]), _resolved(topology.backends(route))
+    return _below(topology, route, above)
+
+
+def _below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Condition, ...]:
     """The conditions for a parent that delegates: only the rules that it reaches count."""
+    delegated = [each for each in _reported(topology, route) if each.parent.object == above]
+    if not delegated:
+        return ()
     sections = topology.sections(route)
     reached = {sections.index(rule) for delegation in delegated for rule in delegation.rules}
     refused = next((delegation for delegation in delegated if not delegation.takes), None)
@@ -75,8 +94,14 @@ def _below(topology: Topology, route: ObjectRef, delegated: Iterable[Delegation]
     return accepted, _resolved(backend for backend in topology.backends(route) if backend.ref.rule in reached)
 
 
-def _accepted(topology: Topology, route: ObjectRef, parent_index: int) -> Condition:
-    bindings = [binding for binding in topology.bindings(route) if binding.parent_index == parent_index]
+def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
+    """The delegations to a route for which it gets a status."""
+    relations = topology.relations
+    known = (each for each in relations.delegations.to(route) if each.takes or each.reason)
+    return [each for each in known if not relations.is_unattached(each.parent.object)]
+
+
+def _accepted(topology: Topology, route: ObjectRef, bindings: Sequence[Binding]) -> Condition:
     gateways = topology.gateways
     profiles = [gateways.profile_of(gateways.gateway_of(binding.parent)) for binding in bindings]
     if any(binding.is_counted for binding in bindings):

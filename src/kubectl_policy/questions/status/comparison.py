@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -295,10 +295,11 @@ class Explainer:
         """
         if found.stale:
             return "older generation"
-        # All else that is computed for what the spec names is always computed.
-        if found.verdict == "not expected":
-            return "not in spec"
         owner = found.at.object if found.at else ref
+        # All else that is computed for what the spec names is always computed, but for a route that does not delegate.
+        bindings = self._analysis.topology.bindings(ref) if owner.group_kind == HTTP_ROUTE else ()
+        if found.verdict == "not expected" and not any(binding.parent == owner for binding in bindings):
+            return "not in spec"
         if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
             return self._rest
         controller = self._analysis.topology.gateways.controller_of(owner)

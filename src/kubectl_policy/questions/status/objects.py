@@ -26,12 +26,14 @@ from kubectl_policy.questions.status.comparison import (
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,
+    conditions_below,
     gateway_conditions,
     listener_conditions,
     listener_set_conditions,
     route_conditions,
+    routes_above,
 )
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs, refer
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, ROUTES, parent_refs, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -136,6 +138,12 @@ class ObjectComparisons:
             (NodeRef(parent.object, parent.section), parent.port): parent.position
             for parent in reversed(tuple(parent_refs(index, ref, index.raw(ref))))
         }
+        expected = {key: route_conditions(topology, ref, position) for key, position in parents.items()}
+        order = [key for key, _ in sorted(parents.items(), key=lambda item: item[1])]
+        # A route that delegates is a parent whether or not it is named.
+        for above in routes_above(topology, ref):
+            order.append((NodeRef(above), None))
+            expected[order[-1]] = conditions_below(topology, ref, above)
         compared: list[Comparison] = []
         others: dict[OtherController, None] = {}
         told: set[tuple[NodeRef, int | None]] = set()
@@ -148,13 +156,15 @@ class ObjectComparisons:
                 continue
             key = node, integer_at(place.reference, "port")
             told.add(key)
-            expected = route_conditions(topology, ref, parents[key]) if key in parents else ()
+            if parent.group_kind == HTTP_ROUTE and key not in expected:
+                expected[key] = conditions_below(topology, ref, parent)
+            computed = expected.get(key, ())
             rest = [condition for condition in place.conditions if condition.type not in known]
-            found = compare(node, expected, rest, {} if expected else _OF_PARENT)
+            found = compare(node, computed, rest, {} if computed else _OF_PARENT)
             compared += (replace(each, controller=place.controller) for each in found)
-        for key, position in sorted(parents.items(), key=lambda item: item[1]):
+        for key in dict.fromkeys(order):
             if key not in told and self._owner(key[0]) != "":
-                compared += compare(key[0], route_conditions(topology, ref, position), (), {})
+                compared += compare(key[0], expected[key], (), {})
         marking = [condition for place in (own, *places) for condition in place.conditions if condition.type in known]
         compared += compare(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
         return compared, tuple(others)
