@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.topology import LINKS, Edge, Topology
+from kubectl_policy.topology import LINKS, MOST_NODES, Edge, Topology, is_cut
 from tests.build import (
     backend,
     gateway,
@@ -271,8 +271,23 @@ def test_a_very_long_way_is_cut() -> None:
     ]
     for more in ([], [gateway_class()]):
         topology = Topology(index(gateway(), *more, *routes))
-        assert 50 < len(topology.paths(node("HTTPRoute", "r399"))[0]) < 100
-        assert 50 < len(topology.paths_through(node("HTTPRoute", "r0"))[0]) < 100
+        (up,) = topology.paths(node("HTTPRoute", "r399"))
+        (down,) = topology.paths_through(node("HTTPRoute", "r0"))
+        assert is_cut(up)
+        assert is_cut(down)
+        assert all(len(path) in {MOST_NODES + 1, MOST_NODES + 2} for path in (up, down))
+        assert not is_cut(topology.paths(node("HTTPRoute", "r9"))[0])
+
+
+def test_a_path_does_not_depend_on_what_was_asked_before() -> None:
+    """Where paths are cut, they are cut alike whether what is above them is known or not."""
+    refers = [[rule(backend(f"r{number + 1}", None, kind="HTTPRoute", group=HTTP))] for number in range(50)]
+    routes = [route(f"r{at}", parents=[] if at else [parent()], rules=rules) for at, rules in enumerate(refers)]
+    one, other = Topology(index(gateway(), *routes)), Topology(index(gateway(), *routes))
+    last = node("HTTPRoute", "r49")
+    for number in range(49):
+        assert one.paths(node("HTTPRoute", f"r{number}"))
+    assert one.paths(last) == other.paths(last)
 
 
 HTTP = "gateway.networking.k8s.io"

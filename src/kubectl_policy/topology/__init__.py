@@ -16,7 +16,7 @@ from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
 from kubectl_policy.topology.implementation import Implementation
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.paths import Path, on_path
+from kubectl_policy.topology.paths import MOST_NODES, Path, is_cut, on_path
 from kubectl_policy.topology.route_conditions import (
     attached_routes,
     conditions_below,
@@ -28,6 +28,7 @@ from kubectl_policy.topology.shape import shape_problems, shape_problems_of
 
 __all__ = [
     "LINKS",
+    "MOST_NODES",
     "Binding",
     "BindingState",
     "Condition",
@@ -43,6 +44,7 @@ __all__ = [
     "conditions_below",
     "gateway_class_conditions",
     "gateway_conditions",
+    "is_cut",
     "listener_conditions",
     "listener_set_conditions",
     "on_path",

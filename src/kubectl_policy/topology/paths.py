@@ -22,7 +22,7 @@ Path: TypeAlias = "tuple[NodeRef, ...]"
 _TRAFFIC: Final = tuple(link for link in LINKS if link.carries == "traffic")
 _FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
-_MOST_NODES: Final = 60
+MOST_NODES: Final = 60
 _FEW: Final = 4
 
 
@@ -97,7 +97,7 @@ class Paths:
         A section is preceded by its object. The paths to a Service are those of every rule that reaches it, on any
         port; the paths to a port are those of rules that name the port, or none. A parent Service starts paths as well.
         Of a route that another one delegates to, a way leads to the rules that requests reach. Where routes refer to
-        each other in circles that nothing else leads to, a way starts at the node.
+        each other in circles that nothing else leads to, a way starts at the node. Of one that `is_cut` it is the end.
         """
         return self._ways_above(node, ()) or (_extended((), node),)
 
@@ -106,9 +106,10 @@ class Paths:
         known = self._ways_to.get(node)
         if known is not None:
             return known
-        parents = tuple(self._feeding(node)) if len(below) < _MOST_NODES else ()
-        ways = tuple(self._climb(node, parents, below))
-        if len(below) < _MOST_NODES and all(parent in self._ways_to for parent in parents):
+        parents = tuple(self._feeding(node)) if len(below) < MOST_NODES else ()
+        # However much is known of what is above: a way is the same whatever was asked before.
+        ways = tuple(map(_end_of, self._climb(node, parents, below)))
+        if len(below) < MOST_NODES and all(parent in self._ways_to for parent in parents):
             self._ways_to[node] = ways
         return ways
 
@@ -155,7 +156,7 @@ class Paths:
         for child in self._fed(way):
             if not self._goes_on(way, child):
                 continue
-            if len(way) < _MOST_NODES and (child not in way or child.object.group_kind in WITH_PORTS):
+            if len(way) < MOST_NODES and (child not in way or child.object.group_kind in WITH_PORTS):
                 ended = False
                 yield from self._descend(_extended(way, child))
         if ended:
@@ -176,10 +177,21 @@ class Paths:
         return below if node in named else (port for port in below if port in named)
 
 
+def _end_of(way: Path) -> Path:
+    """As many nodes of a way as are followed; a section is preceded by its object there, too."""
+    end = way[-MOST_NODES:]
+    return (NodeRef(end[0].object), *end) if len(end) < len(way) and end[0].section else end
+
+
 def _extended(way: Path, node: NodeRef) -> Path:
     """A way with one more node; the object of a section stands before it."""
     whole = NodeRef(node.object)
     return (*way, whole, node) if node.section and way[-1:] != (whole,) else (*way, node)
+
+
+def is_cut(path: Path) -> bool:
+    """Whether a path has so many nodes that it is not followed any further, up or down."""
+    return sum(node.object.group_kind != NAMESPACE for node in path) >= MOST_NODES
 
 
 def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:

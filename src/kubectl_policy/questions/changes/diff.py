@@ -21,6 +21,7 @@ from kubectl_policy.questions.changes.relations import (
 from kubectl_policy.questions.shared.effects import paths_through
 from kubectl_policy.questions.shared.unseen import (
     Unseen,
+    cut_paths,
     gaps,
     unknown_parents,
     unseen_by_references,
@@ -214,3 +215,4 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
     elif analysis.index.get(ref):
         node = NodeRef(ref)
         yield from unseen_for(analysis, node, paths_through(analysis, node))
+        yield from cut_paths(analysis.topology.paths_through(node))

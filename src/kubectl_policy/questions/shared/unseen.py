@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.validity import unread_needs
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.values import value
+from kubectl_policy.topology import MOST_NODES, is_cut
 from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 # What would show something, or several things, of which no manifest was read.
 _ADD: Final = "add the manifest that holds it"
 _ADD_ALL: Final = "add the manifests that hold them"
+_ASK_FURTHER: Final = "ask about what is at these ends"
 
 
 @value(kw_only=True)
@@ -55,6 +57,7 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_not_computed(analysis, objects),
+        *cut_paths(paths),
     )
     return tuple(dict.fromkeys(unseen))
 
@@ -77,6 +80,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_below_targets(analysis, enforcement),
+        *cut_paths(path for target in targets for path in analysis.topology.paths_through(target)),
     )
     return tuple(dict.fromkeys(unseen))
 
@@ -173,6 +177,15 @@ def gaps(analysis: Analysis) -> Iterator[Unseen]:
         where = f" in namespace {gap.namespace}" if gap.namespace else ""
         remedy = "mend or leave out this input"
         yield Unseen(what=f"{kinds}{where}", reason=gap.reason, remedy=remedy, origin=gap.origin)
+
+
+def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:
+    """The paths that are not followed to their ends, since routes refer to too many routes one after the other."""
+    for path in paths:
+        if is_cut(path):
+            first = next(node for node in path if node.object.group_kind != NAMESPACE)
+            reason = f"it is followed from {first} to {path[-1]} alone"
+            yield Unseen(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
 
 
 def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
