@@ -11,11 +11,12 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 # The packages that decide what an answer is: every branch of them is tested.
 CORE = src/kubectl_policy/model/*,src/kubectl_policy/validation/*,src/kubectl_policy/profiles/*,src/kubectl_policy/topology/*,src/kubectl_policy/attachment/*,src/kubectl_policy/resolution/*,src/kubectl_policy/problems.py,src/kubectl_policy/analysis.py,src/kubectl_policy/comparison.py,src/kubectl_policy/questions/*
 
-.PHONY: help demo test lint format bench lock upgrade clean
+.PHONY: help demo test test-thorough lint format bench lock upgrade clean
 
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
 	@echo 'make test     run the tests; every branch of the core packages must be covered'
+	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
 	@echo 'make bench    measure against the budgets (never part of the tests)'
@@ -28,11 +29,14 @@ demo: $(STAMP)
 	@$(DEMO)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --cov --cov-report=
+	$(BIN)/python -m pytest --numprocesses=auto --cov --cov-report=
 	@echo 'All of it:'
 	@$(BIN)/coverage report --format=total
 	@echo 'The core, where every branch must be covered:'
 	@$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+
+test-thorough: $(STAMP)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses=auto
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
