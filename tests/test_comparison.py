@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.states import cascade
 from kubectl_policy.questions.changes.diff import diff
 from tests import build, differences
 from tests.differences import attachments, between, concerned, parents, ref, told, words

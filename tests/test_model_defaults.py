@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.model.builtin_schemas import SCHEMAS
-from kubectl_policy.model.defaults import Defaults
+from kubectl_policy.model.defaults import SCHEMAS, Defaults
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.refs import GroupKind

@@ -137,8 +137,7 @@ def _what_if(
     """The input, and what would become of it."""
     analysis = call.read()
     from kubectl_policy.comparison import what_if  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.model.cascade import cascade  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.model.states import in_scope  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.model.states import cascade, in_scope  # noqa: PLC0415 (see Call.read)
     from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see Call.read)
 
     read_in = load_manifests(filename, namespace=call.default_namespace) if filename else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import strings_at, text_at
 from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model.snapshot import Resource
 
@@ -19,7 +20,8 @@ NAMESPACE: Final = GroupKind("", "Namespace")
 SERVICE: Final = GroupKind("", "Service")
 
 
-class KindNames(NamedTuple):
+@value()
+class KindNames:
     """The names by which people refer to a kind on the command line, all in lower case but the kind itself."""
 
     group_kind: GroupKind
@@ -33,104 +35,6 @@ class KindNames(NamedTuple):
         return self.group_kind.kind.lower()
 
 
-def _core(kind: str, plural: str, *short_names: str, namespaced: bool = True) -> KindNames:
-    return KindNames(GroupKind("", kind), plural, short_names, namespaced)
-
-
-def _gateway(kind: str, plural: str, *short_names: str, namespaced: bool = True) -> KindNames:
-    return KindNames(GroupKind(GATEWAY_API, kind), plural, short_names, namespaced)
-
-
-# Short names as in the CRDs of kubernetes-sigs/gateway-api (config/crd) and in `kubectl api-resources`.
-BUILT_IN: Final[tuple[KindNames, ...]] = (
-    _core("Namespace", "namespaces", "ns", namespaced=False),
-    _core("Node", "nodes", "no", namespaced=False),
-    _core("PersistentVolume", "persistentvolumes", "pv", namespaced=False),
-    _core("Service", "services", "svc"),
-    _core("Secret", "secrets"),
-    _core("ConfigMap", "configmaps", "cm"),
-    _core("Pod", "pods", "po"),
-    _core("ServiceAccount", "serviceaccounts", "sa"),
-    KindNames(GroupKind("apps", "Deployment"), "deployments", ("deploy",)),
-    KindNames(CRD, "customresourcedefinitions", ("crd", "crds"), namespaced=False),
-    KindNames(GroupKind("rbac.authorization.k8s.io", "ClusterRole"), "clusterroles", (), namespaced=False),
-    KindNames(
-        GroupKind("rbac.authorization.k8s.io", "ClusterRoleBinding"), "clusterrolebindings", (), namespaced=False
-    ),
-    KindNames(GroupKind("storage.k8s.io", "StorageClass"), "storageclasses", ("sc",), namespaced=False),
-    KindNames(GroupKind("networking.k8s.io", "IngressClass"), "ingressclasses", (), namespaced=False),
-    KindNames(GroupKind("scheduling.k8s.io", "PriorityClass"), "priorityclasses", ("pc",), namespaced=False),
-    KindNames(
-        GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
-        "validatingwebhookconfigurations",
-        (),
-        namespaced=False,
-    ),
-    KindNames(
-        GroupKind("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
-        "mutatingwebhookconfigurations",
-        (),
-        namespaced=False,
-    ),
-    KindNames(
-        GroupKind("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
-        "validatingadmissionpolicies",
-        (),
-        namespaced=False,
-    ),
-    KindNames(
-        GroupKind("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-        "validatingadmissionpolicybindings",
-        (),
-        namespaced=False,
-    ),
-    KindNames(GroupKind("apiregistration.k8s.io", "APIService"), "apiservices", (), namespaced=False),
-    KindNames(
-        GroupKind("policy.networking.k8s.io", "AdminNetworkPolicy"), "adminnetworkpolicies", ("anp",), namespaced=False
-    ),
-    KindNames(
-        GroupKind("policy.networking.k8s.io", "BaselineAdminNetworkPolicy"),
-        "baselineadminnetworkpolicies",
-        ("banp",),
-        namespaced=False,
-    ),
-    KindNames(
-        GroupKind("policy.networking.k8s.io", "ClusterNetworkPolicy"),
-        "clusternetworkpolicies",
-        ("cnp",),
-        namespaced=False,
-    ),
-    KindNames(
-        GroupKind("cilium.io", "CiliumClusterwideNetworkPolicy"),
-        "ciliumclusterwidenetworkpolicies",
-        ("ccnp",),
-        namespaced=False,
-    ),
-    KindNames(
-        GroupKind("cluster.open-cluster-management.io", "ManagedCluster"), "managedclusters", (), namespaced=False
-    ),
-    KindNames(
-        GroupKind("cluster.open-cluster-management.io", "ManagedClusterSet"), "managedclustersets", (), namespaced=False
-    ),
-    KindNames(GroupKind("multicluster.x-k8s.io", "ServiceImport"), "serviceimports", ("svcim",)),
-    _gateway("GatewayClass", "gatewayclasses", "gc", namespaced=False),
-    _gateway("Gateway", "gateways", "gtw"),
-    _gateway("ListenerSet", "listenersets", "lset"),
-    KindNames(GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"), "xlistenersets", ("lset",)),
-    _gateway("HTTPRoute", "httproutes"),
-    _gateway("GRPCRoute", "grpcroutes"),
-    _gateway("TLSRoute", "tlsroutes"),
-    _gateway("TCPRoute", "tcproutes"),
-    _gateway("UDPRoute", "udproutes"),
-    _gateway("ReferenceGrant", "referencegrants", "refgrant"),
-    _gateway("BackendTLSPolicy", "backendtlspolicies", "btlspolicy"),
-    _gateway("BackendLBPolicy", "backendlbpolicies", "blbpolicy"),
-    KindNames(
-        GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"), "xbackendtrafficpolicies", ("xbtrafficpolicy",)
-    ),
-)
-
-
 def plural(singular: str) -> str:
     """The plural that Kubernetes' code generators make of a kind: gateways, policies, gatewayclasses."""
     if singular.endswith(("s", "x", "ch", "sh")):
@@ -138,6 +42,57 @@ def plural(singular: str) -> str:
     if singular.endswith("y") and singular[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
         return singular[:-1] + "ies"
     return singular + "s"
+
+
+# Kinds by group with the short names that `kubectl api-resources` and the CRDs of kubernetes-sigs/gateway-api
+# (config/crd) give them; plurals are those that `plural` makes.
+_CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {
+    "": {"Namespace": "ns", "Node": "no", "PersistentVolume": "pv"},
+    CRD.group: {CRD.kind: "crd crds"},
+    "rbac.authorization.k8s.io": {"ClusterRole": "", "ClusterRoleBinding": ""},
+    "storage.k8s.io": {"StorageClass": "sc"},
+    "networking.k8s.io": {"IngressClass": ""},
+    "scheduling.k8s.io": {"PriorityClass": "pc"},
+    "admissionregistration.k8s.io": {
+        "ValidatingWebhookConfiguration": "",
+        "MutatingWebhookConfiguration": "",
+        "ValidatingAdmissionPolicy": "",
+        "ValidatingAdmissionPolicyBinding": "",
+    },
+    "apiregistration.k8s.io": {"APIService": ""},
+    "policy.networking.k8s.io": {
+        "AdminNetworkPolicy": "anp",
+        "BaselineAdminNetworkPolicy": "banp",
+        "ClusterNetworkPolicy": "cnp",
+    },
+    "cilium.io": {"CiliumClusterwideNetworkPolicy": "ccnp"},
+    "cluster.open-cluster-management.io": {"ManagedCluster": "", "ManagedClusterSet": ""},
+    GATEWAY_API: {"GatewayClass": "gc"},
+}
+_NAMESPACED: Final[Mapping[str, Mapping[str, str]]] = {
+    "": {"Service": "svc", "Secret": "", "ConfigMap": "cm", "Pod": "po", "ServiceAccount": "sa"},
+    "apps": {"Deployment": "deploy"},
+    "multicluster.x-k8s.io": {"ServiceImport": "svcim"},
+    GATEWAY_API: {
+        "Gateway": "gtw",
+        "ListenerSet": "lset",
+        "HTTPRoute": "",
+        "GRPCRoute": "",
+        "TLSRoute": "",
+        "TCPRoute": "",
+        "UDPRoute": "",
+        "ReferenceGrant": "refgrant",
+        "BackendTLSPolicy": "btlspolicy",
+        "BackendLBPolicy": "blbpolicy",
+    },
+    GATEWAY_API_EXPERIMENTAL: {"XListenerSet": "lset", "XBackendTrafficPolicy": "xbtrafficpolicy"},
+}
+BUILT_IN: Final = tuple(
+    KindNames(GroupKind(group, kind), plural(kind.lower()), tuple(short_names.split()), namespaced=namespaced)
+    for namespaced, groups in ((False, _CLUSTER_SCOPED), (True, _NAMESPACED))
+    for group, kinds in groups.items()
+    for kind, short_names in kinds.items()
+)
 
 
 def names_in_crd(resource: Resource) -> KindNames | None:

@@ -1,18 +1,19 @@
-"""Two states of one world, each of which knows what the other one has read."""
+"""Two states of one world, each of which knows what the other one has read, and what a deletion takes along."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import mapping_at, same_json
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
+from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
+from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.snapshot import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
-    from kubectl_policy.model import Json, ObjectRef, Snapshot
+    from kubectl_policy.model import Json, Snapshot
     from kubectl_policy.model.index import Index
 
 # What `kubectl apply` leaves as it is in the cluster, because no manifest states it.
@@ -94,3 +95,47 @@ def _applied_to(known: Resource, resource: Resource) -> Resource:
     if known.raw.get("status") and not raw.get("status"):
         raw["status"] = known.raw["status"]
     return Resource(resource.ref, resource.origin, raw, resource.created or known.created)
+
+
+def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
+    """Objects with everything that is deleted with them.
+
+    With a Namespace goes what is in it, with a CustomResourceDefinition every object of its kind, and a dependent with
+    the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
+    """
+    found = set(deleted)
+    owned = [resource for kind in index.group_kinds for resource in index.of_kind(kind) if _owners(index, resource)]
+    while True:
+        more = {*_contained(index, found), *_orphaned(index, owned, found)} - found
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
+    namespaces = {ref.name for ref in deleted if ref.group_kind == NAMESPACE}
+    definitions = (index.get(ref) for ref in deleted if ref.group_kind == CRD)
+    names = (names_in_crd(definition) for definition in definitions if definition)
+    kinds = {found.group_kind for found in names if found}
+    if namespaces or kinds:
+        for kind in index.group_kinds:
+            for resource in index.of_kind(kind):
+                if resource.ref.namespace in namespaces or kind in kinds:
+                    yield resource.ref
+
+
+def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
+    for resource in owned:
+        left = {owner for owner in _owners(index, resource) if index.presence(owner) != "missing"}
+        if left and all(owner in deleted for owner in left):
+            yield resource.ref
+
+
+def _owners(index: Index, resource: Resource) -> list[ObjectRef]:
+    """The owners of an object, in its own namespace or in none (metav1.OwnerReference)."""
+    found: list[ObjectRef] = []
+    for reference in mappings_at(resource.raw, "metadata.ownerReferences"):
+        kind = GroupKind(text_at(reference, "apiVersion").rpartition("/")[0], text_at(reference, "kind"))
+        namespace = resource.ref.namespace if index.namespaced(kind) else ""
+        found.append(ObjectRef(kind, namespace, text_at(reference, "name")))
+    return found

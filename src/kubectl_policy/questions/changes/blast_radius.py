@@ -6,10 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.cascade import cascade
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.refs import ObjectRef
+from kubectl_policy.model.states import cascade
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
