@@ -285,11 +285,15 @@ def under_one_policy(size: int) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """A world, the sizes at which its growth is measured, and what is asked of it; `{last}` is the last number."""
+    """A world, the sizes at which its growth is measured, and what is asked of it.
+
+    `budget` is how many times the time that reading it takes a command may take; 0 if there is none.
+    """
 
     documents: Callable[[int], Iterator[str]]
     sizes: tuple[int, int]
     commands: tuple[str, ...]
+    budget: float = 0
 
     @property
     def name(self) -> str:
@@ -307,6 +311,30 @@ def _asked(policy: str, *others: str) -> tuple[str, ...]:
 
 _SERVICE: Final = ("describe service/service -n team", "blast-radius service/service -n team")
 _ROUTE: Final = ("describe httproute/route-0 -n team", "blast-radius httproute/route-0 -n team")
+
+GATEWAYS: Final = tuple(
+    World(
+        documents=documents,
+        sizes=(500, 5000),
+        commands=(
+            f"describe {kind}/edge -n infra",
+            f"describe {kind}/edge -n infra -o json",
+            "describe gateway/edge -n infra",
+            "describe httproute/route-0 -n team",
+            "get policies -A",
+            "status -A",
+            f"blast-radius {kind}/edge -n infra",
+            "blast-radius gateway/edge -n infra",
+            "blast-radius httproute/route-0 -n team",
+        ),
+        budget=3,
+    )
+    for documents, kind in (
+        (one_gateway, "retrypolicy"),
+        (one_gateway_envoy, "backendtrafficpolicy"),
+        (one_gateway_kgateway, "trafficpolicy"),
+    )
+)
 
 WORLDS: Final = (
     World(
@@ -382,8 +410,7 @@ def written(documents: Iterator[str]) -> Iterator[str]:
 
 
 def _main(arguments: list[str]) -> int | str:
-    known: dict[str, Callable[[int], Iterator[str]]] = {world.name: world.documents for world in WORLDS}
-    known |= {"one-gateway-envoy": one_gateway_envoy, "one-gateway-kgateway": one_gateway_kgateway}
+    known = {world.name: world.documents for world in (*GATEWAYS, *WORLDS)}
     match arguments:
         case [name, size] if name in known and size.isdigit():
             sys.stdout.writelines(written(known[name](int(size))))

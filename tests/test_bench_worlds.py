@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bench.teams import documents, reported
-from bench.worlds import WORLDS, under_one_policy
+from bench.worlds import GATEWAYS, WORLDS, under_one_policy
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.shared.selection import Selection, find
@@ -41,7 +41,10 @@ def test_the_same_size_gives_the_same_world() -> None:
     assert list(documents(200)) == list(documents(200))
 
 
-@pytest.mark.parametrize("world", [world.documents for world in WORLDS], ids=lambda world: str(world.__name__))
+GENERATORS = {world.name: world.documents for world in (*GATEWAYS, *WORLDS)}
+
+
+@pytest.mark.parametrize("world", GENERATORS.values(), ids=GENERATORS)
 def test_a_world_grows_by_whole_objects(world: Callable[[int], Iterator[str]]) -> None:
     """Each document has a name of its own, and a larger world has all that a smaller one has."""
     names = {
