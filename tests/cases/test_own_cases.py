@@ -1,0 +1,57 @@
+"""Cases of our own, in the formats of the recorded ones: a clone without those tests the adapters and the rules too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import pytest
+import yaml
+
+from kubectl_policy import analyze
+from tests.cases import conformance, envoy_gateway, gwctl, kgateway, kuadrant, nginx_gateway_fabric
+from tests.cases.report import judged
+from tests.cases.worlds import read, world
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+DATA: Final = Path(__file__).parent / "data"
+# Each with how many facts its cases have, so that none is lost by a fact that nobody understands.
+JUDGES: Final[dict[str, tuple[Any, int]]] = {
+    "conformance": (conformance, 4),
+    "gwctl": (gwctl, 6),
+    "kuadrant": (kuadrant, 7),
+    "nginx-gateway-fabric": (nginx_gateway_fabric, 28),
+}
+WRITERS: Final = {"envoy-gateway": envoy_gateway, "kgateway": kgateway}
+WRITTEN: Final = [(suite, case.name) for suite in WRITERS for case in sorted((DATA / suite).iterdir())]
+
+
+@pytest.mark.parametrize("suite", JUDGES)
+def test_every_fact_holds(suite: str) -> None:
+    """As each controller would have it."""
+    adapter, count = JUDGES[suite]
+    outcomes = judged(adapter.judge, DATA / suite, adapter.MARKER)
+    assert [outcome for outcome in outcomes if not outcome.right] == []
+    assert len(outcomes) == count
+
+
+@pytest.mark.parametrize(("suite", "case"), WRITTEN)
+def test_the_document_for_a_scorer_has_every_fact(suite: str, case: str) -> None:
+    """An entry has all that is expected of it, and may say more."""
+    said: dict[str, list[Json]] = cast(
+        "Any", WRITERS[suite].document(analyze(world([DATA / suite / case / "manifests.yaml"])))
+    )
+    expected = read(DATA / suite / case / "expected.yaml")
+    assert expected
+    for section, entries in expected.items():
+        for entry in cast("list[Json]", entries):
+            assert any(_has(found, entry) for found in said[section]), yaml.safe_dump(entry)
+
+
+def _has(said: Json, expected: Json) -> bool:
+    """Whether a mapping has all fields that are expected of it; lists and what is in them have to be the same."""
+    if isinstance(said, dict) and isinstance(expected, dict):
+        return all(key in said and _has(said[key], value) for key, value in expected.items())
+    return said == expected
