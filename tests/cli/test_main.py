@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy import __version__
+from kubectl_policy import __version__, cli
 from kubectl_policy.__main__ import main
-from kubectl_policy.cli import app, program_name, run, terminal
+from kubectl_policy.cli import program_name, run, terminal
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_going_away_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     def fail(_: Sequence[str], __: str) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app, "invoke", fail)
+    monkeypatch.setattr(cli, "invoke", fail)
     assert (run(["describe"]), *capsys.readouterr()) == (130, "", "")
 
 
@@ -82,7 +82,7 @@ def test_an_error_without_a_hint_is_one_line(
     def fail(_: Sequence[str], __: str) -> int:
         raise PolicyError("bad\x1b[2J\nname")
 
-    monkeypatch.setattr(app, "invoke", fail)
+    monkeypatch.setattr(cli, "invoke", fail)
     assert (run([]), *capsys.readouterr()) == (3, "", "error: bad\\x1b[2J\\nname\n")
 
 
@@ -284,7 +284,7 @@ def test_an_interrupt_is_silent() -> None:
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
-@pytest.mark.parametrize("module", ["gc", "kubectl_policy.cli", "kubectl_policy.cli.app", "typer", "yaml"])
+@pytest.mark.parametrize("module", ["gc", "kubectl_policy.cli", "kubectl_policy.cli.options", "typer", "yaml"])
 def test_an_interrupt_is_silent_while_the_program_starts(module: str, manifests: Path) -> None:
     """Whatever is being imported."""
     code = f"""

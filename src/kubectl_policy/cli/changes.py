@@ -23,7 +23,7 @@ _RETARGET_EXAMPLE = "for example: --retarget retrypolicy/own=gateway/edge#https"
 
 
 @command(DIFF)
-def diff(  # noqa: PLR0913 (every option of its own is a parameter)
+def diff(
     call: Call,
     states: Annotated[
         list[str] | None,
@@ -59,13 +59,13 @@ def diff(  # noqa: PLR0913 (every option of its own is a parameter)
       kubectl policy diff -f change.yaml --offline manifests/
       kubectl policy diff --delete retrypolicy/resilience -n baker --offline manifests/
       kubectl policy diff --retarget retrypolicy/own=httproute/menu -n baker --offline manifests/
-    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    """
     changes = [*(filename or ()), *(delete or ()), *(retarget or ())]
     if states and (call.offline or changes):
         raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
     if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
-    from kubectl_policy.questions.changes.diff import diff as ask  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.changes.diff import diff as ask
 
     comparison = _two_states(call, states) if states else _what_if(call, filename, delete, retarget)
     difference = ask(comparison)
@@ -105,12 +105,12 @@ def blast_radius(
       kubectl policy blast-radius retrypolicy/resilience -n baker --offline manifests/
       kubectl policy blast-radius gateway/edge -n infra --owner team --offline manifests/
       kubectl policy blast-radius namespace/pastry -o json --offline all.yaml
-    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    """
     type_name, name = split_object("blast-radius", objects or [])
     analysis = call.read()
-    from kubectl_policy.cli.config import owner_key  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.questions.changes.blast_radius import blast_radius as ask  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.cli.config import owner_key
+    from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
+    from kubectl_policy.questions.shared.selection import find
 
     answer = ask(analysis, find(analysis.index, type_name, name, call.namespace), owner or owner_key())
     unseen = answer.difference.unseen
@@ -119,9 +119,9 @@ def blast_radius(
 
 
 def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
-    from kubectl_policy.cli.config import known  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.comparison import compare  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.sources import load_state  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.cli.config import known
+    from kubectl_policy.comparison import compare
+    from kubectl_policy.sources import load_state
 
     told = known(call.profiles, call.setting)
     before, after = (load_state(state, namespace=call.default_namespace, complete=call.complete) for state in states)
@@ -136,9 +136,9 @@ def _what_if(
 ) -> "StateComparison":
     """The input, and what would become of it."""
     analysis = call.read()
-    from kubectl_policy.comparison import what_if  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.model.states import cascade, in_scope  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.sources import load_manifests  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.comparison import what_if
+    from kubectl_policy.model.states import cascade, in_scope
+    from kubectl_policy.sources import load_manifests
 
     read_in = load_manifests(filename, namespace=call.default_namespace) if filename else None
     policies = retargetings(analysis, retarget or (), call.namespace)
@@ -165,7 +165,7 @@ def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[
 
     Raises `UsageError` for anything else, and `NotFoundError` where there is no such object in the namespace.
     """
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.shared.selection import find
 
     pairs = [_type_and_name(word, f'--delete takes TYPE/NAME, not "{word}"', _DELETE_EXAMPLE) for word in words]
     return tuple(dict.fromkeys(find(index, *pair, namespace) for pair in pairs))
@@ -177,8 +177,8 @@ def retargetings(analysis: "Analysis", words: "Sequence[str]", namespace: str) -
     Both are looked for in the namespace, unless their kind is cluster-scoped. Raises `UsageError` for anything else,
     and for what `retargeted` refuses, and `NotFoundError` where one of them is not there.
     """
-    from kubectl_policy.questions.changes.retargeting import retargeted  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.changes.retargeting import retargeted
+    from kubectl_policy.questions.shared.selection import find
 
     policies: list[Resource] = []
     for word in words:

@@ -34,9 +34,9 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     Raises `ProfileError` for a file that cannot be read or is malformed, and `UsageError` for a setting that no profile
     has.
     """
-    from pathlib import Path  # noqa: PLC0415 (`--help` does without)
+    from pathlib import Path
 
-    from kubectl_policy import Implementation, load_profiles  # noqa: PLC0415 (see above)
+    from kubectl_policy import Implementation, load_profiles
 
     document = _config()
     named = _named_in(document, Path(config_file()).parent) if document else ()
@@ -66,7 +66,7 @@ def _pair(setting: str) -> tuple[str, str]:
 
 
 def _check_names(names: Iterable[str], profiles: Iterable[PolicyKindProfile]) -> None:
-    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles  # noqa: PLC0415 (see known)
+    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
     built_in = (profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values())
     allowed = sorted({name for profile in (*profiles, *built_in) for name in profile.settings})
@@ -90,9 +90,9 @@ def _config() -> Configuration | None:
         return None
     except OSError:
         pass  # What cannot be looked at cannot be read: the reader says why.
-    from pathlib import Path  # noqa: PLC0415 (most users have no config file)
+    from pathlib import Path
 
-    from kubectl_policy.profiles.load import check, read_file  # noqa: PLC0415 (see above)
+    from kubectl_policy.profiles.load import check, read_file
 
     document = read_file(Path(config_file()), _HINT)
     # A file in which everything is commented out says nothing, which is allowed.
@@ -104,7 +104,7 @@ def _config() -> Configuration | None:
 
 def _shape() -> Shape:
     """What the config file may say."""
-    from kubectl_policy.profiles.shapes import Declaration, Entries, Items, Record, Text  # noqa: PLC0415 (see above)
+    from kubectl_policy.profiles.shapes import Declaration, Entries, Items, Record, Text
 
     named = r"^[^\x00]+$"
     return Record(
@@ -116,8 +116,8 @@ def _shape() -> Shape:
 
 
 def _named_in(document: Configuration, folder: Path) -> Iterator[PolicyKindProfile]:
-    from kubectl_policy import load_profiles  # noqa: PLC0415 (see known)
-    from kubectl_policy.errors import ProfileError  # noqa: PLC0415 (see known)
+    from kubectl_policy import load_profiles
+    from kubectl_policy.errors import ProfileError
 
     paths = cast("dict[str, Any]", document.value).get("profiles", ())
     for position, path in enumerate(cast("list[str]", paths)):

@@ -33,12 +33,12 @@ def explain(
       kubectl policy explain securitypolicy.gateway.envoyproxy.io
       kubectl policy explain retrypolicies.example.io --offline manifests/
       kubectl policy explain retrypolicy --offline manifests/ --draft-profile > retrypolicy.yaml
-    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    """
     if kind is None or len(kind) != 1 or "/" in kind[0]:
         raise UsageError("explain takes one policy kind", _EXAMPLE)
     if draft_profile and call.output != "tree":
         raise UsageError("--draft-profile has a format of its own", "leave out --output")
-    from kubectl_policy.questions.explain.kinds import explain as ask  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.explain.kinds import explain as ask
 
     analysis = call.read(optional=True)
     answer = ask(analysis, kind[0])
@@ -51,7 +51,7 @@ def explain(
 
 
 def _write_draft(answer: "Explanation") -> None:
-    from kubectl_policy.cli import terminal  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.render.explain.draft import draft  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.cli import terminal
+    from kubectl_policy.render.explain.draft import draft
 
     terminal.write(draft(answer, unicode=terminal.takes_unicode()))

@@ -16,7 +16,7 @@ _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes
 
 
 @command(LISTING, without={"color"})
-def get(  # noqa: PLR0913 (every option of its own is a parameter)
+def get(
     call: Call,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="TYPE [NAME...] | TYPE/NAME...", help="What to list.")
@@ -39,7 +39,7 @@ def get(  # noqa: PLR0913 (every option of its own is a parameter)
       kubectl policy get policies -A --offline manifests/
       kubectl policy get routes -n baker -o wide --sort-by policies --offline manifests/
       kubectl policy get policykinds --offline manifests/
-    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    """
     if not words:
         raise UsageError("what to list is not said", _EXAMPLE)
     type_name, names = split_words("get", words, _EXAMPLE)
@@ -55,10 +55,10 @@ def get(  # noqa: PLR0913 (every option of its own is a parameter)
 def _listing(
     analysis: "Analysis", type_name: str, chosen: "Selection", sort_by: str, *, only_names: bool
 ) -> "Listing[object]":
-    from kubectl_policy.questions.listing.lists import list_names, list_type  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.listing.lists import list_names, list_type
 
     if only_names:
         return list_names(analysis, type_name, chosen)
-    from kubectl_policy.render.listing.columns import ordered  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.render.listing.columns import ordered
 
     return ordered(list_type(analysis, type_name, chosen), sort_by)

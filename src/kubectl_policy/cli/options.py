@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import typer
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic
+    from kubectl_policy.model import Diagnostic, Origin
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.why_not.case import Reason
 
 # Options that some commands share.
 AllowIncomplete: TypeAlias = Annotated[
@@ -71,15 +72,14 @@ class Call:
         """
         if not (self.offline or optional):
             raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
-        # What `--help` can do without is imported by those who need it.
-        from kubectl_policy import Snapshot, analyze, load_manifests  # noqa: PLC0415
-        from kubectl_policy.cli.config import known  # noqa: PLC0415
+        from kubectl_policy import Snapshot, analyze, load_manifests
+        from kubectl_policy.cli.config import known
 
         told = known(self.profiles, self.setting)
         read = self.offline and load_manifests(self.offline, namespace=self.default_namespace, complete=self.complete)
         return analyze(read or Snapshot(), profiles=told.profiles, implementation=told.implementation)
 
-    def show(  # noqa: PLR0913 (what it says comes from many places)
+    def show(
         self,
         forms: Forms,
         answer: object,
@@ -94,8 +94,8 @@ class Call:
 
         `problems` and `unseen` are those that the answer holds; for the others see `View`.
         """
-        from kubectl_policy.cli import terminal  # noqa: PLC0415 (see read)
-        from kubectl_policy.render.output.formats import render, said_beside  # noqa: PLC0415 (see read)
+        from kubectl_policy.cli import terminal
+        from kubectl_policy.render.output.formats import render, said_beside
 
         view = replace(
             terminal.view(self.program, *self._repeated()),
@@ -118,6 +118,10 @@ class Call:
             given += ["--default-namespace", self.default_namespace]
         return [*given, *(["--complete"] if self.complete else [])]
 
+
+# Each one reads its file again.
+_MOST_LOCATED: Final = 20
+Located = TypeVar("Located", "Diagnostic", "Reason")
 
 # These come before the options that a command has of its own, the others after them.
 _FIRST: Final = ("offline", "namespace", "default_namespace")
@@ -180,13 +184,36 @@ def mention_the_rest(
         if found.severity != "info" and found not in known and found.origin not in origins
     ]
     if rest:
-        from kubectl_policy.cli.terminal import complain  # noqa: PLC0415 (see Call.read)
-        from kubectl_policy.render.words.names import count  # noqa: PLC0415 (see Call.read)
+        from kubectl_policy.cli.terminal import complain
+        from kubectl_policy.render.words.names import count
 
         first = min(rest, key=lambda found: (found.severity != "error", str(found.origin), found.message))
         number = count(len(rest), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(rest) > 1 else ""
         complain(f"{number} in the input{example}: {first.origin}: {first.message}")
+
+
+def at_fields(found: "Sequence[Located]", *, or_above: bool = False) -> "tuple[Located, ...]":
+    """What was found, with the lines of the fields that it is about instead of those of their objects.
+
+    A field that is not there has the line of what it would stand in, if `or_above`. Each is looked for in its file.
+    """
+    return tuple(
+        replace(one, origin=at_field(one.origin, one.field, or_above=or_above)) if place < _MOST_LOCATED else one
+        for place, one in enumerate(found)
+    )
+
+
+def at_field(origin: "Origin | None", field: str, *, or_above: bool = False) -> "Origin | None":
+    """The line of a field of an object that was read somewhere; see `at_fields`."""
+    from kubectl_policy.model import Origin
+    from kubectl_policy.sources import locate
+
+    while origin and field:
+        if line := locate(origin, field):
+            return Origin(origin.source, line)
+        field = field.rpartition(".")[0] if or_above else ""
+    return origin
 
 
 def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
@@ -216,9 +243,8 @@ def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str
 
 def selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selection":
     """The objects that are meant; no namespace is every one. Raises `UsageError` for names beside other choices."""
-    # What `--help` can do without is imported by those who need it.
-    from kubectl_policy.model.selectors import parse_label_query  # noqa: PLC0415
-    from kubectl_policy.questions.shared.selection import Selection  # noqa: PLC0415
+    from kubectl_policy.model.selectors import parse_label_query
+    from kubectl_policy.questions.shared.selection import Selection
 
     if names and (selector or not namespace):
         option = "--selector" if selector else "--all-namespaces"

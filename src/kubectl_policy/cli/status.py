@@ -12,7 +12,7 @@ _EXAMPLE = "for example: status, status policies, status gateways, status httpro
 
 
 @command(STATUS)
-def status(  # noqa: PLR0913 (every option of its own is a parameter)
+def status(
     call: Call,
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="What to compare.")
@@ -39,11 +39,11 @@ def status(  # noqa: PLR0913 (every option of its own is a parameter)
       kubectl policy status -A --offline cluster.yaml
       kubectl policy status httproute/baker -n baker --offline cluster.yaml
       kubectl policy status policies -A --exit-code --offline cluster.yaml
-    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    """
     type_name, names = split_words("status", words, _EXAMPLE) if words else ("", ())
     chosen = selection("" if all_namespaces else call.namespace, names, selector)
     analysis = call.read()
-    from kubectl_policy.questions.status.report import status as compare  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.questions.status.report import status as compare
 
     report = compare(analysis, type_name, chosen)
     call.show(STATUS, report, analysis, unseen=report.unseen, everything=show_all or len(names) == 1)

@@ -115,8 +115,8 @@ def encodable(text: str, encoding: str) -> str:
 
 def _coloured(document: Document, columns: int) -> str:
     # Only colour needs Rich, which takes longer to import than most questions take to answer.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.console import Console
+    from rich.text import Text
 
     console = Console(force_terminal=True, color_system="standard", no_color=False, width=columns, legacy_windows=False)
     with console.capture() as captured:

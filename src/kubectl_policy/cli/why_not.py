@@ -1,22 +1,19 @@
 """`why-not`: why a policy has no effect on an object, and the smallest edit that would give it one."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, command
+from kubectl_policy.cli.options import Call, at_field, at_fields, command
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Origin
-    from kubectl_policy.questions.why_not.why_not import WhyNot
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
-# Each one reads its file again.
-_MOST_LOCATED = 20
 
 
 @command(WHY_NOT)
@@ -44,16 +41,18 @@ def why_not(
       kubectl policy why-not retrypolicy/own httproute/menu -n baker --offline manifests/
       kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
       kubectl policy why-not securitypolicy/jwt httproute/baker -n infra --target-namespace baker --offline manifests/
-    """  # noqa: D301 (\b is typer's mark for a paragraph that keeps its line breaks)
+    """
     pairs = _pairs(words or [])
     analysis = call.read()
-    from kubectl_policy.model import NodeRef  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.questions.shared.selection import find  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.questions.why_not.why_not import why_not as ask  # noqa: PLC0415 (see Call.read)
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.shared.selection import find
+    from kubectl_policy.questions.why_not.why_not import why_not as ask
 
     policy = find(analysis.index, *pairs[0], call.namespace)
     target = find(analysis.index, *pairs[1], target_namespace or call.namespace)
-    answer = _with_lines(ask(analysis, policy, NodeRef(target, section)))
+    answer = ask(analysis, policy, NodeRef(target, section))
+    edited = at_field(answer.edit_origin, answer.edit.field, or_above=True) if answer.edit else None
+    answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edit_origin=edited)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
     return 0
 
@@ -64,28 +63,3 @@ def _pairs(words: "Sequence[str]") -> list[tuple[str, str]]:
     if len(parts) != 2 or not all(len(part) == 2 and all(part) for part in parts):  # noqa: PLR2004 (two pairs)
         raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
     return [(part[0], part[1]) for part in parts]
-
-
-def _with_lines(answer: "WhyNot") -> "WhyNot":
-    """The answer with the lines of the fields, not of the objects, where these are written."""
-    from dataclasses import replace  # noqa: PLC0415 (see Call.read)
-
-    reasons = tuple(
-        replace(reason, origin=_at_field(reason.origin, reason.field)) if place < _MOST_LOCATED else reason
-        for place, reason in enumerate(answer.reasons)
-    )
-    edited = _at_field(answer.edit_origin, answer.edit.field) if answer.edit else None
-    return replace(answer, reasons=reasons, edit_origin=edited)
-
-
-def _at_field(origin: "Origin | None", field: str) -> "Origin | None":
-    """The line of a field, or of what it stands in, if the object has it."""
-    from kubectl_policy.model import Origin  # noqa: PLC0415 (see Call.read)
-    from kubectl_policy.sources import locate  # noqa: PLC0415 (see Call.read)
-
-    while origin and field:
-        line = locate(origin, field)
-        if line:
-            return Origin(origin.source, line)
-        field = field.rpartition(".")[0]
-    return origin
