@@ -10,6 +10,7 @@ from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model.fields import every_mapping
 from kubectl_policy.model.index import Index, grouped
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.registry import short_names_in
@@ -17,10 +18,8 @@ from kubectl_policy.resolution import (
     Contention,
     EffectivePolicy,
     Enforcement,
+    Enforcements,
     Resolver,
-    contentions,
-    enforce,
-    in_order,
     reach,
     takes_effect_below,
 )
@@ -42,37 +41,57 @@ def analyze(
     Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
     states, analyse both.
     """
-    return Analysis(snapshot, tuple(profiles), implementation or Implementation(), Evaluator())
+    return Analysis(_parts(snapshot, tuple(profiles), implementation or Implementation(), Evaluator()))
+
+
+@value(kw_only=True)
+class Parts:
+    """What an analysis is made of; the analyses of two states of a world share what is the same in both."""
+
+    snapshot: Snapshot
+    index: Index
+    registry: Registry
+    topology: Topology
+    profiles: tuple[PolicyKindProfile, ...]
+    implementation: Implementation
+    evaluator: Evaluator
+
+
+def _parts(
+    snapshot: Snapshot, profiles: tuple[PolicyKindProfile, ...], implementation: Implementation, evaluator: Evaluator
+) -> Parts:
+    index = Index(snapshot, short_names_in(profiles))
+    registry = Registry(index, profiles, implementation.settings)
+    return Parts(
+        snapshot=snapshot,
+        index=index,
+        registry=registry,
+        topology=Topology(index, implementation, registry),
+        profiles=profiles,
+        implementation=implementation,
+        evaluator=evaluator,
+    )
 
 
 class Analysis:
     """One snapshot with its topology, its policies and what they amount to. Make one with `analyze`."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        profiles: tuple[PolicyKindProfile, ...],
-        implementation: Implementation,
-        evaluator: Evaluator,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         """Wire the parts together; each computes only what it is asked."""
-        self.snapshot = snapshot
-        self.index = Index(snapshot, short_names_in(profiles))
-        self.registry = Registry(self.index, profiles, implementation.settings)
-        self.topology = Topology(self.index, implementation, self.registry)
-        self._profiles = profiles
-        self._implementation = implementation
-        self._evaluator = evaluator
-        self._contentions: dict[GroupKind, tuple[Contention, ...]] = {}
-        self._enforcements: dict[ObjectRef, Enforcement] = {}
+        self._parts = parts
+        self.snapshot = parts.snapshot
+        self.index = parts.index
+        self.registry = parts.registry
+        self.topology = parts.topology
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """The analysis of another state of the world, with the same profiles, settings and budget."""
-        return Analysis(snapshot, self._profiles, self._implementation, self._evaluator)
+        parts = self._parts
+        return Analysis(_parts(snapshot, parts.profiles, parts.implementation, parts.evaluator))
 
-    def share_topology(self, topology: Topology) -> None:
-        """Take over a topology that another state has, before anything was asked of this one's own."""
-        self.topology = topology.of_state(self.index)
+    def with_topology_of(self, other: Analysis) -> Analysis:
+        """This analysis with the topology of another state, in which nothing differs that the hierarchy is made of."""
+        return Analysis(replace(self._parts, topology=other.topology.of_state(self.index)))
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:
@@ -146,30 +165,15 @@ class Analysis:
 
     def enforcement(self, policy: ObjectRef) -> Enforcement:
         """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
-        enforcement = self._enforcement_alone(policy)
-        found = self.contentions(policy)
-        if not found:
-            return enforcement
-        others = {contention.holder for contention in found} - {policy}
-        return replace(enforcement, state="PartiallyEnforced", by=tuple(sorted({*enforcement.by, *others})))
+        return self._enforcements.of(policy)
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
         """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
-        profile = self.registry.known(policy.group_kind)
-        if not profile.exclusive_field:
-            return ()
-        kind = policy.group_kind
-        if kind not in self._contentions:
-            every = (self._enforcement_alone(other.ref) for other in in_order(self.index.of_kind(kind), profile))
-            self._contentions[kind] = tuple(contentions(every, profile.exclusive_field, self.topology))
-        return tuple(contention for contention in self._contentions[kind] if contention.policy == policy)
+        return self._enforcements.contentions(policy)
 
-    def _enforcement_alone(self, policy: ObjectRef) -> Enforcement:
-        if policy not in self._enforcements:
-            profile = self.registry.known(policy.group_kind)
-            found = enforce(policy, profile, self.attachments[policy], self.topology, self.resolver)
-            self._enforcements[policy] = found
-        return self._enforcements[policy]
+    @cached_property
+    def _enforcements(self) -> Enforcements:
+        return Enforcements(self.topology, self.registry, self.attachments, self.resolver)
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -195,21 +199,21 @@ class Analysis:
 
     @cached_property
     def _problems(self) -> Problems:
-        return Problems(self.topology, self.registry, self.attachments, self.contentions, self._evaluator)
+        return Problems(self.topology, self.registry, self.attachments, self._enforcements, self._parts.evaluator)
 
     @cached_property
     def _read_problems(self) -> dict[ObjectRef, list[Diagnostic]]:
-        found: dict[ObjectRef, list[Diagnostic]] = {}
+        by_subject: dict[ObjectRef, list[Diagnostic]] = {}
         for diagnostic in self.snapshot.diagnostics:
             if diagnostic.subject:
-                found.setdefault(diagnostic.subject, []).append(diagnostic)
-        return found
+                by_subject.setdefault(diagnostic.subject, []).append(diagnostic)
+        return by_subject
 
     @cached_property
     def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:
-        found: dict[ObjectRef, list[Attachment]] = {}
+        by_target: dict[ObjectRef, list[Attachment]] = {}
         for attachments in self.attachments.values():
             for attachment in attachments:
                 if attachment.target:
-                    found.setdefault(attachment.target.object, []).append(attachment)
-        return {obj: tuple(attachments) for obj, attachments in found.items()}
+                    by_target.setdefault(attachment.target.object, []).append(attachment)
+        return {obj: tuple(attachments) for obj, attachments in by_target.items()}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same_object
+from kubectl_policy.model.values import value
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
 
@@ -53,7 +54,8 @@ def what_if(
     return StateComparison(analysis if alone else analysis.of_state(before), analysis.of_state(after))
 
 
-class Pair(NamedTuple):
+@value(kw_only=True)
+class Pair:
     """What the policies of one kind amount to at the end of a path, in both states.
 
     A state is None if no policy of the kind counts there, `in_before` and `in_after` say whether the path exists there
@@ -78,7 +80,7 @@ class StateComparison:
         self._differing: dict[GroupKind, frozenset[NodeRef]] = {}
         self.shares_topology = self._differs_in_policies_alone()
         if self.shares_topology:
-            after.share_topology(before.topology)
+            self.after = after.with_topology_of(before)
 
     @cached_property
     def created(self) -> frozenset[ObjectRef]:
@@ -131,7 +133,9 @@ class StateComparison:
             before = self.before.resolver.effective_of(kind, earlier) if earlier else None
             after = self.after.resolver.effective_of(kind, later) if later else None
             if before or after:
-                yield Pair(kind, path, before, after, bool(earlier), bool(later))
+                yield Pair(
+                    kind=kind, path=path, before=before, after=after, in_before=bool(earlier), in_after=bool(later)
+                )
 
     def differing(self, kind: GroupKind) -> frozenset[NodeRef]:
         """The nodes on which the policies of a kind do not stand alike in both states."""

@@ -14,12 +14,12 @@ from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, route_filte
 from kubectl_policy.validation import Validation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile, Registry
-    from kubectl_policy.resolution import Contention
+    from kubectl_policy.resolution import Enforcements
     from kubectl_policy.topology import Path, Topology
     from kubectl_policy.validation import Evaluator
 
@@ -32,14 +32,14 @@ class Problems:
         topology: Topology,
         registry: Registry,
         attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
-        contentions: Callable[[ObjectRef], tuple[Contention, ...]],
+        enforcements: Enforcements,
         evaluator: Evaluator,
     ) -> None:
-        """Remember where to look; `attachments` are those of each policy, `contentions` looks up a policy's."""
+        """Remember where to look; `attachments` are those of each policy."""
         self._topology = topology
         self._registry = registry
         self._attachments = attachments
-        self._contentions = contentions
+        self._enforcements = enforcements
         self._validation = Validation(topology.index, evaluator)
 
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
@@ -128,7 +128,7 @@ class Problems:
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
         profile = self._registry.known(policy.ref.group_kind)
-        for found in self._contentions(policy.ref):
+        for found in self._enforcements.contentions(policy.ref):
             holder = self._topology.index.get(found.holder)
             undated = holder and order_unknown((holder, policy), profile)
             guess = ", by name because creationTimestamp is missing" if undated else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment.attachment import Attachment, Failure, TargetReference
 from kubectl_policy.attachment.validity import not_managed, policy_failure, target_failure
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.gateway.listeners import lets_in_namespace
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
@@ -82,7 +82,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class FollowedReference:
     """One reference being followed: `attachments` is what it comes to."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.resolution.traced import (
@@ -41,7 +42,7 @@ _PATCHING: Final = frozenset({"patch", "merge"})
 EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Contribution:
     """What one policy, attached at one node of a path, brings to the effective policy there.
 
@@ -56,7 +57,7 @@ class Contribution:
     empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Stanza:
     """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`)."""
 

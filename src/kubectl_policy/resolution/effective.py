@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import ignored_fields, instead_of, without_ignored
 from kubectl_policy.resolution.merging import PathContext, merged
@@ -47,7 +48,7 @@ class Fate:
     by_port: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@value(kw_only=True)
 class Resolution:
     """What the policies of one kind amount to wherever the same ones meet; all paths of which that is so share it.
 

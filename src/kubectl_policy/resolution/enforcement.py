@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
 from kubectl_policy.model.values import value
+from kubectl_policy.resolution.precedence import in_order
 from kubectl_policy.topology.hierarchy import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
     from kubectl_policy.resolution.resolver import Resolver
@@ -68,7 +70,7 @@ ENFORCEMENT: Final[Mapping[EnforcementState, EnforcementMeaning]] = MappingProxy
 CARRY_NOTHING: Final = frozenset({NAMESPACE, GroupKind(GATEWAY_API, "GatewayClass")})
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Enforcement:
     """The state of a policy, who beats it, and its fate on each path.
 
@@ -86,6 +88,52 @@ class Enforcement:
     by: tuple[ObjectRef, ...]
     outcomes: tuple[EffectivePolicy, ...]
     idle: tuple[Path, ...] = ()
+
+
+class Enforcements:
+    """What became of each policy, computed once for those of which somebody asks."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        registry: Registry,
+        attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
+        resolver: Resolver,
+    ) -> None:
+        """Remember where to look; `attachments` are those of each policy."""
+        self._topology = topology
+        self._registry = registry
+        self._attachments = attachments
+        self._resolver = resolver
+        self._found: dict[ObjectRef, Enforcement] = {}
+        self._contentions: dict[GroupKind, Mapping[ObjectRef, tuple[Contention, ...]]] = {}
+
+    def of(self, policy: ObjectRef) -> Enforcement:
+        """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
+        enforcement = self._without_contentions(policy)
+        contended = self.contentions(policy)
+        if not contended:
+            return enforcement
+        others = {contention.holder for contention in contended} - {policy}
+        return replace(enforcement, state="PartiallyEnforced", by=tuple(sorted({*enforcement.by, *others})))
+
+    def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
+        """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
+        kind = policy.group_kind
+        profile = self._registry.known(kind)
+        if profile.exclusive_field and kind not in self._contentions:
+            ordered = in_order(self._topology.index.of_kind(kind), profile)
+            every = (self._without_contentions(other.ref) for other in ordered)
+            shared = contentions(every, profile.exclusive_field, self._topology)
+            self._contentions[kind] = grouped((contention.policy, contention) for contention in shared)
+        return self._contentions.get(kind, {}).get(policy, ())
+
+    def _without_contentions(self, policy: ObjectRef) -> Enforcement:
+        if policy not in self._found:
+            profile = self._registry.known(policy.group_kind)
+            attachments = self._attachments[policy]
+            self._found[policy] = enforce(policy, profile, attachments, self._topology, self._resolver)
+        return self._found[policy]
 
 
 def enforce(
@@ -112,7 +160,7 @@ def enforce(
     return Enforcement(policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class _PolicyPart:
     """What a policy has of one outcome: whether it is in force, whether it loses fields, and what beats it.
 
@@ -239,7 +287,7 @@ def reach(path: Path, profile: PolicyKindProfile) -> Path:
     return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Contention:
     """A section in which a policy is in force, and another one with the same entry and its policy.
 

@@ -5,11 +5,12 @@ What a profile says decides which: `merged` chooses. Sources travel with the lea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
 from kubectl_policy.resolution.traced import leaves, only_field, patched, with_defaults
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 Doubt: TypeAlias = Literal["age unknown", "fold direction"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class PathContext:
     """What matters of a path to a kind, beside the policies on it; what does not is left out.
 
@@ -46,7 +47,7 @@ class PathContext:
     choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class ScopeOutcome:
     """What the policies of one scope amount to; `members` are those that take part in it."""
 
@@ -54,7 +55,7 @@ class ScopeOutcome:
     members: frozenset[Source]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Merge:
     """What contributions amount to together, and who takes part; without any, nothing.
 
@@ -90,7 +91,7 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
     return Merge(spec=spec, members=layer.members, rejected=layer.rejected, scopes=scopes, doubts=doubts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Layer:
     """Some neighbouring contributions of a path, merged one by one.
 
@@ -184,7 +185,7 @@ def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKin
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class _Level:
     """The policies on one level, or on several, merged; `obj` is the object that the uppermost one is the level of.
 

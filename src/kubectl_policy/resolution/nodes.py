@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
     filters_first,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Source
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class AttachedPolicies:
     """Where the policies of one kind are attached (`on`), and where they only keep others out (`competing`).
 
@@ -61,7 +62,7 @@ def attached_by_kind(index: Index, attachments: Iterable[Attachment]) -> dict[Gr
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class RankedPolicy:
     """A policy on a node with the place of the filter that names it there (0: none), and why it is refused."""
 
@@ -70,7 +71,7 @@ class RankedPolicy:
     refusal: Refusal | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class OnNode:
     """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused."""
 

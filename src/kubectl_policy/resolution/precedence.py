@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import integer_at, number_in_annotation
+from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import EXPERIMENTAL
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) ->
     return [part for part in contributions if not part.strategy.defaults] + defaults[::-1]
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Refusal:
     """Why a policy is refused: the policy that came first, the target on which they meet, and a field that both set.
 
