@@ -14,7 +14,7 @@ from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Snapshot
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not.documents import why_not_document
+from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
 from tests.render.test_formats import VALIDATOR
 
@@ -60,5 +60,5 @@ def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random
         except PolicyError:
             continue
         assert answer.in_force or answer.reasons
-        VALIDATOR.validate(why_not_document(answer))
+        VALIDATOR.validate(EFFECT_EXPLANATION(answer))
         assert all(map(str.isprintable, to_text(why_not_tree(answer, View()), 100).split("\n")))

@@ -10,8 +10,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
-from kubectl_policy.render.changes.diff import diff_tree
-from kubectl_policy.render.changes.lines import effect_sections, first_lines, object_line, traffic_section
+from kubectl_policy.render.changes.tree import diff_tree, effect_sections, first_lines, object_line, traffic_section
 from kubectl_policy.render.output.text import Line, Span, View, to_text
 from kubectl_policy.resolution import Source
 from tests import build

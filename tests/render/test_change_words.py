@@ -13,7 +13,7 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.changes.effects import ChangedObject
 from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
-from kubectl_policy.render.changes.words import blast_headline, diff_headline
+from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
 from kubectl_policy.render.words.names import names
 from tests import build
 from tests.render.changes import (

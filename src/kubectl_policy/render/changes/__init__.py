@@ -5,20 +5,20 @@ from typing import Final
 from kubectl_policy.render.output.formats import Forms
 
 DIFF: Final = Forms(
-    headline="changes.words:diff_headline",
-    tree="changes.diff:diff_tree",
-    table="changes.rows:diff_table",
-    document="changes.documents:diff_document",
+    headline="changes.sentences:diff_headline",
+    tree="changes.tree:diff_tree",
+    table="changes.table:diff_table",
+    document="changes.documents:POLICY_DIFF",
     markdown="changes.markdown:diff_markdown",
-    summary="changes.words:diff_headline",
-    names="changes.rows:diff_names",
+    summary="changes.sentences:diff_headline",
+    names="changes.table:diff_names",
 )
 BLAST_RADIUS: Final = Forms(
-    headline="changes.words:blast_headline",
-    tree="changes.blast_radius:blast_radius_tree",
-    table="changes.rows:blast_radius_table",
-    document="changes.documents:blast_radius_document",
+    headline="changes.sentences:blast_headline",
+    tree="changes.tree:blast_radius_tree",
+    table="changes.table:blast_radius_table",
+    document="changes.documents:BLAST_RADIUS",
     markdown="changes.markdown:blast_radius_markdown",
-    summary="changes.words:blast_headline",
-    names="changes.rows:blast_radius_names",
+    summary="changes.sentences:blast_headline",
+    names="changes.table:blast_radius_names",
 )

@@ -1,196 +1,283 @@
-"""What differs between two states, and what an object touches, as versioned documents."""
+"""What differs between two states, and what an object reaches, as versioned documents. Nothing is cut.
+
+The paths of each change are numbered from 1; its objects refer to them by number.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy.render.changes.words import blast_headline, diff_headline
+from kubectl_policy.attachment import Attachment
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
+from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
+from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
+from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
-    API_VERSION,
-    kind_data,
-    node_data,
-    numbers_data,
-    object_data,
-    objects_data,
-    origin_data,
-    paths_data,
-    plain_json,
-    problem_data,
-    source_data,
-    target_data,
-    unseen_data,
+    COMPLETE,
+    UNSEEN,
+    NumberedPath,
+    doubts_field,
+    headline_field,
+    numbered,
+    numbers_field,
 )
-from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.resolution import Enforcement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from kubectl_policy.questions.changes.effects import ChangedObject
 
-    from kubectl_policy.model import Json, NodeRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
-    from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
-    from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+_SORT_DOC: Final = "moved: the same value, or none, and set by somebody else."
 
-
-def diff_document(difference: StateDiff) -> dict[str, Json]:
-    """The difference as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them.
-
-    The paths of each change are numbered from 1; its objects refer to them by number. Nothing is cut.
-    """
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "PolicyDiff",
-        "headline": diff_headline(difference),
-        "complete": not difference.unseen,
-        **_difference(difference),
-        "unseen": [unseen_data(thing) for thing in difference.unseen],
-    }
-
-
-def blast_radius_document(answer: BlastRadius) -> dict[str, Json]:
-    """What an object touches, and what deleting it changes, as `schemas/v1alpha1.json` describes it; nothing is cut."""
-    difference, reach = answer.difference, answer.reach
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "BlastRadius",
-        "headline": blast_headline(answer),
-        "complete": not difference.unseen,
-        "subject": object_data(answer.subject),
-        "origin": origin_data(answer.origin),
-        "policy": reach is not None,
-        "changes": answer.changes,
-        **_reach(reach),
-        "withIt": objects_data(answer.deleted_with_it),
-        "counts": _counts(answer.counts),
-        "difference": _difference(difference),
-        "unseen": [unseen_data(thing) for thing in difference.unseen],
-    }
+shape(
+    EffectiveValue,
+    "effectiveValue",
+    Field("value", type=Any, doc="Any JSON value."),
+    Field("removed", doc="Whether the value removes the field."),
+    Field("source"),
+    doc="An effective value; null where nothing sets the field.",
+)
+shape(
+    FieldChange,
+    "fieldChange",
+    Field("field", doc="Empty for a policy that takes part and declares no field."),
+    Field("sort", doc=_SORT_DOC),
+    Field("security", doc="Whether the field is known as relevant to security."),
+    Field("before"),
+    Field("after"),
+)
 
 
-def _reach(reach: PolicyReach | None) -> dict[str, Json]:
-    """What a policy touches; the same names with nothing in them for any other object."""
-    if reach is None:
-        return {"targets": [], "enforcement": None, "affected": [], "beaten": [], "idle": []}
-    enforcement = reach.enforcement
-    return {
-        "targets": [target_data(attachment) for attachment in reach.attachments],
-        "enforcement": {"state": enforcement.state, "by": objects_data(enforcement.by)},
-        "affected": _nodes(reach.affected),
-        "beaten": [{"objects": _nodes(found.objects), "by": objects_data(found.by)} for found in reach.superseded],
-        "idle": [
-            {"object": object_data(found.object), "message": found.message, "reason": found.reason}
-            for found in reach.detached
-        ],
-    }
+@value()
+class _Scoped:
+    """An object for which something differs, with the words for which of its paths are concerned."""
+
+    changed: ChangedObject
+    scope: str
 
 
-def _counts(found: ObjectCounts) -> dict[str, Json]:
-    return {
-        "total": found.total,
-        "kinds": [{**kind_data(kind), "count": number} for kind, number in found.kinds],
-        "namespaces": [{"namespace": name, "count": number} for name, number in found.namespaces],
-        "ownerKey": found.owner_key,
-        "owners": [{"owner": name, "count": number} for name, number in found.owners],
-    }
+@value()
+class _Effect:
+    """What differs of one kind, with the scopes of its objects."""
+
+    change: EffectChange
+    objects: tuple[_Scoped, ...]
 
 
-def _difference(difference: StateDiff) -> dict[str, Json]:
-    return {
-        "created": objects_data(difference.created),
-        "deleted": objects_data(difference.deleted),
-        "updated": objects_data(difference.updated),
-        "changes": difference.changes,
-        "effects": [_effect(change) for change in difference.effects],
-        "attachments": [_attachment(change) for change in difference.attachments],
-        "parents": [_parent(change) for change in difference.parents],
-        "cutOff": objects_data(difference.cut_off),
-        "withoutClass": objects_data(difference.without_class),
-        "enforcement": [_enforcement(change) for change in difference.enforcement],
-        "problems": {
-            "introduced": [problem_data(found) for found in difference.problems.introduced],
-            "fixed": [problem_data(found) for found in difference.problems.fixed],
-            "unchanged": [problem_data(found) for found in difference.problems.unchanged],
-        },
-    }
+def _effects(difference: StateDiff) -> tuple[_Effect, ...]:
+    scopes = Scopes()
+    return tuple(
+        _Effect(change, tuple(_Scoped(changed, scopes.without_numbers(change, changed)) for changed in change.objects))
+        for change in difference.effects
+    )
 
 
-def _effect(change: EffectChange) -> dict[str, Json]:
-    return {
-        "policyKind": kind_data(change.kind),
-        "sort": change.sort,
-        "security": change.security,
-        "where": change.where,
-        "fromNothing": change.from_nothing,
-        "toNothing": change.to_nothing,
-        "fields": [_field(field) for field in change.fields],
-        "paths": paths_data(change.paths),
-        "objects": [_changed(changed) for changed in change.objects],
-        "doubts": list(change.doubts),
-    }
+shape(
+    _Scoped,
+    "changedObject",
+    Field("object", "changed.node", type=NodeRef),
+    numbers_field("paths", lambda found: found.changed.paths),
+    Field(
+        "scope",
+        doc="Which of its paths these are, in words; empty if all of them, or if that was not looked up.",
+    ),
+    Field(
+        "ofPaths",
+        lambda found: len(found.changed.all_paths) or None,
+        type=int | None,
+        doc="How many paths it has, if scope says which.",
+    ),
+)
+shape(
+    _Effect,
+    "effectChange",
+    Field("policyKind", "change.kind", type=GroupKind),
+    Field("sort", "change.sort", doc=f"The worst of its fields. {_SORT_DOC}"),
+    Field("security", "change.security", doc="Whether a field that is relevant to security is lost or changed."),
+    Field("where", "change.where", doc="Whether both states have the paths, or only the earlier or the later one."),
+    Field("fromNothing", "change.from_nothing", doc="No policy of the kind was in force there."),
+    Field("toNothing", "change.to_nothing", doc="No policy of the kind is in force there any more."),
+    Field("fields", "change.fields"),
+    Field(
+        "paths",
+        lambda effect: numbered(effect.change.paths),
+        type=tuple[NumberedPath, ...],
+        doc="Numbered for this change alone.",
+    ),
+    Field("objects", doc="Whom it concerns, from the root downward."),
+    doubts_field("change.doubts"),
+    doc="What differs of one policy kind, in the same way on all of its paths.",
+)
+
+_REFERENCE: Final = "What the reference comes to; null where there is none."
+_PARENT: Final = "Null where the route does not name the parent, or there is no such parent."
+_NO_POLICY: Final = "Null where there is no such policy."
+shape(
+    AttachmentChange,
+    "attachmentChange",
+    Field("policy"),
+    Field("target"),
+    Field("before", doc=_REFERENCE),
+    Field("after", doc=_REFERENCE),
+    Field("message", doc="Why it is not attached, in the state in which it is not."),
+)
+shape(
+    ParentChange,
+    "parentChange",
+    Field("route"),
+    Field("parent"),
+    Field("before", doc=_PARENT),
+    Field("after", doc=_PARENT),
+    Field("message"),
+)
+shape(
+    EnforcementChange,
+    "enforcementChange",
+    Field("policy"),
+    Field("before", doc=_NO_POLICY),
+    Field("after", doc=_NO_POLICY),
+    Field("by", doc="Who beats it in the later state."),
+)
+shape(
+    ProblemChanges,
+    "problemChanges",
+    Field("introduced", doc="Only the later state has them."),
+    Field("fixed", doc="Only the earlier state has them."),
+    Field("unchanged", doc="Both have them, of objects that are not alike."),
+)
+
+_DIFFERENCE: Final = (
+    Field("created", doc="The objects that only the later state has."),
+    Field("deleted", doc="The objects that only the earlier state has."),
+    Field("updated", doc="The objects that both states have, and not alike."),
+    Field("changes", doc="Whether anything follows from what differs."),
+    Field("effects", _effects, type=tuple[_Effect, ...], doc="What effective policies differ in, the worst first."),
+    Field("attachments"),
+    Field("parents"),
+    Field("cutOff", doc="The routes to which requests come no more."),
+    Field("withoutClass", doc="The Gateways on which no controller acts any more."),
+    Field("enforcement"),
+    Field("problems"),
+)
+POLICY_DIFF: Final = document(
+    StateDiff,
+    "PolicyDiff",
+    headline_field(diff_headline, "What it comes to in one sentence, for people."),
+    COMPLETE,
+    *_DIFFERENCE,
+    UNSEEN,
+    doc="The answer of diff: what two states differ in, and what follows from that.",
+)
 
 
-def _field(field: FieldChange) -> dict[str, Json]:
-    return {
-        "field": field.field,
-        "sort": field.sort,
-        "security": field.security,
-        "before": _valued(field.before),
-        "after": _valued(field.after),
-    }
+@value()
+class _Count:
+    """A number of objects that have something in common."""
+
+    common: GroupKind | str
+    count: int
 
 
-def _valued(valued: EffectiveValue | None) -> dict[str, Json] | None:
-    if valued is None:
-        return None
-    return {"value": plain_json(valued.value), "removed": valued.removed, "source": source_data(valued.source)}
+def _counts(pairs: tuple[tuple[GroupKind | str, int], ...]) -> tuple[_Count, ...]:
+    return tuple(_Count(common, count) for common, count in pairs)
 
 
-def _changed(changed: ChangedObject) -> dict[str, Json]:
-    return {
-        "object": node_data(changed.node),
-        "paths": numbers_data(changed.paths),
-        "scope": _scope(changed),
-        "ofPaths": len(changed.all_paths) or None,
-    }
-
-
-def _scope(changed: ChangedObject) -> str:
-    """Which of its paths a change is on, in words; empty if on all of them, as far as is known."""
-    if not changed.all_paths:
-        return ""
-    where = WhichPaths(changed.all_paths).phrase(changed.affected_paths)
-    # The numbers in a phrase would be those of paths that the document does not have.
-    return f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths" if where.numbered else where.words
-
-
-def _attachment(change: AttachmentChange) -> dict[str, Json]:
-    return {
-        "policy": object_data(change.policy),
-        "target": node_data(change.target),
-        "before": change.before,
-        "after": change.after,
-        "message": change.message,
-    }
-
-
-def _parent(change: ParentChange) -> dict[str, Json]:
-    return {
-        "route": object_data(change.route),
-        "parent": node_data(change.parent),
-        "before": change.before,
-        "after": change.after,
-        "message": change.message,
-    }
-
-
-def _enforcement(change: EnforcementChange) -> dict[str, Json]:
-    return {
-        "policy": object_data(change.policy),
-        "before": change.before,
-        "after": change.after,
-        "by": objects_data(change.by),
-    }
-
-
-def _nodes(nodes: Iterable[NodeRef]) -> list[Json]:
-    return [node_data(node) for node in nodes]
+_NUMBER: Final = Field("count", limits={"minimum": 0})
+shape(
+    ObjectCounts,
+    "counts",
+    Field("total", limits={"minimum": 0}),
+    Field(
+        "kinds",
+        lambda counts: _counts(counts.kinds),
+        type=tuple[_Count, ...],
+        shape=Shape(
+            _Count,
+            "kindCount",
+            Field("group", "common.group", type=str),
+            Field("kind", "common.kind", type=str),
+            _NUMBER,
+        ),
+    ),
+    Field(
+        "namespaces",
+        lambda counts: _counts(counts.namespaces),
+        type=tuple[_Count, ...],
+        shape=Shape(
+            _Count,
+            "namespaceCount",
+            Field("namespace", "common", type=str, doc="Empty for cluster-scoped objects."),
+            _NUMBER,
+        ),
+    ),
+    Field("ownerKey", doc="The label or annotation that names the owner; empty if none was asked for."),
+    Field(
+        "owners",
+        lambda counts: _counts(counts.owners),
+        type=tuple[_Count, ...],
+        shape=Shape(
+            _Count, "ownerCount", Field("owner", "common", type=str, doc="Empty for objects that name none."), _NUMBER
+        ),
+    ),
+    doc="How many objects a policy affects or, if it is no policy, how many deleting the subject would.",
+)
+shape(SupersededOn, "supersededOn", Field("objects"), Field("by"))
+shape(
+    DetachedRoute,
+    "detachedRoute",
+    Field("object"),
+    Field("message"),
+    Field("reason", doc="The API's own word for it, if it has one."),
+)
+BLAST_RADIUS: Final = document(
+    BlastRadius,
+    "BlastRadius",
+    headline_field(blast_headline, "The answer in one or two sentences, for people."),
+    Field("complete", lambda answer: not answer.difference.unseen, type=bool, doc=COMPLETE.doc),
+    Field("subject"),
+    Field("origin"),
+    Field(
+        "policy",
+        lambda answer: answer.reach is not None,
+        type=bool,
+        doc="Whether it is a policy; targets, affected, beaten and idle are empty otherwise.",
+    ),
+    Field("changes", doc="Whether deleting the object changes anything but itself and what goes with it."),
+    Field("targets", lambda answer: answer.reach.attachments if answer.reach else (), type=tuple[Attachment, ...]),
+    Field(
+        "enforcement",
+        lambda answer: answer.reach and answer.reach.enforcement,
+        type=Enforcement | None,
+        doc="Null if it is no policy.",
+    ),
+    Field(
+        "affected",
+        lambda answer: answer.reach.affected if answer.reach else (),
+        type=tuple[NodeRef, ...],
+        doc="Where it has an effective field, as in a PolicyDescription.",
+    ),
+    Field(
+        "beaten",
+        lambda answer: answer.reach.superseded if answer.reach else (),
+        type=tuple[SupersededOn, ...],
+        doc="Where it takes part and others set all that it would set.",
+    ),
+    Field(
+        "idle",
+        lambda answer: answer.reach.detached if answer.reach else (),
+        type=tuple[DetachedRoute, ...],
+        doc="What is below its targets and attached to nothing, and why.",
+    ),
+    Field("withIt", "deleted_with_it", doc="The objects that are deleted with it."),
+    Field("counts"),
+    Field(
+        "difference",
+        shape=Shape(StateDiff, "difference", *_DIFFERENCE),
+        doc="What differs between what is and what would be without the subject; as in a PolicyDiff.",
+    ),
+    Field("unseen", "difference.unseen"),
+    doc="The answer of blast-radius: what an object touches, and what deleting it would change.",
+)

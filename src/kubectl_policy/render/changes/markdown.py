@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.changes.rows import attachment_row, enforcement_row, parent_row, problem_row, setting_rows
-from kubectl_policy.render.changes.words import blast_headline, diff_headline
+from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
+from kubectl_policy.render.changes.table import rows_of
 from kubectl_policy.render.output.escape import inert
 from kubectl_policy.render.words.names import count, listed, node_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.render.changes.rows import Row
+    from kubectl_policy.render.changes.table import Row
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000
@@ -26,9 +26,6 @@ _NOTE: Final = 400
 # A row that takes more than this part of all is left out alone, so that not all that follows is left out with it.
 _SHARE: Final = 4
 _NAMES: Final = 5
-_SETTING: Final = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
-_STATES: Final = ("Before", "After", "Why")
-_PROBLEM: Final = ("Severity", "Rule", "Object", "Problem")
 _NOTHING: Final = "*nothing*"
 _TOO_LONG: Final = "**What changes cannot be said in one short sentence.**\n"
 _WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen or computed, so this may not be all that changes:\n"
@@ -114,7 +111,7 @@ def _note(parts: Iterable[_Part]) -> str:
 
 
 def _unseen(unseen: Sequence[Unseen]) -> _Part:
-    return _Part("unseen thing", len(unseen), map(_unseen_line, unseen), _WARNING)
+    return _Part(noun="unseen thing", total=len(unseen), lines=map(_unseen_line, unseen), title=_WARNING)
 
 
 def _unseen_line(thing: Unseen) -> str:
@@ -124,22 +121,20 @@ def _unseen_line(thing: Unseen) -> str:
 
 def _tables(difference: StateDiff) -> list[_Part]:
     """The tables, the most important ones first."""
-    settings = [row for change in difference.effects for row in setting_rows(change)]
-    introduced = [problem_row(problem, fixed=False) for problem in difference.problems.introduced]
-    fixed = [problem_row(problem, fixed=True) for problem in difference.problems.fixed]
-    targets = list(map(attachment_row, difference.attachments))
-    parents = list(map(parent_row, difference.parents))
-    policies = list(map(enforcement_row, difference.enforcement))
+    rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
+    setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     return [
-        _Part("setting", len(settings), map(_setting, settings), "Settings", _SETTING),
-        _Part("target", len(targets), map(_relation, targets), "Targets of policies", ("Target", *_STATES)),
-        _Part("parent", len(parents), map(_relation, parents), "Parents of routes", ("Parent", *_STATES)),
-        _Part(
-            "policy", len(policies), map(_relation, policies), "Whether policies have an effect", ("Policy", *_STATES)
-        ),
-        _Part("problem", len(introduced), map(_problem, introduced), "Problems introduced", _PROBLEM),
-        _Part("fixed problem", len(fixed), map(_problem, fixed), "Problems fixed", _PROBLEM),
+        _table("setting", "Settings", setting, rows.settings, _setting),
+        _table("target", "Targets of policies", ("Target", *states), rows.targets, _relation),
+        _table("parent", "Parents of routes", ("Parent", *states), rows.parents, _relation),
+        _table("policy", "Whether policies have an effect", ("Policy", *states), rows.policies, _relation),
+        _table("problem", "Problems introduced", problem, rows.introduced, _problem),
+        _table("fixed problem", "Problems fixed", problem, rows.fixed, _problem),
     ]
+
+
+def _table(noun: str, title: str, columns: tuple[str, ...], rows: Sequence[Row], line: Callable[[Row], str]) -> _Part:
+    return _Part(noun=noun, total=len(rows), lines=map(line, rows), title=title, columns=columns)
 
 
 def _setting(row: Row) -> str:

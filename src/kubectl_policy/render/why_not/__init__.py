@@ -7,5 +7,5 @@ from kubectl_policy.render.output.formats import Forms
 WHY_NOT: Final = Forms(
     headline="words.headlines:why_not_headline",
     tree="why_not.tree:why_not_tree",
-    document="why_not.documents:why_not_document",
+    document="why_not.documents:EFFECT_EXPLANATION",
 )

@@ -1,78 +1,99 @@
-"""Why a policy has no effect on an object, as a versioned document."""
+"""Why a policy has no effect on an object, as a versioned document. Nothing is cut."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy.render.output.parts import (
-    API_VERSION,
-    node_data,
-    numbers_data,
-    object_data,
-    origin_data,
-    paths_data,
-    plain_json,
-    unseen_data,
-)
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.why_not.case import Reason
+from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
+from kubectl_policy.questions.why_not.why_not import WhyNot
+from kubectl_policy.render.output.documents import Field, document, shape
+from kubectl_policy.render.output.parts import COMPLETE, UNSEEN, headline_field, numbers_field, paths_field
 from kubectl_policy.render.words.headlines import why_not_headline
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.why_not.case import Reason
-    from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
-    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.model import Origin
+
+shape(
+    Reason,
+    "effectReason",
+    Field("rule", doc="A stable name.", limits={"pattern": "^[a-z]+(-[a-z]+)*$"}),
+    Field("message"),
+    Field("reason", "api_reason", doc="The API's own word for it, if it has one."),
+    Field("object", doc="What is responsible."),
+    Field("field", doc="The field of it that is; empty if none is."),
+    Field("origin"),
+    Field("related", doc="What else it is about: a route and a listener, or who beats the policy and where."),
+    numbers_field("paths", lambda reason: reason.paths, doc="The paths of which it is true; empty if of all."),
+)
+shape(
+    FieldEdit,
+    "fieldEdit",
+    Field("field", lambda edit: str(edit.path), type=str, doc="Where, in words."),
+    Field(
+        "path",
+        "path.steps",
+        type=tuple[str | int, ...],
+        doc="The keys and, from 0, places in lists that lead there.",
+    ),
+    Field("removed", type=tuple[Any, ...], doc="What stands there, if anything."),
+    Field("added", type=tuple[Any, ...], doc="What is to stand there, if anything."),
+)
 
 
-def why_not_document(answer: WhyNot) -> dict[str, Json]:
-    """The answer as plain mappings, lists and scalars, as `schemas/v1alpha1.json` describes them. Nothing is cut."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "EffectExplanation",
-        "headline": why_not_headline(answer),
-        "complete": not answer.unseen,
-        "policy": object_data(answer.policy),
-        "origin": origin_data(answer.origin),
-        "target": node_data(answer.target),
-        "targetOrigin": origin_data(answer.target_origin),
-        "hasEffect": bool(answer.in_force),
-        "paths": paths_data(answer.paths),
-        "carryingTraffic": numbers_data(answer.carrying),
-        "effectiveOn": numbers_data(answer.in_force),
-        "reasons": [_reason(reason) for reason in answer.reasons],
-        "edit": {**_edit(answer.edit), "origin": origin_data(answer.edit_origin)} if answer.edit else None,
-        "tried": answer.tried,
-        "lost": [node_data(node) for node in answer.lost],
-        "obstacle": answer.obstacle,
-        "unseen": [unseen_data(thing) for thing in answer.unseen],
-    }
+@value()
+class _EditAt:
+    """An edit, and where the object that it is of was read."""
+
+    edit: Edit
+    origin: Origin | None
 
 
-def _reason(reason: Reason) -> dict[str, Json]:
-    return {
-        "rule": reason.rule,
-        "message": reason.message,
-        "reason": reason.api_reason,
-        "object": object_data(reason.object),
-        "field": reason.field,
-        "origin": origin_data(reason.origin),
-        "related": [node_data(node) for node in reason.related],
-        "paths": numbers_data(reason.paths),
-    }
-
-
-def _edit(edit: Edit) -> dict[str, Json]:
-    return {
-        "action": edit.action,
-        "object": object_data(edit.object),
-        "changes": [_change(change) for change in edit.changes],
-        "manifest": plain_json(edit.after.raw) if edit.after else None,
-    }
-
-
-def _change(change: FieldEdit) -> dict[str, Json]:
-    return {
-        "field": str(change.path),
-        "path": [step for step in change.path.steps if isinstance(step, str | int)],
-        "removed": [plain_json(value) for value in change.removed],
-        "added": [plain_json(value) for value in change.added],
-    }
+shape(
+    _EditAt,
+    "edit",
+    Field("action", "edit.action"),
+    Field("object", "edit.object"),
+    Field("changes", "edit.changes", type=tuple[FieldEdit, ...], doc="Of an object that is changed."),
+    Field(
+        "manifest",
+        lambda found: found.edit.after and found.edit.after.raw,
+        type=Mapping[str, Any] | None,
+        doc="The object as it is to be; null if it is deleted.",
+    ),
+    Field("origin"),
+    doc="An edit of one object, tried on what was read; null if none is needed, or none is known to help.",
+)
+EFFECT_EXPLANATION: Final = document(
+    WhyNot,
+    "EffectExplanation",
+    headline_field(why_not_headline),
+    COMPLETE,
+    Field("policy"),
+    Field("origin"),
+    Field("target"),
+    Field("targetOrigin"),
+    Field(
+        "hasEffect",
+        lambda answer: bool(answer.in_force),
+        type=bool,
+        doc="Whether the policy has an effect on the target on any path.",
+    ),
+    paths_field(),
+    numbers_field(
+        "carryingTraffic", lambda answer: answer.carrying, doc="The paths on which traffic runs, as far as is known."
+    ),
+    numbers_field("effectiveOn", lambda answer: answer.in_force, doc="The paths on which the policy has an effect."),
+    Field(
+        "reasons",
+        doc="Why there is no effect or, if there is one, why not on the other paths; first causes first.",
+    ),
+    Field("edit", lambda answer: answer.edit and _EditAt(answer.edit, answer.edit_origin), type=_EditAt | None),
+    Field("tried", doc="How many edits were tried.", limits={"minimum": 0}),
+    Field("lost", doc="Where the policy would have no effect any more, if the edit were made."),
+    Field("obstacle", doc="Why no edit of one object will do; empty if one does."),
+    UNSEEN,
+    doc="The answer of why-not: whether a policy has an effect on a target, why not, and what would help.",
+)

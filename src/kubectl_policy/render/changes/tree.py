@@ -1,4 +1,4 @@
-"""What differs between two states, for people: settings and what they become, then routes and policies."""
+"""What differs between two states, and what deleting an object would change, for people: worst first."""
 
 from __future__ import annotations
 
@@ -6,19 +6,31 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.effects import from_the_root
-from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import count, flow, listed, names, node_words, section_words, source_spans
-from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
+from kubectl_policy.render.output.text import Line, Span, pad
+from kubectl_policy.render.words.names import (
+    attachment_words,
+    count,
+    flow,
+    listed,
+    names,
+    node_words,
+    section_words,
+    source_spans,
+)
+from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
 from kubectl_policy.render.words.reasons import doubt_lines
-from kubectl_policy.render.words.sections import BLANK, problem_line, section
+from kubectl_policy.render.words.sections import BLANK, problem_line, section, unseen_section
 from kubectl_policy.render.words.settings import INDENT, columns, row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
+    from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import (
-        ChangedObject,
         ChangeSort,
         EffectChange,
         EffectiveValue,
@@ -26,7 +38,7 @@ if TYPE_CHECKING:
         Where,
     )
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
-    from kubectl_policy.render.output.text import View
+    from kubectl_policy.render.output.text import Document, View
     from kubectl_policy.render.words.sections import Title
 
 _Item = TypeVar("_Item")
@@ -47,26 +59,134 @@ _WHERE: Final[Mapping[Where, str]] = {
 }
 
 
+def diff_tree(difference: StateDiff, view: View) -> Document:
+    """The comparison in the order of thought that every command keeps."""
+    lasting = [change for change in difference.effects if change.where != "gone"]
+    gone = [change for change in difference.effects if change.where == "gone"]
+    deleted = {*difference.deleted}
+    lost = [change for change in difference.parents if change.before == "attached"]
+    got = [change for change in difference.parents if change.before != "attached"]
+    return (
+        Line((Span(diff_headline(difference), "title", prose=True),), 0, 2),
+        *effect_sections(lasting, view),
+        *gateways_section(difference.without_class),
+        *parents_section("Routes that lose parents", lost, difference.cut_off, deleted),
+        *parents_section("Routes that get parents", got),
+        *traffic_section(gone, deleted),
+        *_targets(difference),
+        *enforcement_section(difference.enforcement),
+        *changed_problems_section("Problems introduced", difference.problems.introduced),
+        *changed_problems_section("Problems fixed", difference.problems.fixed),
+        *changed_problems_section("Problems that stay, of objects that differ", difference.problems.unchanged),
+        *section("Objects that differ", _objects(difference)),
+        *unseen_section(difference.unseen),
+    )
+
+
+def _targets(difference: StateDiff) -> tuple[Line, ...]:
+    lost = [change for change in difference.attachments if change.before == "attached"]
+    got = [change for change in difference.attachments if change.after == "attached"]
+    # That a policy comes or goes is no way to fail.
+    passing = {*difference.created, *difference.deleted}
+    failing = (change for change in difference.attachments if "attached" not in {change.before, change.after})
+    rest = [change for change in failing if change.policy not in passing]
+    return (
+        *attachments_section("Policies that lose a target", lost),
+        *attachments_section("Policies that get a target", got),
+        *attachments_section("References that fail otherwise", rest),
+    )
+
+
+def _objects(difference: StateDiff) -> Iterator[Line]:
+    sorts = (("created", difference.created), ("updated", difference.updated), ("deleted", difference.deleted))
+    for word, refs in sorts:
+        if refs:
+            yield object_line([str(ref) for ref in refs], lead=f"{word}   ")
+
+
+def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
+    """The answer in the order of thought that every command keeps."""
+    difference, subject = answer.difference, answer.subject
+    kept = [change for change in difference.effects if change.where == "kept"]
+    gone = [change for change in difference.effects if change.where == "gone"]
+    deleted = {subject, *answer.deleted_with_it}
+    targets = [change for change in difference.attachments if change.policy not in deleted]
+    parents = [change for change in difference.parents if change.route not in deleted]
+    messages = [*(change.message for change in targets), *(change.message for change in parents)]
+    told = {message for message in messages if message}
+    lengths = {len(message) for message in told}
+    problems = [
+        problem
+        for problem in difference.problems.introduced
+        if not any(problem.message[-length:] in told for length in lengths)
+    ]
+    reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
+    superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
+    failed = [found for found in reach.attachments if found.state != "attached"] if reach else []
+    return (
+        Line((Span(blast_headline(answer), "title", prose=True),), 0, 2),
+        *section("Affects" if reach else "Concerns", _counts(answer.counts)),
+        *effect_sections(kept, view, subject if reach else None),
+        *section("Attached, but others set every field", first_lines(superseded, _superseded, "group")),
+        *section("No effect", (*first_lines(detached, _detached, "object"), *first_lines(failed, _failed, "target"))),
+        *section("Deleted with it", [object_line(with_it)] if with_it else []),
+        *gateways_section(difference.without_class),
+        *parents_section("Routes that lose parents", parents, difference.cut_off, deleted),
+        *traffic_section(gone, deleted),
+        *attachments_section("Policies that lose a target", targets),
+        *enforcement_section(change for change in difference.enforcement if change.policy not in deleted),
+        *changed_problems_section("Problems introduced", problems),
+        *changed_problems_section("Problems fixed", difference.problems.fixed),
+        *unseen_section(difference.unseen),
+        *next_section(after_blast_radius(answer), view),
+    )
+
+
+def _counts(found: ObjectCounts) -> Iterator[Line]:
+    rows = [
+        ("kinds", ", ".join(count(number, kind.kind) for kind, number in found.kinds)),
+        ("namespaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in found.namespaces)),
+    ]
+    if found.owner_key:
+        rows.append((found.owner_key, ", ".join(f"{name or '(not said)'} {number:,}" for name, number in found.owners)))
+    width = max(len(label) for label, _ in rows)
+    for label, words in rows if found.total else ():
+        yield Line((Span(f"{pad(label, width)}   "), Span(words, prose=True)), 2, width + 5)
+
+
+def _superseded(found: SupersededOn) -> Line:
+    return object_line([node_words(node) for node in found.objects], lead=f"{names(found.by)}: ")
+
+
+def _detached(found: DetachedRoute) -> Line:
+    reason = Span(f" [{found.reason}]" if found.reason else "")
+    return Line((Span(f"{found.object}:"), Span(f" {found.message}", prose=True), reason), 2)
+
+
+def _failed(found: Attachment) -> Line:
+    return Line((Span(f"{attachment_words(found)}: "), Span(f"{found.state}: {found.message}", prose=True)), 2)
+
+
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
     """A block for each change, worst first; what the `subject` sets needs no source."""
-    shown = [line for change in changes[:SHOWN] for line in (BLANK, *_effect(change, view, subject))]
-    rest = changes[SHOWN:]
-    if rest:
-        shown += [BLANK, _and_more(len(rest), "change")]
-    return tuple(shown)
+    scopes = Scopes()
+    blocks = [(BLANK, *_effect(change, scopes, view, subject)) for change in changes[:SHOWN]]
+    left = len(changes) - SHOWN
+    more = (BLANK, _and_more(left, "change")) if left > 0 else ()
+    return (*(line for block in blocks for line in block), *more)
 
 
-def _effect(change: EffectChange, view: View, subject: ObjectRef | None) -> Iterator[Line]:
+def _effect(change: EffectChange, scopes: Scopes, view: View, subject: ObjectRef | None) -> Iterator[Line]:
     yield _heading(change)
     values = [_value(field.before) for field in change.fields]
-    # What all of the fields protect is said in the heading.
-    some_protect = change.security and not all(field.security for field in change.fields)
-    thirds = [tuple(_becomes(field, subject, protects=some_protect and field.security)) for field in change.fields]
+    # What of several fields protects is said at each; of one, or of all, the heading says it.
+    protecting = change.security and not all(field.security for field in change.fields)
+    thirds = [tuple(_becomes(field, subject, protecting=protecting)) for field in change.fields]
     names = [field.field or "sets no field" for field in change.fields]
     widths = columns(names, values, ["".join(span.text for span in third) for third in thirds], view.width)
     for name, value, third in zip(names, values, thirds, strict=True):
         yield from row(name, Span(value, "beaten"), third, widths, view)
-    yield object_line(list(_places(change.objects)), indent=2 * INDENT)
+    yield object_line(list(_places(change, scopes)), indent=2 * INDENT)
     yield from doubt_lines(change.doubts)
 
 
@@ -89,8 +209,8 @@ def _value(value: EffectiveValue | None) -> str:
     return "removed" if value.removed else flow(value.value)
 
 
-def _becomes(field: FieldChange, subject: ObjectRef | None, *, protects: bool) -> Iterator[Span]:
-    """What becomes of a field, by whom, and whether it is one of several that protects."""
+def _becomes(field: FieldChange, subject: ObjectRef | None, *, protecting: bool) -> Iterator[Span]:
+    """What becomes of a field, by whom, and whether it is one of those that protect something."""
     yield Span("→ ")
     yield Span(_value(field.after), "value" if field.sort != "lost" else "warning")
     if field.after:
@@ -99,16 +219,15 @@ def _becomes(field: FieldChange, subject: ObjectRef | None, *, protects: bool) -
     if field.before and field.before.source.object != subject and not same:
         yield from source_spans(field.before.source, " (was by ")
         yield Span(")")
-    if protects:
+    if protecting and field.security:
         yield Span(" (protects)", "error")
 
 
-def _places(found: Iterable[ChangedObject]) -> Iterator[str]:
+def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
     """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
     by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
-    for one in found:
-        scope = WhichPaths(one.all_paths).words(one.affected_paths) if one.all_paths else ""
-        by_object.setdefault((one.node.object, scope), []).append(one.node)
+    for changed in change.objects:
+        by_object.setdefault((changed.node.object, scopes.words(change, changed)), []).append(changed.node)
     for (obj, scope), nodes in by_object.items():
         about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]
         yield f"{obj} ({', '.join(about)})" if about else str(obj)

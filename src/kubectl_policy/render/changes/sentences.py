@@ -1,23 +1,24 @@
-"""What a difference comes to in one sentence, and what an object touches in one or two."""
+"""What a difference comes to in one sentence, what an object reaches in one or two, and which paths are meant."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.changes.consequences import attachment, force, relations, said, traffic, traffic_done, who
+from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import attachment_words, count, listed, names, node_words
+from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import ChangeSort
-    from kubectl_policy.render.changes.summary import ChangeSummary
+    from kubectl_policy.questions.changes.effects import ChangedObject, ChangeSort, EffectChange
+    from kubectl_policy.render.changes.summary import ChangeSummary, TrafficChange
 
 _SORTS: Final[Mapping[ChangeSort, str]] = {
     "lost": "{who} {loses} settings",
@@ -26,13 +27,71 @@ _SORTS: Final[Mapping[ChangeSort, str]] = {
 }
 _PAIR: Final = 2
 _THERE: Final = " on the paths that it affects"
+_PLURAL: Final = {
+    "is": "are",
+    "has": "have",
+    "loses": "lose",
+    "gets": "get",
+    "gains": "gain",
+    "comes": "come",
+}
+
+
+@value()
+class _Consequence:
+    """What happens to some objects, as a sentence about them, and after the name of what does it to them."""
+
+    of: Callable[[ChangeSummary], Collection[ObjectRef]]
+    noun: str
+    passive: str
+    active: str
+
+
+_ATTACHMENT: Final = (
+    _Consequence(
+        lambda found: found.without_class,
+        "Gateway",
+        "{who} {is} left without a GatewayClass",
+        "leaves {who} without a GatewayClass",
+    ),
+    _Consequence(lambda found: found.detached, "route", "{who} {is} detached from a parent", "detaches {who}"),
+    _Consequence(
+        lambda found: found.attached, "route", "{who} {is} newly attached to a parent", "attaches {who} to a parent"
+    ),
+    _Consequence(
+        lambda found: found.without_target,
+        "policy",
+        "{who} {is} left without a target",
+        "leaves {who} without a target",
+    ),
+    _Consequence(lambda found: found.losing_target, "policy", "{who} {loses} a target", "takes a target from {who}"),
+    _Consequence(lambda found: found.gaining_target, "policy", "{who} {gains} a target", "gives a target to {who}"),
+    _Consequence(
+        lambda found: found.unsure,
+        "object",
+        "what {who} {is} attached to is no longer known",
+        "leaves it unknown what {who} {is} attached to",
+    ),
+)
+_FORCE: Final = (
+    _Consequence(lambda found: found.into_force, "policy", "{who} {comes} into force", "brings {who} into force"),
+    _Consequence(
+        lambda found: found.out_of_force, "policy", "{who} {is} left without effect", "leaves {who} without effect"
+    ),
+    _Consequence(
+        lambda found: found.new_without_effect,
+        "policy",
+        "{who} {is} new and {has} no effect",
+        "leaves {who} without effect",
+    ),
+)
 
 
 def diff_headline(difference: StateDiff) -> str:
     """What a difference comes to, in one sentence; if part of it is not known, the same sentence says so."""
     found = summarize(difference)
-    settings, ways = list(_settings(found)), list(traffic(found))
-    rest = [*relations(found), *_problems(difference.problems.introduced, difference.problems.fixed)]
+    settings, ways = list(_settings(found)), list(_traffic(found))
+    rest = [*_relations(found), *_problems(difference.problems.introduced, difference.problems.fixed)]
     if not settings and ways:
         ways[0] = f"T{ways[0][1:]}"
     elif not settings:
@@ -52,15 +111,15 @@ def _settings(found: ChangeSummary) -> Iterator[str]:
     sorts = [(words, refs) for sort, words in _SORTS.items() if (refs := found.of_sort(sort))]
     if len(sorts) == 1:
         ((words, refs),) = sorts
-        subject = f"{who(refs)}{_namespaces({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
-        yield f"{said(words, subject, one=len(refs) == 1)}{_security(found, 'relevant to security')}"
+        subject = f"{_who(refs)}{_namespaces({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
+        yield f"{_said(words, subject, one=len(refs) == 1)}{_security(found, 'relevant to security')}"
     elif sorts:
         where = _namespaces({ref.namespace for ref in found.changed})
-        each = [said(words, str(len(refs)), one=len(refs) == 1) for words, refs in sorts]
+        each = [_said(words, str(len(refs)), one=len(refs) == 1) for words, refs in sorts]
         security = _security(found, "in settings relevant to security")
         yield f"{count(len(found.changed), 'object')} change{where}{security}: {listed(each)}"
     if moved := found.of_sort("moved"):
-        yield said("{who} {gets} the same values from elsewhere", who(moved), one=len(moved) == 1)
+        yield _said("{who} {gets} the same values from elsewhere", _who(moved), one=len(moved) == 1)
 
 
 def _security(found: ChangeSummary, words: str) -> str:
@@ -162,9 +221,9 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
     difference = answer.difference
     found = summarize(difference, {answer.subject, *answer.deleted_with_it})
     affected = {node.object for node in reach.affected}
-    further = [*traffic(found), *relations(found), *_problems(difference.problems.introduced, ())]
+    further = [*_traffic(found), *_relations(found), *_problems(difference.problems.introduced, ())]
     if moved := found.of_sort("moved"):
-        further.insert(0, said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
+        further.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
     if found.changed or further or affected:
         changes = f"{_how_many(found, affected)}{_left_with_nothing(answer, reach)}"
@@ -180,7 +239,7 @@ def _how_many(found: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     security = _security(found, "in settings relevant to security").removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
-        return f"{who(others)}{security}" if others else "no setting"
+        return f"{_who(others)}{security}" if others else "no setting"
     if len(affected) == 1:
         text = "that object" if among else "nothing there"
     elif len(among) == len(affected):
@@ -196,8 +255,8 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
     kept = [change for change in answer.difference.effects if change.kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
-    lasting = [change for change in kept if change.from_nothing or not change.to_nothing]
-    others = {ref for change in lasting for ref in objects_of(change)}
+    rest = (change for change in kept if change.from_nothing or not change.to_nothing)
+    others = {ref for change in rest for ref in objects_of(change)}
     left = ({ref for change in emptied for ref in objects_of(change)} & affected) - others
     if not left:
         return ""
@@ -218,15 +277,88 @@ def _without(answer: BlastRadius) -> str:
     told = found.detached | found.without_target | found.losing_target | found.unsure | found.without_class
     problems = [problem for problem in difference.problems.introduced if problem.subject not in told]
     parts = [f"also deletes {count(len(answer.deleted_with_it), 'object')}"] if answer.deleted_with_it else []
-    parts += [*attachment(found), *traffic_done(found)]
+    parts += [*_active(_ATTACHMENT, found), *_traffic(found, active=True)]
     if found.changed:
         verb = "takes settings from" if found.changed == found.of_sort("lost") else "changes settings of"
-        parts.append(f"{verb} {who(found.changed)}{_security(found, 'relevant to security')}")
-    parts += force(found)
+        parts.append(f"{verb} {_who(found.changed)}{_security(found, 'relevant to security')}")
+    parts += _active(_FORCE, found)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
     if not parts:
         return f"Deleting {answer.subject} changes nothing in what policies amount to"
-    if not found.changed and not [*attachment(found), *traffic_done(found)]:
+    if not found.changed and not [*_active(_ATTACHMENT, found), *_traffic(found, active=True)]:
         parts.append("changes no setting of anything else")
     return f"Deleting {answer.subject} {listed(parts)}"
+
+
+def _relations(found: ChangeSummary) -> list[str]:
+    """What happens to routes and policies, said of them."""
+    return [
+        _said(row.passive, _who(refs, row.noun), one=len(refs) == 1)
+        for row in (*_ATTACHMENT, *_FORCE)
+        if (refs := row.of(found))
+    ]
+
+
+def _active(table: Collection[_Consequence], found: ChangeSummary) -> list[str]:
+    """What happens to routes and policies, after the name of what does it to them."""
+    return [_said(row.active, _who(refs, row.noun), one=len(refs) == 1) for row in table if (refs := row.of(found))]
+
+
+def _traffic(found: ChangeSummary, *, active: bool = False) -> Iterator[str]:
+    """Where traffic ends and begins; `active`: after the name of what does that."""
+    if ended := _extent(found.ended):
+        yield f"{'ends traffic' if active else 'traffic ends'} {ended}"
+    if begun := _extent(found.begun):
+        yield f"{'begins traffic' if active else 'traffic begins'} {begun}"
+    if found.rerouted:
+        to = _who(found.rerouted)
+        yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"
+
+
+def _extent(change: TrafficChange) -> str:
+    """`for 5 objects and on at least one path of 3 more`; empty if there is no object."""
+    parts = [f"for {_who(change.on_all_paths)}"] if change.on_all_paths else []
+    if change.on_some_paths:
+        number = len(change.on_some_paths)
+        some = _who(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
+        parts.append(f"on at least one path of {some}")
+    return " and ".join(parts)
+
+
+def _said(template: str, subject: str, *, one: bool) -> str:
+    """A template with its subject, and with verbs that agree with it."""
+    verbs = {word: word if one else plural for word, plural in _PLURAL.items()}
+    return template.format(who=subject, **verbs)
+
+
+def _who(refs: Collection[ObjectRef], noun: str = "object") -> str:
+    """The number of some objects, or the name of the only one."""
+    return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
+
+
+class Scopes:
+    """Says on which of its paths something is so for an object; what tells its paths apart is looked up once."""
+
+    def __init__(self) -> None:
+        """Nothing is looked up until somebody asks."""
+        self._known: dict[tuple[NodeRef, bool], WhichPaths] = {}
+
+    def words(self, change: EffectChange, changed: ChangedObject) -> str:
+        """In words; empty if it is so on all of its paths, as far as is known."""
+        return self._which(change, changed).words(changed.affected_paths) if changed.all_paths else ""
+
+    def without_numbers(self, change: EffectChange, changed: ChangedObject) -> str:
+        """The same for a reader to whom the paths are not shown: numbers of them would mean nothing."""
+        if not changed.all_paths:
+            return ""
+        phrase = self._which(change, changed).phrase(changed.affected_paths)
+        number = f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths"
+        return number if phrase.numbered else phrase.words
+
+    def _which(self, change: EffectChange, changed: ChangedObject) -> WhichPaths:
+        # All paths of an object are those of one of the states.
+        key = (changed.node, change.where == "new")
+        if key not in self._known:
+            self._known[key] = WhichPaths(changed.all_paths)
+        return self._known[key]

@@ -1,0 +1,182 @@
+"""What differs between two states as rows: the columns of tables, and the cells of Markdown."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.values import value
+from kubectl_policy.render.output.columns import Column, Table
+from kubectl_policy.render.words.names import flow, node_words, source_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue
+    from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+    from kubectl_policy.render.output.text import View
+
+_UNKNOWN: Final = frozenset({"unknown", "target unknown", "not computed", "Unknown"})
+
+
+@value(kw_only=True)
+class Row:
+    """One thing that differs. A cell is empty where there is nothing to say.
+
+    `change` is one word to search for, `before` and `after` are values or states, `source` is who sets the value or is
+    concerned, `objects` are those for which it differs.
+    """
+
+    change: str
+    kind: str
+    field: str = ""
+    before: str
+    after: str
+    source: str
+    objects: Sequence[NodeRef] = ()
+    paths: str = ""
+    message: str = ""
+
+
+_COLUMNS: Final[tuple[Column[Row], ...]] = (
+    Column("CHANGE", lambda row: row.change),
+    Column("KIND", lambda row: row.kind),
+    Column("FIELD", lambda row: row.field),
+    Column("BEFORE", lambda row: row.before),
+    Column("AFTER", lambda row: row.after),
+    Column("SOURCE", lambda row: row.source),
+    Column("OBJECTS", lambda row: str(len(row.objects) or "")),
+    Column("PATHS", lambda row: row.paths),
+    Column("NAMES", lambda row: ", ".join(map(node_words, row.objects)), narrow=False),
+    Column("MESSAGE", lambda row: row.message, narrow=False),
+)
+
+
+@value(kw_only=True)
+class Rows:
+    """Every row of a difference, settings worst first."""
+
+    settings: tuple[Row, ...]
+    targets: tuple[Row, ...]
+    parents: tuple[Row, ...]
+    policies: tuple[Row, ...]
+    introduced: tuple[Row, ...]
+    fixed: tuple[Row, ...]
+
+
+def rows_of(difference: StateDiff) -> Rows:
+    """Every row of a difference."""
+    return Rows(
+        settings=tuple(chain.from_iterable(map(_setting_rows, difference.effects))),
+        targets=tuple(_relation_row(change, change.policy, change.target) for change in difference.attachments),
+        parents=tuple(_relation_row(change, change.route, change.parent) for change in difference.parents),
+        policies=tuple(map(_enforcement_row, difference.enforcement)),
+        introduced=tuple(_problem_row(problem, "problem") for problem in difference.problems.introduced),
+        fixed=tuple(_problem_row(problem, "fixed") for problem in difference.problems.fixed),
+    )
+
+
+def diff_table(difference: StateDiff, _: View) -> Table[Row]:
+    """A row for each setting that differs, worst first, then for each target, parent, policy and problem that does.
+
+    `wide` also has the names of the objects, and why something is as it is.
+    """
+    rows = rows_of(difference)
+    parts = (rows.settings, rows.targets, rows.parents, rows.policies, rows.introduced, rows.fixed)
+    return Table(_COLUMNS, tuple(chain(*parts)))
+
+
+def blast_radius_table(answer: BlastRadius, view: View) -> Table[Row]:
+    """`diff_table` of what deleting an object would change."""
+    return diff_table(answer.difference, view)
+
+
+def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
+    """The objects for which something differs, each once: of settings, then of relations."""
+    refs = [
+        *(changed.node.object for change in difference.effects for changed in change.objects),
+        *(change.route for change in difference.parents),
+        *(change.policy for change in difference.attachments),
+        *(change.policy for change in difference.enforcement),
+    ]
+    return dict.fromkeys(refs)
+
+
+def blast_radius_names(answer: BlastRadius) -> Iterable[ObjectRef]:
+    """`diff_names` of what deleting an object would change."""
+    return diff_names(answer.difference)
+
+
+def _setting_rows(change: EffectChange) -> Iterator[Row]:
+    """A row for each field that differs; its change ends with `!` if that is relevant to security."""
+    nodes = [changed.node for changed in change.objects]
+    for field in change.fields:
+        setter = field.after or field.before
+        yield Row(
+            change=f"{field.sort}{'!' if change.security and field.harmful else ''}",
+            kind=str(change.kind),
+            field=field.field,
+            before=_value(field.before),
+            after=_value(field.after),
+            source=source_words(setter.source) if setter else "",
+            objects=nodes,
+            paths=f"{len(change.paths)} {change.where}",
+            message="; ".join(change.doubts),
+        )
+
+
+def _value(effective: EffectiveValue | None) -> str:
+    """The value in one line; empty where nothing sets the field."""
+    if effective is None:
+        return ""
+    return "<removed>" if effective.removed else flow(effective.value)
+
+
+def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> Row:
+    """What becomes of a policy's reference to a target, or of a route at a parent.
+
+    That is `attached`, `detached`, `unknown`, or `reference` for what is attached neither before nor after.
+    """
+    if change.after in _UNKNOWN:
+        what = "unknown"
+    elif change.after == "attached":
+        what = "attached"
+    else:
+        what = "detached" if change.before == "attached" else "reference"
+    return Row(
+        change=what,
+        kind=str(ref.group_kind),
+        before=change.before or "",
+        after=change.after or "",
+        source=f"{ref} → {node_words(to)}",
+        message=change.message,
+    )
+
+
+def _enforcement_row(change: EnforcementChange) -> Row:
+    return Row(
+        change="enforcement",
+        kind=str(change.policy.group_kind),
+        before=change.before or "",
+        after=change.after or "",
+        source=str(change.policy),
+        message=f"beaten by {', '.join(map(str, change.by))}" if change.by else "",
+    )
+
+
+def _problem_row(problem: Diagnostic, change: str) -> Row:
+    """A problem that is introduced or fixed, with its rule for a field."""
+    subject, message = problem.subject, problem.message
+    return Row(
+        change=change,
+        kind=str(subject.group_kind) if subject else "",
+        field=problem.rule,
+        before=problem.severity if change == "fixed" else "",
+        after="" if change == "fixed" else problem.severity,
+        source=str(subject or ""),
+        # The columns beside it name the subject already.
+        message=message.removeprefix(f"{subject}: ") if subject else message,
+    )
