@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API, KindNames, known_kinds, names_in_crd
 from tests.build import crd
@@ -16,6 +18,13 @@ def test_a_definition_without_a_kind_names_nothing() -> None:
     broken = replace(crd("Widget"), raw={"spec": {"names": "Widget"}})
     assert names_in_crd(broken) is None
     assert known_kinds([broken]) == known_kinds([])
+
+
+@pytest.mark.parametrize("group", ["", "apps", "networking.k8s.io", "Example.com"])
+def test_a_definition_that_there_cannot_be(group: str) -> None:
+    """Of a kind of Kubernetes itself, or of a name that no API could have: it names nothing."""
+    own = crd("Namespace", group, cluster_scoped=True)
+    assert (names_in_crd(own), known_kinds([own])) == (None, known_kinds([]))
 
 
 def test_a_definition_without_a_plural_is_given_one() -> None:

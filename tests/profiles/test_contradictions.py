@@ -105,6 +105,18 @@ def test_a_kind_has_a_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("group", "kind"), [("", "Namespace"), ("", "Service"), ("gateway.networking.k8s.io", "HTTPRoute")]
+)
+def test_what_policies_target_is_no_policy(group: str, kind: str) -> None:
+    """What exists without a manifest, or carries requests, has no settings of its own that could merge."""
+    (problem,) = contradictions({"group": group, "kinds": {kind: {"class": "direct"}}})
+    assert (problem.field.steps, problem.message) == (
+        ("kinds", kind),
+        "is a kind that policies target: it cannot be one",
+    )
+
+
+@pytest.mark.parametrize(
     "fields",
     [
         {"strategyField": "spec.mode", "strategyValues": {"a": "None"}},

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy import analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import Gap
+from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.selectors import parse_label_query
 from kubectl_policy.questions.listing.policies import KindRow, kind_rows
 from kubectl_policy.questions.shared.selection import Selection
@@ -51,7 +51,9 @@ def test_a_kind_without_a_definition_is_listed() -> None:
 
 def test_a_kind_of_the_core_group_has_its_plural_alone_as_name() -> None:
     """As kubectl names such kinds."""
-    (found,) = kinds(build.policy("a", build.target("g"), group=""))
+    profile = PolicyKindProfile(GroupKind("", "ColorPolicy"), "direct", "profile")
+    world = build.snapshot(build.policy("a", build.target("g"), group=""))
+    (found,) = kind_rows(analyze(world, profiles=[profile]), Selection())
     assert found.name == "colorpolicies"
 
 

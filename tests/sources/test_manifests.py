@@ -184,6 +184,12 @@ def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("apiVersion: 1\nkind: Service", "no-kind"),
         ("apiVersion: v1\nkind: [Service]", "no-kind"),
         ("apiVersion: v1\nkind: ''", "no-kind"),
+        ("apiVersion: v1\nkind: '::add-mask::x'\nmetadata: {name: x}", "no-kind"),
+        ('apiVersion: v1\nkind: "A\\nB"\nmetadata: {name: x}', "no-kind"),
+        ("apiVersion: v1\nkind: A-\nmetadata: {name: x}", "no-kind"),
+        (f"apiVersion: v1\nkind: {'A' * 64}\nmetadata: {{name: x}}", "no-kind"),
+        ("apiVersion: '::set-env/v1'\nkind: A\nmetadata: {name: x}", "no-kind"),
+        ("apiVersion: A.example.com/v1\nkind: A\nmetadata: {name: x}", "no-kind"),
         ("apiVersion: v1\nkind: Service", "no-name"),
         ("apiVersion: v1\nkind: Service\nmetadata: x", "no-name"),
         ("apiVersion: v1\nkind: Service\nmetadata: {name: 5}", "no-name"),
@@ -196,6 +202,67 @@ def test_what_no_reference_can_be_made_to(text: str, rule: str) -> None:
     snapshot = _load(f"{CM % 'a'}---\n{text}\n")
     assert _rules(snapshot) == [(rule, "warning", 5)]
     assert (snapshot.gaps, len(snapshot.resources)) == ((), 1)
+
+
+@pytest.mark.parametrize("version", ["v1", "apps/v1", "example.com/v1alpha1", "x-1.example/v1"])
+@pytest.mark.parametrize("kind", ["A", "XBackend", "a2", "A-1", "A" * 63])
+def test_what_an_api_could_call_its_kinds(version: str, kind: str) -> None:
+    """Letters, digits and hyphens, as `spec.names.kind` of a definition takes them."""
+    snapshot = _load(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n")
+    assert (_rules(snapshot), len(snapshot.resources)) == ([], 1)
+
+
+DEFINITION = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: {plural}.{group}
+  labels: {{gateway.networking.k8s.io/policy: {label}}}
+spec:
+  group: "{group}"
+  scope: {scope}
+  names: {{kind: "{kind}", plural: {plural}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "message"),
+    [
+        ("Namespace", "", "Namespace is a kind of Kubernetes itself, so what this definition says of it is ignored"),
+        ("Job", "batch", "Job.batch is a kind of Kubernetes itself, so what this definition says of it is ignored"),
+        ("Ingress", "networking.k8s.io", "Ingress.networking.k8s.io is a kind of Kubernetes itself, so what this def"),
+        ("::x", "example.com", "no API can have a kind like '::x', so this definition is ignored: it takes letters"),
+        ("X", "Example.com", "no API can have a group like 'Example.com', so this definition is ignored: it takes"),
+    ],
+)
+def test_a_definition_that_an_api_server_refuses(kind: str, group: str, message: str) -> None:
+    """It defines nothing: objects of the kind are what they are without it."""
+    scope = "Namespaced" if kind == "Namespace" else "Cluster"
+    text = DEFINITION.format(kind=kind, group=group, plural="xs", label="direct", scope=scope)
+    snapshot = _load(f"{text}---\napiVersion: v1\nkind: Namespace\nmetadata: {{name: a}}\n")
+    (found,) = snapshot.diagnostics
+    assert (found.rule, found.severity) == ("definition-refused", "warning")
+    assert found.message.startswith(f"CustomResourceDefinition xs.{group}: {message}")
+    assert _names(snapshot) == [f"CustomResourceDefinition xs.{group}", "Namespace a"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "plural"),
+    [
+        ("HTTPRoute", "gateway.networking.k8s.io", "httproutes"),
+        ("XListenerSet", "gateway.networking.x-k8s.io", "xlistenersets"),
+    ],
+)
+def test_a_label_that_makes_a_route_a_policy_kind(kind: str, group: str, plural: str) -> None:
+    """Gateway API's own kinds are what policies target; the definition counts, and the label does not."""
+    text = DEFINITION.format(kind=kind, group=group, plural=plural, label="inherited", scope="Namespaced")
+    (found,) = _load(text).diagnostics
+    assert (found.rule, found.severity) == ("policy-label", "warning")
+    assert found.message == (
+        f"CustomResourceDefinition {plural}.{group}: {kind}.{group} is a kind that policies target, so the label"
+        " gateway.networking.k8s.io/policy, which makes it a policy kind, is ignored"
+    )
+    assert _load(text.replace("/policy:", "/other:")).diagnostics == ()
 
 
 def test_a_generated_name_is_a_gap() -> None:

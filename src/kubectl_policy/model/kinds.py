@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import strings_at, text_at
+from kubectl_policy.model.fields import labels_of, strings_at, text_at
 from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
@@ -18,6 +21,57 @@ GATEWAY_API_EXPERIMENTAL: Final = "gateway.networking.x-k8s.io"
 CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 NAMESPACE: Final = GroupKind("", "Namespace")
 SERVICE: Final = GroupKind("", "Service")
+# GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.
+POLICY_LABEL: Final = "gateway.networking.k8s.io/policy"
+
+# What policies target, so that none of them is a policy itself, whatever fields or labels it has.
+TARGETS: Final = frozenset(
+    {
+        NAMESPACE,
+        SERVICE,
+        GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"),
+        *(
+            GroupKind(GATEWAY_API, kind)
+            for kind in (
+                "GatewayClass",
+                "Gateway",
+                "ListenerSet",
+                "HTTPRoute",
+                "GRPCRoute",
+                "TLSRoute",
+                "TCPRoute",
+                "UDPRoute",
+                "ReferenceGrant",
+            )
+        ),
+    }
+)
+# The API groups with a dot that an API server serves without any definition; those without a dot are all its own.
+_OF_KUBERNETES: Final = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "authentication.k8s.io",
+        "authorization.k8s.io",
+        "certificates.k8s.io",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "flowcontrol.apiserver.k8s.io",
+        "internal.apiserver.k8s.io",
+        "networking.k8s.io",
+        "node.k8s.io",
+        "rbac.authorization.k8s.io",
+        "resource.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+        "storagemigration.k8s.io",
+    }
+)
+# As validation of CustomResourceDefinitions has it: a label of RFC 1035 in any case, and a subdomain of RFC 1123.
+_KIND: Final = "[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_GROUP: Final = r"([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*)?"
 
 
 @value()
@@ -95,14 +149,47 @@ BUILT_IN: Final = tuple(
 )
 
 
+@lru_cache(maxsize=1_000)
+def impossible(group_kind: GroupKind) -> str:
+    """Why there can be no such kind in any API, as words that follow "no API can have"; empty if there can be."""
+    if not re.fullmatch(_KIND, group_kind.kind):
+        return f"a kind like {group_kind.kind!r}"
+    return "" if re.fullmatch(_GROUP, group_kind.group) else f"a group like {group_kind.group!r}"
+
+
+def is_kubernetes_own(group_kind: GroupKind) -> bool:
+    """Whether an API server serves a kind without any definition of it."""
+    return "." not in group_kind.group or group_kind.group in _OF_KUBERNETES
+
+
+def problem_of_definition(definition: Resource) -> Problem | None:
+    """What of a CustomResourceDefinition does not count: all of it, or its being one of a policy kind."""
+    kind = _defined(definition)
+    why = impossible(kind)
+    if kind.kind and why:
+        message = f"no API can have {why}, so this definition is ignored: it takes letters, digits and hyphens"
+        return Problem(message=message, reason="definition-refused")
+    if kind.kind and is_kubernetes_own(kind):
+        message = f"{kind} is a kind of Kubernetes itself, so what this definition says of it is ignored"
+        return Problem(message=message, reason="definition-refused")
+    if kind in TARGETS and POLICY_LABEL in labels_of(definition.raw):
+        label = f"the label {POLICY_LABEL}, which makes it a policy kind, is ignored"
+        return Problem(message=f"{kind} is a kind that policies target, so {label}", reason="policy-label")
+    return None
+
+
+def _defined(definition: Resource) -> GroupKind:
+    return GroupKind(text_at(definition.raw, "spec.group"), text_at(definition.raw, "spec.names.kind"))
+
+
 def names_in_crd(resource: Resource) -> KindNames | None:
-    """The names that a CustomResourceDefinition gives to its kind; None if the definition names no kind."""
-    kind = text_at(resource.raw, "spec.names.kind")
-    if not kind:
+    """The names that a CustomResourceDefinition gives to its kind; None if it names none that it can define."""
+    group_kind = _defined(resource)
+    if is_kubernetes_own(group_kind) or impossible(group_kind):
         return None
     return KindNames(
-        GroupKind(text_at(resource.raw, "spec.group"), kind),
-        text_at(resource.raw, "spec.names.plural") or plural(kind.lower()),
+        group_kind,
+        text_at(resource.raw, "spec.names.plural") or plural(group_kind.kind.lower()),
         tuple(strings_at(resource.raw, "spec.names.shortNames")),
         text_at(resource.raw, "spec.scope", "Namespaced") != "Cluster",
     )

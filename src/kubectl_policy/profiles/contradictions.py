@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.kinds import TARGETS
+from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.profiles.shapes import shown
 
@@ -34,6 +36,8 @@ def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
         path = WHOLE / "kinds" / kind
         if not kind:
             yield Problem(message="a kind needs a name", field=path)
+        if GroupKind(document["group"], kind) in TARGETS:
+            yield Problem(message="is a kind that policies target: it cannot be one", field=path)
         for name, holds, message in _RULES:
             if name in fields and not holds(fields):
                 yield Problem(message=message, field=path / name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
+from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.profiles.profile import PolicyKindProfile
 
 if TYPE_CHECKING:
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.profiles.profile import PolicyClass, Stanzas
-
-# GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.
-POLICY_LABEL: Final = "gateway.networking.k8s.io/policy"
 
 _STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
     "plural": ("defaults", "overrides"),

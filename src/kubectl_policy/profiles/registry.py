@@ -6,8 +6,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import CRD, GATEWAY_API, SERVICE
-from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
 from kubectl_policy.profiles.infer import by_label, by_shape
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
@@ -15,28 +14,10 @@ from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
-
-# Objects of these are never policies, whatever fields they have: the API defines them.
-_NOT_POLICIES = frozenset(
-    {CRD, SERVICE}
-    | {
-        GroupKind(GATEWAY_API, kind)
-        for kind in (
-            "GatewayClass",
-            "Gateway",
-            "ListenerSet",
-            "HTTPRoute",
-            "GRPCRoute",
-            "TLSRoute",
-            "TCPRoute",
-            "UDPRoute",
-            "ReferenceGrant",
-        )
-    }
-)
 
 
 def short_names_in(profiles: Iterable[PolicyKindProfile]) -> Callable[[GroupKind], tuple[str, ...]]:
@@ -129,10 +110,10 @@ class Registry:
     def _look_up(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         if group_kind in self._user:
             return self._user[group_kind]
-        if group_kind in _NOT_POLICIES:
+        if group_kind in TARGETS:
             return None
         built_in = built_in_profiles(group_kind.group).get(group_kind)
-        if built_in:
+        if built_in or is_kubernetes_own(group_kind):
             return built_in
         schema = self._index.defaults.schema_of(group_kind)
         return by_label(group_kind, self._index.definitions.get(group_kind), schema) or by_shape(

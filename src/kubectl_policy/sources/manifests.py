@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource, Snapshot
 from kubectl_policy.model.fields import mapping_at, time_at
-from kubectl_policy.model.kinds import CRD, counting_definitions, known_kinds, names_in_crd
+from kubectl_policy.model.kinds import (
+    CRD,
+    counting_definitions,
+    impossible,
+    known_kinds,
+    names_in_crd,
+    problem_of_definition,
+)
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
 from kubectl_policy.text import UNRENDERED, DocumentError
@@ -154,7 +161,7 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
     definitions = [
         replace(read, ref=read.ref._replace(namespace="")) for read in reading.objects if read.ref.group_kind == CRD
     ]
-    reading.diagnostics.extend(_defined_again(definitions))
+    reading.diagnostics.extend(_wrong_definitions(definitions))
     cluster_scoped = {kind for kind, names in known_kinds(definitions).items() if not names.namespaced}
     resources: dict[ObjectRef, Resource] = {}
     for read in reading.objects:
@@ -166,9 +173,13 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
     return tuple(resources.values())
 
 
-def _defined_again(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
+def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
     counting = counting_definitions(definitions)
     for definition in definitions:
+        problem = problem_of_definition(definition)
+        if problem:
+            message = f"{definition.ref}: {problem.message}"
+            yield Diagnostic(problem.reason, "warning", message, definition.ref, origin=definition.origin)
         names = names_in_crd(definition)
         first = counting[names.group_kind] if names else definition
         if names and first.ref != definition.ref:
@@ -269,6 +280,9 @@ def _named(group_kind: GroupKind, raw: Mapping[str, Json], origin: Origin) -> Re
     if "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
         diagnostic = Diagnostic("unrendered-template", "warning", UNRENDERED, origin=origin)
         return Unnamed(diagnostic=diagnostic, may_exist=True)
+    if impossible(group_kind):
+        message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
+        return Unnamed(diagnostic=Diagnostic("no-kind", "warning", message, origin=origin))
     if name and isinstance(name, str) and (namespace is None or isinstance(namespace, str)):
         ref = ObjectRef(group_kind, namespace or "", name)
         return Resource(ref, origin, raw, time_at(raw, "metadata.creationTimestamp"))

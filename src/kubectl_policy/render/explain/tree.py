@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.profiles.infer import POLICY_LABEL
+from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.render.explain.kinds import TWO, statements
 from kubectl_policy.render.explain.merging import above_words, on_one_target_words
 from kubectl_policy.render.explain.targets import reach_words
