@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy import PolicyKindProfile, TargetLevel, analyze, load_profiles
+from kubectl_policy import Implementation, PolicyKindProfile, TargetLevel, analyze, load_profiles
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles.contradictions import has_version
@@ -71,6 +71,19 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
 def test_a_draft_makes_the_same_choices(found: PolicyKindProfile) -> None:
     """Written and read again, nothing has changed but where it is from."""
     assert choices(read(draft(answer(found), unicode=True))) == choices(found)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kgateway.referenceGrantMode": "strict"}], ids=str)
+def test_every_draft_loads_and_says_the_same(settings: dict[str, str], tmp_path: Path) -> None:
+    """Of every built-in kind, under the same settings: what the command line prints, `--profiles` reads."""
+    path = tmp_path / "draft.yaml"
+    implementation = Implementation(settings=settings)
+    for own in BUILT_IN:
+        name = str(own.group_kind)
+        before = explain(analyze(build.snapshot(), implementation=implementation), name).profile
+        path.write_text(draft(explain(analyze(build.snapshot(), implementation=implementation), name), unicode=True))
+        known = analyze(build.snapshot(), profiles=load_profiles(path), implementation=implementation)
+        assert choices(explain(known, name).profile) == choices(before), name
 
 
 def test_it_can_be_used_as_it_is(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
 

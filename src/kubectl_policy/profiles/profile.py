@@ -43,7 +43,7 @@ from kubectl_policy.profiles.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
@@ -120,6 +120,12 @@ class RequiredObject:
     through: tuple[RequiredObject, ...] = field_of(Items(Record(lambda: RequiredObject), least=1), default=())
     """What the object that is referred to needs itself, in the same way. Without it: nothing."""
     grant_required: bool = True
+
+    @property
+    def settings(self) -> Iterator[str]:
+        """The names of the settings on which this depends."""
+        yield from filter(None, [self.grant_setting])
+        yield from (name for need in self.through for name in need.settings)
 
     def under(self, values: Mapping[str, str]) -> RequiredObject:
         """The need under settings, all of which are given."""
@@ -415,6 +421,14 @@ class PolicyKindProfile:
         changes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
         assumed = () if variant.strategy else self.assumed
         return replace(self, variants=(), delegation=None, gateways=None, assumed=assumed, **changes)
+
+    @property
+    def settings_of_fields(self) -> Mapping[str, ControllerSetting]:
+        """The settings on which some field depends as a whole, so that they are not just filled in: see `under`."""
+        names = {joint.setting for joint in self.shared_fields} | {
+            name for need in self.needs for name in need.settings
+        }
+        return {name: setting for name, setting in self.settings.items() if name in names}
 
     def under(self, values: Mapping[str, str]) -> PolicyKindProfile:
         """The profile that holds under settings; one without a value has its default."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.profiles import MergeStrategy
@@ -32,9 +33,9 @@ _FIRST: Final = ("class", "declaredTargets", "effectiveTargets", "strategy")
 def draft(answer: Explanation, *, unicode: bool) -> str:
     """A valid profile file that makes the choices of the answer; it names the target kinds that policies name."""
     kind = answer.profile.group_kind
-    document = {**profile_file(answer.profile), "kinds": {kind.kind: draft_fields(answer)}}
-    # What settings stand for has been filled in.
-    document.pop("settings", None)
+    # What other settings stand for has been filled in.
+    profile = replace(answer.profile, settings=answer.profile.settings_of_fields)
+    document = {**profile_file(profile), "kinds": {kind.kind: draft_fields(answer)}}
     text = as_yaml(document, unicode=unicode)
     return "\n".join([*_commented(_header(answer)), *_with_comments(text, _comments(answer))]) + "\n"
 
@@ -94,7 +95,7 @@ def _with_comments(text: str, comments: Mapping[str, list[str]]) -> list[str]:
     import yaml  # noqa: PLC0415 (the other answers do without)
 
     tree: Any = yaml.compose(text, Loader=yaml.SafeLoader)
-    ((_, fields),) = tree.value[1][1].value
+    ((_, fields),) = tree.value[-1][1].value
     lines = text.split("\n")
     for key, _ in reversed(fields.value):
         mark = key.start_mark
