@@ -64,22 +64,18 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
         if not profile.all_apply or key != _policy_of(child):
             yield from _below(NamedNode(field=(key,), name=field_name((key,)), node=child), profile)
         elif not isinstance(child, Leaf):
-            for leaf in _entries(NamedNode(field=(), name="", node=child), profile):
+            for leaf in _below(NamedNode(field=(), name="", node=child), profile):
                 yield replace(leaf, field=(key, *leaf.field))
 
 
 def _below(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
     if isinstance(named.node, Leaf):
         yield NamedLeaf(field=named.field, name=named.name, leaf=named.node, whole=whole or named)
-    else:
-        merges = whole is None and ".".join(named.field) in profile.list_keys
-        yield from _entries(named, profile, named if merges else whole)
-
-
-def _entries(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
+        return
+    if whole is None and ".".join(named.field) in profile.list_keys:
+        whole = named
     by_key = isinstance(named.node, KeyedList)
-    children = {} if isinstance(named.node, Leaf) else named.node
-    for place, (key, child) in enumerate(children.items()):
+    for place, (key, child) in enumerate(named.node.items()):
         step = _element(key, child, place) if by_key else field_name((key,))
         dot = "" if not named.name or step.startswith("[") else "."
         below = NamedNode(field=(*named.field, key), name=f"{named.name}{dot}{step}", node=child)

@@ -67,11 +67,11 @@ def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...
 def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
     """The places in an object's status that can hold conditions: its own, then each entry of its lists."""
     generation, status = integer_at(raw, "metadata.generation"), mapping_at(raw, "status")
-    entries = [(sort, entry, field) for name, sort, field in _LISTS for entry in mappings_at(status, name)]
-    return (
-        _place("object", status, "", generation),
-        *(_place(sort, entry, field, generation) for sort, entry, field in entries),
+    own = _place("object", status, "", generation)
+    listed = (
+        _place(sort, entry, field, generation) for name, sort, field in _LISTS for entry in mappings_at(status, name)
     )
+    return own, *listed
 
 
 def has_report(raw: Mapping[str, Json]) -> bool:

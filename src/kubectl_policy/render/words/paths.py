@@ -270,7 +270,9 @@ class WhichPaths:
         for place in self._on_any(chosen):
             if place.on <= chosen:
                 inside.setdefault(place.sort, []).append(place)
-        covering = [sort for sort, places in inside.items() if len(set().union(*(p.on for p in places))) == len(chosen)]
+        covering = [
+            sort for sort, places in inside.items() if frozenset[int]().union(*(p.on for p in places)) == chosen
+        ]
         if not covering:
             return ""
         order = list(self._of_sort)
