@@ -18,7 +18,7 @@ from kubectl_policy.render.status.documents import STATUS_COMPARISON
 from kubectl_policy.render.status.text import VERDICTS, long_reason, short_reason
 from kubectl_policy.render.words.headlines import status_headline
 from tests import build
-from tests.questions.reports import (
+from tests.questions.status.reports import (
     ACCEPTED,
     FINE,
     WORKS,

@@ -53,8 +53,8 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
 
 def least(states: Iterable[Event]) -> Event:
     """The least of some states of a policy in merges; "enforced" where there is none."""
-    found = set(states)
-    return next((state for state in _MERGED_STATES if state in found), _MERGED_STATES[-1])
+    everything: Event = "enforced"
+    return min(states, key=_MERGED_STATES.index, default=everything)
 
 
 def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:

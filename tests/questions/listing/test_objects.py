@@ -1,4 +1,4 @@
-"""Objects as rows."""
+"""Lists: the rows of objects of the hierarchy, and which list a type name asks for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.listing.lists import list_names, list_type
+from kubectl_policy.questions.listing.objects import GatewayRow
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import colourful, defaults, world
@@ -19,14 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.listing.objects import (
-        BackendRow,
-        GatewayClassRow,
-        GatewayRow,
-        NamespaceRow,
-        ObjectRow,
-        RouteRow,
-    )
+    from kubectl_policy.questions.listing.objects import BackendRow, GatewayClassRow, NamespaceRow, ObjectRow, RouteRow
 
 
 def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:
@@ -205,3 +200,23 @@ def test_a_row_has_what_was_reported() -> None:
     (row,) = rows(analyze(build.snapshot(gateway_class)), "gc")
     assert [condition.type for condition in row.listed.reported] == ["Accepted"]
     assert row.raw == gateway_class.raw
+
+
+@pytest.mark.parametrize(("word", "row"), [("policies", PolicyRow), ("policykinds", KindRow), ("gtw", GatewayRow)])
+def test_each_type_has_its_own_rows(word: str, row: type) -> None:
+    """Policies, kinds, and objects."""
+    assert {type(found) for found in list_type(colourful(), word, Selection()).rows} == {row}
+
+
+@pytest.mark.parametrize("word", ["policies", "policykinds", "routes", "colorpolicy"])
+def test_the_names_are_those_of_the_list(word: str) -> None:
+    """In the same order, whatever the selection."""
+    for selection in (Selection(), Selection("default"), Selection("far")):
+        named, listed = list_names(colourful(), word, selection), list_type(colourful(), word, selection)
+        assert [row.ref for row in named.rows] == [row.ref for row in listed.rows]
+        assert (named.type, named.namespace, named.elsewhere) == (listed.type, listed.namespace, listed.elsewhere)
+
+
+def test_names_are_incomplete_where_something_could_not_be_read() -> None:
+    """There may be more of them."""
+    assert [thing.reason for thing in list_names(world(gaps=[Gap("", "", "x")]), "routes", Selection()).unseen] == ["x"]

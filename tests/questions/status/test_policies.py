@@ -14,7 +14,7 @@ from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
-from tests.questions.reports import (
+from tests.questions.status.reports import (
     ACCEPTED,
     FINE,
     MINE,

@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, passing, to, top
-from tests.questions.reports import (
+from tests.questions.status.reports import (
     ACCEPTED,
     FINE,
     MINE,
