@@ -46,9 +46,15 @@ TARGETS: Final = frozenset(
         ),
     }
 )
-# The API groups with a dot that an API server serves without any definition; those without a dot are all its own.
+# The API groups that an API server serves without any definition.
 _OF_KUBERNETES: Final = frozenset(
     {
+        "",
+        "apps",
+        "autoscaling",
+        "batch",
+        "extensions",
+        "policy",
         "admissionregistration.k8s.io",
         "apiextensions.k8s.io",
         "apiregistration.k8s.io",
@@ -159,7 +165,7 @@ def impossible(group_kind: GroupKind) -> str:
 
 def is_kubernetes_own(group_kind: GroupKind) -> bool:
     """Whether an API server serves a kind without any definition of it."""
-    return "." not in group_kind.group or group_kind.group in _OF_KUBERNETES
+    return group_kind.group in _OF_KUBERNETES
 
 
 def problem_of_definition(definition: Resource) -> Problem | None:
