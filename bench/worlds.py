@@ -339,24 +339,24 @@ GATEWAYS: Final = tuple(
 WORLDS: Final = (
     World(
         documents=policies_on_one_target,
-        sizes=(250, 500),
+        sizes=(1000, 4000),
         commands=_asked("retrypolicy/policy-0 -n team", *_ROUTE),
     ),
     World(
         documents=envoy_policies_on_one_target,
-        sizes=(250, 500),
+        sizes=(1000, 4000),
         commands=_asked("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
     ),
     World(
         documents=policies_on_their_namespace,
-        sizes=(500, 1000),
+        sizes=(1000, 4000),
         commands=_asked("retrypolicy/policy-0 -n team", "describe namespace/team", "blast-radius namespace/team"),
     ),
-    World(documents=many_targets, sizes=(250, 500), commands=_asked("retrypolicy/everywhere -n team")),
-    World(documents=one_selector, sizes=(250, 500), commands=_asked("backendtrafficpolicy/everywhere -n team")),
+    World(documents=many_targets, sizes=(1000, 4000), commands=_asked("retrypolicy/everywhere -n team")),
+    World(documents=one_selector, sizes=(1000, 4000), commands=_asked("backendtrafficpolicy/everywhere -n team")),
     World(
         documents=many_selectors,
-        sizes=(500, 1000),
+        sizes=(1000, 4000),
         commands=_asked("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
     ),
     World(
@@ -378,17 +378,17 @@ WORLDS: Final = (
         sizes=(5000, 10000),
         commands=_asked("trafficpolicy/wide -n infra", "describe httproute/route-0 -n team"),
     ),
-    World(documents=one_service, sizes=(500, 1000), commands=_asked("retrypolicy/service -n team", *_SERVICE)),
-    World(documents=listeners_and_routes, sizes=(100, 200), commands=_asked("retrypolicy/edge -n infra", *_SERVICE)),
+    World(documents=one_service, sizes=(1000, 4000), commands=_asked("retrypolicy/service -n team", *_SERVICE)),
+    World(documents=listeners_and_routes, sizes=(250, 1000), commands=_asked("retrypolicy/edge -n infra", *_SERVICE)),
     World(
         documents=one_class,
-        sizes=(500, 1000),
+        sizes=(1000, 4000),
         commands=_asked("retrypolicy/class -n infra", *_SERVICE, "blast-radius gatewayclass/public"),
     ),
-    World(documents=grants, sizes=(500, 1000), commands=_asked("retrypolicy/edge -n infra", *_ROUTE)),
+    World(documents=grants, sizes=(1000, 4000), commands=_asked("retrypolicy/edge -n infra", *_ROUTE)),
     World(
         documents=listener_sets,
-        sizes=(500, 1000),
+        sizes=(1000, 4000),
         commands=(*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra"),
     ),
     World(

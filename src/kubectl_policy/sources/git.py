@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
 from kubectl_policy.errors import SourceError
@@ -31,6 +32,7 @@ _ENVIRONMENT: Final = {
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
 _ID: Final = re.compile(r"[0-9a-f]{40,64}")
+FOLDER: Final = "040000"
 UNMERGED: Final = "unmerged"
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
 _HEADER: Final = 3
@@ -46,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is at a path in a tree or in the index: its mode, and the id of its object."""
+    """What is at a path in a tree or in the index: its mode, and its id; that of a folder in the index is its path."""
 
     mode: str
     object_id: str
@@ -90,10 +92,15 @@ def listed(tree: str, *options: str, limit: int) -> list[tuple[str, Entry]] | No
 
 
 def staged() -> Iterator[tuple[str, Entry]]:
-    """What is in the index by its path; there is none without a repository."""
+    """What is in the index by its path, each folder before what is in it; there is none without a repository."""
+    folders: set[str] = set()
     for line in filter(None, ask("ls-files", "--stage", "-z", "--full-name", "--", ":/").out.split("\0")):
         about, _, path = line.partition("\t")
         mode, object_id, stage = about.split(" ")
+        for folder in accumulate(path.split("/")[:-1], "{}/{}".format):
+            if folder not in folders:
+                folders.add(folder)
+                yield folder, Entry(FOLDER, folder)
         # Those of other stages are sides of a conflict.
         yield path, Entry(mode if stage == "0" else UNMERGED, object_id)
 

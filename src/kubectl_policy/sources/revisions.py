@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import files, git
 from kubectl_policy.sources.files import SUFFIXES, InputFile, reason_of
-from kubectl_policy.sources.git import UNMERGED, Entry
+from kubectl_policy.sources.git import FOLDER, UNMERGED, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
 # Folders in git may contain themselves over and over, so that ten objects make up ten billion files.
 MAX_ENTRIES: Final = 1_000_000
 
-_FOLDER: Final = "040000"
 _LINK: Final = "120000"
 _SUBMODULE: Final = "160000"
 # As many links, and as long a path in one, as Linux follows.
@@ -73,9 +72,9 @@ class Revision:
     def __init__(self, name: str, objects: git.Objects, tree: str) -> None:
         """The revision with that name and tree; without a tree, the index."""
         self._name, self._objects = name, objects
-        self._root = Entry(_FOLDER, tree)
+        self._root = Entry(FOLDER, tree)
         self._in_index = not tree
-        self._folders: dict[str, dict[str, Entry]] = {} if tree else _staged_folders()
+        self._folders: dict[str, dict[str, Entry]] = {} if tree else _by_folder("", git.staged())
 
     def find(self, path: str) -> list[InputFile]:
         """The manifests that are meant, as `find_files` has them: a named file, all manifests in a folder.
@@ -91,7 +90,7 @@ class Revision:
             raise self._not_there(place) from None
         except OSError as error:
             raise SourceError(f"{source}: {reason_of(error)}", "name other files, or a folder on disk") from None
-        if entry.mode != _FOLDER:
+        if entry.mode != FOLDER:
             return [InputFile(source)]
         manifests = list(self._manifests_under(place, entry))
         if not manifests:
@@ -123,9 +122,8 @@ class Revision:
     def _manifests_under(self, top: str, folder: Entry) -> Iterator[InputFile]:
         """The manifests in a folder, in the order in which they are read from a disk; each folder is searched once."""
         rest, seen, entries = [top], set[str](), 0
-        too_many = SourceError(
-            f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders", "name a folder in it"
-        )
+        message = f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders"
+        too_many = SourceError(message, "name a folder in it")
         if not self._in_index and not self._list_all(folder.object_id):
             raise too_many
         while rest:
@@ -136,17 +134,17 @@ class Revision:
             is_manifest = PurePosixPath(path).suffix in SUFFIXES
             try:
                 place, entry = self._resolve(path)
-                inside = list(self._entries(entry)) if entry.mode == _FOLDER else []
+                inside = list(self._entries(entry)) if entry.mode == FOLDER else []
             except OSError as error:
                 # What is not a file only matters if it looks like a manifest; whatever else is closed may hold some.
                 if is_manifest or not isinstance(error, FileNotFoundError | _ConflictError):
                     yield InputFile(self._source(path), reason_of(error))
                 continue
-            if entry.mode == _FOLDER and place not in seen:
+            if entry.mode == FOLDER and place not in seen:
                 seen.add(place)
                 names = sorted((name for name in inside if not name.startswith(".")), reverse=True)
                 rest.extend(posixpath.join(path, name) for name in names)
-            elif entry.mode != _FOLDER and is_manifest:
+            elif entry.mode != FOLDER and is_manifest:
                 yield InputFile(self._source(path))
 
     def _resolve(self, path: str) -> tuple[str, Entry]:
@@ -189,7 +187,7 @@ class Revision:
     def _entries(self, folder: Entry) -> Mapping[str, Entry]:
         """What is in a folder; raises OSError if it is none, or cannot be read."""
         _check(folder)
-        if folder.mode != _FOLDER:
+        if folder.mode != FOLDER:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         if folder.object_id not in self._folders:
             listed = git.listed(folder.object_id, limit=MAX_ENTRIES)
@@ -206,14 +204,8 @@ class Revision:
         listed = git.listed(tree, "-r", "-t", limit=MAX_ENTRIES)
         if listed is not None and len(listed) > MAX_ENTRIES:
             return False
-        keys = {"": tree, **{path: entry.object_id for path, entry in listed or () if entry.mode == _FOLDER}}
-        folders: dict[str, dict[str, Entry]] = {key: {} for key in keys.values()}
-        for path, entry in listed or ():
-            folder, _, name = path.rpartition("/")
-            if folder in keys:
-                folders[keys[folder]][name] = entry
         if listed is not None:
-            self._folders.update(folders)
+            self._folders.update(_by_folder(tree, listed))
         return True
 
     def _not_there(self, path: str) -> SourceError:
@@ -242,18 +234,18 @@ def _check(entry: Entry) -> None:
         raise OSError(errno.EXDEV, "a submodule, and its files are in another repository")
 
 
-def _staged_folders() -> dict[str, dict[str, Entry]]:
-    """The entries of each folder that the index has files in, and of the root, by their paths."""
-    folders: dict[str, dict[str, Entry]] = {"": {}}
-    for path, entry in git.staged():
+def _by_folder(top: str, listed: Iterable[tuple[str, Entry]]) -> dict[str, dict[str, Entry]]:
+    """What is in each folder, by the ids of the folders; each of them comes before what is in it."""
+    ids = {"": top}
+    folders: dict[str, dict[str, Entry]] = {top: {}}
+    for path, entry in listed:
         folder, _, name = path.rpartition("/")
-        folders.setdefault(folder, {})[name] = entry
-    for path in list(folders):
-        below = path
-        while below:
-            folder, _, name = below.rpartition("/")
-            folders.setdefault(folder, {})[name] = Entry(_FOLDER, below)
-            below = folder
+        # A damaged tree may have a slash in a name.
+        if folder in ids:
+            folders[ids[folder]][name] = entry
+        if entry.mode == FOLDER:
+            ids[path] = entry.object_id
+            folders.setdefault(entry.object_id, {})
     return folders
 
 

@@ -12,11 +12,12 @@ from kubectl_policy.text.places import repeated_keys
 from kubectl_policy.text.yaml_reader import json_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.model import Json
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
+_MARK: Final = re.compile(r"[ \t\r\n]*([,:\]}]?)[ \t\r\n]*")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
@@ -55,38 +56,36 @@ class JsonReader:
     def _document(self, text: str, begin: int) -> tuple[Json, int, list[int]]:
         """The value at an offset, where it ends and, if it is a List, where its items start.
 
-        An object is taken apart here, so that nothing is decoded twice for the lines of items.
+        An object and its items are taken apart here, so that nothing is decoded twice for the lines of items.
         """
         if text[begin] != "{":
             return *self._decode(text, begin, 0), []
         members: list[tuple[str, Json]] = []
-        starts: list[int] = []
-        at, more = _first(text, begin, "}")
-        while more:
-            name, at = self._decode_at(text, at)
-            if not isinstance(name, str):
-                _refuse(str(name))
-            at = _after_colon(text, at)
-            value: Json
-            if name == "items" and text.startswith("[", at):
-                value, at, starts = self._items(text, at)
-            else:
-                value, at = self._decode(text, at, 1)
-            members.append((name, value))
-            at, more = _next(text, at, "}")
-        return self._mapping(members), at, starts
-
-    def _items(self, text: str, begin: int) -> tuple[list[Json], int, list[int]]:
-        """The list at an offset in an object, where it ends, and where its items start."""
         items: list[Json] = []
         starts: list[int] = []
-        at, more = _first(text, begin, "]")
-        while more:
+
+        def read_member(at: int) -> int:
+            name, at = self._decode_at(text, at)
+            mark, at = _mark(text, at)
+            if mark != ":" or not isinstance(name, str):
+                _refuse(mark)
+            if name == "items" and text.startswith("[", at):
+                items.clear()
+                starts.clear()
+                members.append((name, items))
+                return _read_each(text, at, "]", read_item)
+            value, at = self._decode(text, at, 1)
+            members.append((name, value))
+            return at
+
+        def read_item(at: int) -> int:
             starts.append(at)
             item, at = self._decode(text, at, 2)
             items.append(item)
-            at, more = _next(text, at, "]")
-        return items, at, starts
+            return at
+
+        end = _read_each(text, begin, "}", read_member)
+        return self._mapping(members), end, starts
 
     def _decode(self, text: str, begin: int, depth: int) -> tuple[Json, int]:
         """The value at an offset and where it ends. Raises RecursionError if it is too deep, at a depth in others."""
@@ -134,27 +133,22 @@ def _after_space(text: str, at: int) -> int:
     return cast("re.Match[str]", _SPACE.match(text, at)).end()
 
 
-def _after_colon(text: str, at: int) -> int:
-    at = _after_space(text, at)
-    if not text.startswith(":", at):
-        _refuse(text[at : at + 1])
-    return _after_space(text, at + 1)
+def _mark(text: str, at: int) -> tuple[str, int]:
+    """The mark at an offset, or "" if there is none, and where what follows it starts."""
+    match = cast("re.Match[str]", _MARK.match(text, at))
+    return match[1], match.end()
 
 
-def _first(text: str, begin: int, close: str) -> tuple[int, bool]:
-    """Where the first element of the object or list at an offset starts, and True; else where it ends, and False."""
-    at = _after_space(text, begin + 1)
-    return (at + 1, False) if text.startswith(close, at) else (at, True)
-
-
-def _next(text: str, at: int, close: str) -> tuple[int, bool]:
-    """Where the element after the one that ends at an offset starts, and True; else where all ends, and False."""
-    at = _after_space(text, at)
-    if text.startswith(",", at):
-        return _after_space(text, at + 1), True
-    if not text.startswith(close, at):
-        _refuse(text[at : at + 1])
-    return at + 1, False
+def _read_each(text: str, begin: int, close: str, read: Callable[[int], int]) -> int:
+    """Where the object or list at an offset ends, after each element was read from where it starts to where it ends."""
+    wanted = ""
+    mark, at = _mark(text, begin + 1)
+    while mark != close:
+        if mark != wanted:
+            _refuse(mark)
+        wanted = ","
+        mark, at = _mark(text, read(at))
+    return at
 
 
 def _deeper_than(limit: int, value: Json) -> bool:
