@@ -13,7 +13,7 @@ import pytest
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.output.parts import API_VERSION
+from kubectl_policy.render.output.documents import API_VERSION
 from tests.profiles import reference
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
-from tests.render.test_formats import VALIDATOR
+from tests.render.schema import VALIDATOR
 
 if TYPE_CHECKING:
     from random import Random

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-import jsonschema
 import pytest
 import yaml
 
@@ -20,13 +18,12 @@ from kubectl_policy.render.output.documents import as_json, as_yaml
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.kinds import FULL, answer, text
+from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-SCHEMA: Any = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
-VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
 LABEL: Final = {"gateway.networking.k8s.io/policy": "inherited"}
 HOSTILE: Final = "\x1b[31mred\u202e\n# x: [y]\r\u2028z"
 

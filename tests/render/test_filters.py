@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import jsonschema
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
@@ -21,6 +19,7 @@ from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
+from tests.render.schema import VALIDATOR
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import SameLevel
     from tests.render.shown import Answer
 
-SCHEMA: Final = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
-VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 PROFILE: Final = PolicyKindProfile(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from importlib import resources
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 import jsonschema
 import pytest
@@ -13,9 +12,10 @@ import yaml
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.output.parts import plain_json
+from kubectl_policy.render.output.documents import encode
 from kubectl_policy.render.output.text import View
 from tests import build
+from tests.render.schema import SCHEMA, VALIDATOR
 from tests.render.shown import shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from tests.render.shown import Answer
 
-SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
-VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
 HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold] größe *a &b : -"
 
 
@@ -145,7 +143,7 @@ def test_yaml_is_readable_where_it_can_be() -> None:
 )
 def test_what_json_lacks_becomes_text(value: Any, plain: Any) -> None:  # noqa: ANN401 (any value)
     """JSON has no infinity and no tuples."""
-    assert plain_json(value) == plain
+    assert encode(value) == plain
 
 
 def test_names_are_those_of_the_policies_that_affect_an_object() -> None:
@@ -190,18 +188,3 @@ def test_a_complete_answer_says_so() -> None:
         _loaded(replace(answer, unseen=about(world(gaps=[Gap("", "", "x")]), "HTTPRoute", "r").unseen))["complete"]
         is False
     )
-
-
-def test_the_schema_knows_every_word_of_the_code() -> None:
-    """States, strategies, doubts: a word added to the code is missing here at once."""
-    from kubectl_policy.attachment import State  # noqa: PLC0415 (only this test needs them)
-    from kubectl_policy.profiles import MergeStrategy  # noqa: PLC0415
-    from kubectl_policy.resolution.enforcement import EnforcementState  # noqa: PLC0415
-    from kubectl_policy.resolution.merging import Doubt  # noqa: PLC0415
-
-    known = SCHEMA["$defs"]
-    assert known["strategies"]["items"]["enum"] == [strategy.value for strategy in MergeStrategy]
-    assert known["doubts"]["items"]["enum"] == list(get_args(Doubt))
-    assert known["target"]["properties"]["state"]["enum"] == list(get_args(State))
-    enforcement = known["PolicyDescription"]["properties"]["enforcement"]
-    assert enforcement["properties"]["state"]["enum"] == list(get_args(EnforcementState))

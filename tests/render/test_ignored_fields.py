@@ -23,8 +23,8 @@ from tests.build import (
     snapshot,
     target,
 )
+from tests.render.schema import VALIDATOR
 from tests.render.shown import shown
-from tests.render.test_formats import VALIDATOR
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import pytest
 import yaml
 
@@ -20,6 +18,7 @@ from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.words.headlines import list_headline
 from tests import build
+from tests.render.schema import VALIDATOR
 from tests.render.shown import shown
 from tests.render.worlds import INHERITED, colourful, defaults, world
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
 
-SCHEMA = json.loads((resources.files("kubectl_policy.render") / "schemas" / "v1alpha1.json").read_text("utf-8"))
-VALIDATOR: Any = jsonschema.Draft202012Validator(SCHEMA)
 TYPES = ("policies", "policykinds", "gatewayclasses", "gateways", "listenersets", "routes", "services", "namespaces")
 OUTPUTS: tuple[str, ...] = ("table", "wide", "yaml", "json", "name")
 HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold]"

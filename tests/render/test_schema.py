@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from kubectl_policy.render.output.documents import Field, Shape, document, encode
-from kubectl_policy.render.schemas import schema_of
+from tests.render.schema import FILE, published, schema_of
 
 
 class _Part(NamedTuple):
@@ -88,3 +88,8 @@ def test_one_name_means_one_shape() -> None:
     both = document(_Answer, "Both", Field("parts", shape=PART), Field("first", shape=other), doc="Both.")
     with pytest.raises(ValueError, match="two shapes are called part"):
         schema_of([both], "", "")
+
+
+def test_the_published_schema_is_made_of_the_shapes() -> None:
+    """`python -m tests.render.schema` writes it anew."""
+    assert FILE.read_text("utf-8") == published()

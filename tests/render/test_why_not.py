@@ -16,8 +16,8 @@ from kubectl_policy.render.explain.tree import explanation_tree
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.implementations import manifests, places, policy_ref, without
+from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, shown
-from tests.render.test_formats import VALIDATOR
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, ObjectRef

@@ -16,7 +16,8 @@ from kubectl_policy.render.why_not.tree import why_not_tree
 from kubectl_policy.render.words.headlines import why_not_headline
 from tests import build
 from tests.questions.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
-from tests.render.test_formats import HOSTILE, VALIDATOR
+from tests.render.schema import VALIDATOR
+from tests.render.test_formats import HOSTILE
 from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:

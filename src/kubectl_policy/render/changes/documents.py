@@ -18,7 +18,6 @@ from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
-    UNSEEN,
     NumberedPath,
     doubts_field,
     headline_field,
@@ -168,7 +167,7 @@ POLICY_DIFF: Final = document(
     headline_field(diff_headline, "What it comes to in one sentence, for people."),
     COMPLETE,
     *_DIFFERENCE,
-    UNSEEN,
+    Field("unseen", doc="In either state."),
     doc="The answer of diff: what two states differ in, and what follows from that.",
 )
 

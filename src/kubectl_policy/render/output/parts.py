@@ -10,18 +10,17 @@ from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import PolicyCondition
 from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
 from kubectl_policy.questions.shared.unseen import Unseen
-from kubectl_policy.render.output.documents import API_VERSION, Field, encode, shape
+from kubectl_policy.render.output.documents import Field, shape
 from kubectl_policy.resolution import Enforcement, Source
 from kubectl_policy.resolution.merging import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from kubectl_policy.model import Json
     from kubectl_policy.topology import Path
 
-KIND: Final = shape(GroupKind, "kind", Field("group", doc="Empty for the core group."), Field("kind"))
-OBJECT: Final = shape(
+shape(GroupKind, "kind", Field("group", doc="Empty for the core group."), Field("kind"))
+shape(
     ObjectRef,
     "object",
     Field("group", "group_kind.group"),
@@ -29,7 +28,7 @@ OBJECT: Final = shape(
     Field("namespace", doc="Empty for a cluster-scoped object."),
     Field("name"),
 )
-NODE: Final = shape(
+shape(
     NodeRef,
     "node",
     Field("group", "object.group_kind.group"),
@@ -39,14 +38,14 @@ NODE: Final = shape(
     Field("section", doc="Empty for the object as a whole."),
     doc="An object, or one named section of it: a listener, a rule (rule[0] if unnamed) or a port.",
 )
-ORIGIN: Final = shape(
+shape(
     Origin,
     "origin",
     Field("source"),
     Field("line", doc="From 1; 0 if unknown.", limits={"minimum": 0}),
     doc="Where the object was read; null if it was not read.",
 )
-SOURCE: Final = shape(
+shape(
     Source,
     "source",
     Field("object"),
@@ -77,13 +76,13 @@ TARGET: Final = shape(
     Field("message"),
     Field("virtual", doc="True if no API serves the target's kind."),
 )
-ENFORCEMENT: Final = shape(
+shape(
     Enforcement,
     "enforcement",
     Field("state"),
     Field("by", doc="The policies, or objects with fields of their own, that beat it somewhere."),
 )
-CONDITION: Final = shape(
+shape(
     ReportedCondition,
     "reportedCondition",
     Field("about", doc="The parent, ancestor or listener that it is about."),
@@ -94,7 +93,7 @@ CONDITION: Final = shape(
     Field("message"),
     Field("stale", doc="True if it is not about the object's present generation."),
 )
-EXPECTED: Final = shape(
+shape(
     PolicyCondition,
     "expectedCondition",
     Field("type"),
@@ -103,7 +102,7 @@ EXPECTED: Final = shape(
     Field("message", doc="Why, in our words."),
     Field("related", doc="The targets, policies or routes that it is about."),
 )
-EVENT: Final = shape(
+shape(
     ReportedEvent,
     "event",
     Field("type", doc="Normal or Warning."),
@@ -113,8 +112,8 @@ EVENT: Final = shape(
     Field("count", doc="How often it occurred."),
     Field("last", doc="When it last occurred; empty if that is not known."),
 )
-NOT_SEEN: Final = shape(Unseen, "unseenThing", Field("what"), Field("reason"), Field("remedy"), Field("origin"))
-PROBLEM: Final = shape(
+shape(Unseen, "unseenThing", Field("what"), Field("reason"), Field("remedy"), Field("origin"))
+shape(
     Diagnostic,
     "problem",
     Field("rule"),
@@ -209,37 +208,3 @@ def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:
 def numbers(positions: Iterable[int]) -> tuple[int, ...]:
     """The numbers of the paths at some positions."""
     return tuple(position + 1 for position in positions)
-
-
-__all__ = ["API_VERSION"]
-
-# What the documents that have no shapes yet are made of.
-kind_data = KIND
-object_data = OBJECT
-node_data = NODE
-source_data = SOURCE
-target_data = TARGET
-condition_data = CONDITION
-unseen_data = NOT_SEEN
-problem_data = PROBLEM
-plain_json = encode
-
-
-def objects_data(refs: Iterable[ObjectRef]) -> Json:
-    """The names of objects."""
-    return encode(tuple(refs))
-
-
-def origin_data(origin: Origin | None) -> Json:
-    """Where an object was read; None if it was not read."""
-    return encode(origin)
-
-
-def paths_data(paths: Iterable[Path]) -> Json:
-    """Paths with their numbers, from 1."""
-    return encode(numbered(paths))
-
-
-def numbers_data(positions: Iterable[int]) -> Json:
-    """The numbers of paths at these positions."""
-    return encode(numbers(positions))

@@ -38,8 +38,8 @@ shape(
         type=tuple[str | int, ...],
         doc="The keys and, from 0, places in lists that lead there.",
     ),
-    Field("removed", type=tuple[Any, ...], doc="What stands there, if anything."),
-    Field("added", type=tuple[Any, ...], doc="What is to stand there, if anything."),
+    Field("removed", type=tuple[Any, ...], doc="What stands there, if anything.", limits={"maxItems": 1}),
+    Field("added", type=tuple[Any, ...], doc="What is to stand there, if anything.", limits={"maxItems": 1}),
 )
 
 

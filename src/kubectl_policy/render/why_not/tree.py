@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.output.documents import as_field, as_item, as_yaml
-from kubectl_policy.render.output.parts import plain_json
+from kubectl_policy.render.output.documents import as_field, as_item, as_yaml, encode
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import reason_words, why_not_headline
 from kubectl_policy.render.words.names import count, listed, node_words
@@ -88,14 +87,14 @@ def _edit(answer: WhyNot, view: View) -> Iterator[Line]:
 def _lines(edit: Edit, view: View) -> Iterator[Line]:
     """What is edited as a fragment of YAML: the context, then what is taken out and what is put in."""
     if edit.action == "create" and edit.after:
-        for text in as_yaml(plain_json(edit.after.raw), unicode=view.unicode).split("\n"):
+        for text in as_yaml(encode(edit.after.raw), unicode=view.unicode).split("\n"):
             yield _marked("+", text)
     for context, changes in groupby(edit.changes, key=lambda change: change.path.parent):
         yield Line((Span(f"{context}:"),), 2)
         for change in changes:
             for mark, values in (("-", change.removed), ("+", change.added)):
                 for value in values:
-                    for text in _written(change.path, plain_json(value), view):
+                    for text in _written(change.path, encode(value), view):
                         yield _marked(mark, text)
 
 

@@ -1,24 +1,56 @@
-"""The published JSON Schema of documents, made of the same shapes as these."""
+"""The published JSON Schema of documents, made of the same shapes as these.
+
+`python -m tests.render.schema` writes it.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from kubectl_policy import model
+import jsonschema
+
+from kubectl_policy import model, render
+from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
+from kubectl_policy.render.describe.documents import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.render.explain.documents import EXPLANATION
+from kubectl_policy.render.listing.documents import LISTS
 from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
+from kubectl_policy.render.status.documents import STATUS_COMPARISON
+from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from kubectl_policy.model import Json
 
+FILE: Final = Path(render.__file__).parent / "schemas" / "v1alpha1.json"
+DOCUMENTS: Final = (
+    OBJECT_DESCRIPTION,
+    POLICY_DESCRIPTION,
+    EXPLANATION,
+    *LISTS.values(),
+    STATUS_COMPARISON,
+    POLICY_DIFF,
+    BLAST_RADIUS,
+    EFFECT_EXPLANATION,
+)
+TITLE: Final = "Answers of kubectl policy describe, explain, get, status, blast-radius, diff and why-not"
+DESCRIPTION: Final = (
+    "What -o json and -o yaml print. Paths are numbered from 1; everything else refers to them by number. An empty "
+    "string or list means that there is none."
+)
+SCHEMA: Final[Any] = json.loads(FILE.read_text("utf-8"))
+VALIDATOR: Final[Any] = jsonschema.Draft202012Validator(SCHEMA)
 _SCALARS: Final[Mapping[Any, str]] = {str: "string", int: "integer", bool: "boolean", float: "number", NoneType: "null"}
 
 
@@ -88,7 +120,9 @@ class _Definitions:
         if issubclass(kind, Mapping):
             return {"type": "object"}
         if issubclass(kind, Iterable):
-            return {"type": "array", "items": self._type(arguments[0], field)}
+            own_limits = {keyword: limit for keyword, limit in field.limits.items() if keyword.endswith("Items")}
+            items = self._type(arguments[0], replace(field, limits=dict(field.limits.items() - own_limits.items())))
+            return {"type": "array", **own_limits, **({"items": items} if items else {})}
         raise TypeError(f"{field.name}: nothing is known of values of {kind.__name__}")
 
     def _either(self, options: tuple[Any, ...], field: Field) -> dict[str, Json]:
@@ -132,3 +166,12 @@ def _names_in(module: ModuleType) -> dict[str, Any]:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             exec(compile(ast.Module(statement.body, []), module.__name__, "exec"), names)  # noqa: S102 (our own imports)
     return names | {"Json": Any}
+
+
+def published() -> str:
+    """The text of the file with the schema of all documents."""
+    return json.dumps(schema_of(DOCUMENTS, TITLE, DESCRIPTION), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(published(), "utf-8")
