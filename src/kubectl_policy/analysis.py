@@ -58,9 +58,13 @@ class Parts:
 
 
 def _parts(
-    snapshot: Snapshot, profiles: tuple[PolicyKindProfile, ...], implementation: Implementation, evaluator: Evaluator
+    snapshot: Snapshot,
+    profiles: tuple[PolicyKindProfile, ...],
+    implementation: Implementation,
+    evaluator: Evaluator,
+    other_state: Index | None = None,
 ) -> Parts:
-    index = Index(snapshot, short_names_in(profiles))
+    index = Index(snapshot, short_names_in(profiles), other_state)
     registry = Registry(index, profiles, implementation.settings)
     return Parts(
         snapshot=snapshot,
@@ -87,7 +91,7 @@ class Analysis:
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """The analysis of another state of the world, with the same profiles, settings and budget."""
         parts = self._parts
-        return Analysis(_parts(snapshot, parts.profiles, parts.implementation, parts.evaluator))
+        return Analysis(_parts(snapshot, parts.profiles, parts.implementation, parts.evaluator, self.index))
 
     def with_topology_of(self, other: Analysis) -> Analysis:
         """This analysis with the topology of another state, in which nothing differs that the hierarchy is made of."""

@@ -30,11 +30,18 @@ def _no_names(_: GroupKind) -> tuple[str, ...]:
 class Index:
     """The objects of one snapshot; immutable as far as anybody can tell (what it computes, it computes once)."""
 
-    def __init__(self, snapshot: Snapshot, short_names: Callable[[GroupKind], tuple[str, ...]] = _no_names) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        short_names: Callable[[GroupKind], tuple[str, ...]] = _no_names,
+        other_state: Index | None = None,
+    ) -> None:
         """Index by name; of two objects with one name the later one counts, as for `kubectl apply`.
 
-        `short_names` looks up those of kinds whose definition is not in the snapshot.
+        `short_names` looks up those of kinds whose definition is not in the snapshot. What the index of another state
+        of the world has filled in is not filled in again.
         """
+        self._other_state = other_state
         self.snapshot = snapshot
         self.short_names = short_names
         self._objects = {resource.ref: resource for resource in snapshot.resources}
@@ -135,8 +142,17 @@ class Index:
         """The object with the defaults of an API server filled in; empty if it was not read."""
         if ref not in self._defaulted:
             resource = self._objects.get(ref)
-            self._defaulted[ref] = self.defaults.apply(resource) if resource else {}
+            other = self._with_same_defaults
+            if other and resource and other.get(ref) is resource:
+                self._defaulted[ref] = other.raw(ref)
+            else:
+                self._defaulted[ref] = self.defaults.apply(resource) if resource else {}
         return self._defaulted[ref]
+
+    @cached_property
+    def _with_same_defaults(self) -> Index | None:
+        other = self._other_state
+        return other if other and other.of_kind(CRD) == self.of_kind(CRD) else None
 
     def namespaced(self, group_kind: GroupKind) -> bool:
         """Whether objects of the kind live in a namespace; true of kinds that nothing is known of."""

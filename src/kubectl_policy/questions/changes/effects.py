@@ -176,8 +176,7 @@ class _EffectChanges:
     def __init__(self, comparison: StateComparison) -> None:
         self._comparison = comparison
         self._groups: dict[tuple[object, ...], _Group] = {}
-        # The outcomes are kept with what was found, so that no other object can come to have the same identity.
-        self._differences: dict[tuple[object, ...], tuple[_Difference, Pair]] = {}
+        self._differences: dict[tuple[object, ...], _Difference] = {}
         self._before = _PathsOf(comparison.before)
         self._after = _PathsOf(comparison.after)
 
@@ -217,19 +216,17 @@ class _EffectChanges:
 
     def _difference(self, pair: Pair) -> _Difference:
         """What differs of a pair of outcomes; each is looked at once, on however many paths it stands."""
-        outcomes = (pair.before, pair.after)
-        parts = [part for found in outcomes for part in ((found.spec, found.members) if found else (None, None))]
-        key = (*map(id, parts), pair.kind, pair.path[-1].object.group_kind)
+        before, after = (outcome and outcome.resolution for outcome in (pair.before, pair.after))
+        key = (before, after, pair.path[-1].object.group_kind)
         if key not in self._differences:
             fields = tuple(_field_changes(pair, self._comparison))
-            found = _Difference(
+            self._differences[key] = _Difference(
                 fields=fields,
                 text=json.dumps([[one.field, _plain(one.before), _plain(one.after)] for one in fields], default=str),
-                from_nothing=not (pair.before and pair.before.policies_in_force()),
-                to_nothing=not (pair.after and pair.after.policies_in_force()),
+                from_nothing=not (before and before.policies_in_force),
+                to_nothing=not (after and after.policies_in_force),
             )
-            self._differences[key] = (found, pair)
-        return self._differences[key][0]
+        return self._differences[key]
 
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
         """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
