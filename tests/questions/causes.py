@@ -591,6 +591,7 @@ def of_backends() -> list[Cause]:
     far = build.service(namespace="far")
     on_route = defaults("p", ON_ROUTE, a=1)
     levels = (TargetLevel(SERVICE, section=False),)
+    weightless = build.route(rules=[build.rule(build.backend(weight=0))])
     return [
         Cause(
             "a backend in another namespace",
@@ -599,6 +600,14 @@ def of_backends() -> list[Cause]:
             "backend-not-permitted",
             "create",
             build.ref("ReferenceGrant", "s-for-default", "far"),
+        ),
+        Cause(
+            "a backend without weight",
+            around(build.gateway(), build.service(), weightless, on_route),
+            build.node("Service", "s", group=""),
+            "no-weight",
+            "change",
+            build.ref("HTTPRoute", "r"),
         ),
         Cause(
             "a rule without backends",

@@ -375,3 +375,52 @@ def test_a_section_that_does_not_exist_has_nothing_around_it() -> None:
 def test_a_name_may_be_asked_without_being_there() -> None:
     """Also by its sections."""
     assert Topology(index()).sections(ref("Gateway", "nowhere")) == ()
+
+
+class TestWeights:
+    """Backends with weight 0: "no traffic should be forwarded for this entry" (BackendRef.Weight)."""
+
+    @staticmethod
+    def of(*weights: int | None) -> Topology:
+        """A route to Services s0, s1, … with these weights."""
+        backends = [backend(f"s{at}", weight=weight) for at, weight in enumerate(weights)]
+        services = [service(f"s{at}") for at in range(len(weights))]
+        return Topology(
+            index(gateway_class(), gateway(), route("r", rules=[rule(*backends)]), *services, complete=True)
+        )
+
+    @staticmethod
+    def at(number: int) -> NodeRef:
+        """The node of a Service."""
+        return node("Service", f"s{number}", group="")
+
+    def test_no_path_leads_there(self) -> None:
+        """But to what has another weight, or says nothing of it."""
+        topology = self.of(0, 1, None)
+        lengths = [{len(path) for path in topology.paths(self.at(number))} for number in range(3)]
+        assert lengths == [{2}, {7}, {7}]
+        assert {path[-1].object.name for path in topology.paths_through(node("HTTPRoute", "r"))} == {"s1", "s2"}
+        assert [topology.carries_traffic(topology.paths(self.at(at))[0]) for at in range(3)] == [False, True, True]
+        assert topology.relations.routes_forwarding_to(self.at(0).object) == ()
+        assert topology.relations.routes_referring_to(self.at(0).object) == (ref("HTTPRoute", "r"),)
+
+    def test_requests_may_come_otherwise(self) -> None:
+        """From another route, or since routes name it as a parent."""
+        made = route("r", rules=[rule(backend("s0", weight=0))])
+        other = route("o", rules=[rule(backend("s0", weight=3))])
+        mesh = route("m", parents=[service_parent("s0")])
+        for more in (other, mesh):
+            topology = Topology(index(gateway_class(), gateway(), made, more, service("s0"), complete=True))
+            assert all(topology.carries_traffic(path) for path in topology.paths(self.at(0)))
+
+    def test_it_still_has_to_be_there(self) -> None:
+        """What is referred to is resolved whatever its weight is."""
+        made = route("r", rules=[rule(backend("gone", weight=0), backend("s"))])
+        topology = Topology(index(gateway(), made, service("s"), complete=True))
+        assert [found.reason for found in topology.backends(made.ref)] == ["BackendNotFound", ""]
+
+    def test_a_rule_without_any_weight(self) -> None:
+        """Requests to it get an error response."""
+        (found,) = self.of(0, 0).missing
+        assert (found.rule, found.severity, found.field) == ("no-weight", "warning", "spec.rules[0].backendRefs")
+        assert self.of(0, 1).missing == ()

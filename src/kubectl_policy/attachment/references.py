@@ -274,7 +274,7 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Fa
 
 
 def _not_referred(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
-    routes = topology.relations.routes_forwarding_to(ref)
+    routes = topology.relations.routes_referring_to(ref)
     if any(managed(topology, route, profile.controllers) is not False for route in routes):
         return None
     theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""

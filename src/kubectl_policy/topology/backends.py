@@ -53,10 +53,15 @@ class Backend:
 
     @property
     def nodes(self) -> tuple[NodeRef, ...]:
-        """Where requests go by it: none if they are not forwarded, or not permitted to be."""
+        """Where requests go by it: none if they are not forwarded, or not permitted to be.
+
+        How requests are shared by weight is said of backends; a rule delegates to routes whatever the weight is.
+        """
         if not self.ref.forwards or self.reason == "RefNotPermitted":
             return ()
-        return (self.node,) if self.routes is None else tuple(NodeRef(route) for route in self.routes)
+        if self.routes is None:
+            return (self.node,) if self.ref.weight else ()
+        return tuple(NodeRef(route) for route in self.routes)
 
     def given(self, problem: Problem | None) -> Backend:
         """The same with what is wrong with it."""

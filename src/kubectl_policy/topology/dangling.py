@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.relations import Relations
 
 
 def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
     """A diagnostic for each such reference, by kind and name of the object that makes it.
 
-    Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it was not read) and
-    `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one.
+    Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it was not read),
+    `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one, and
+    `no-weight` (a warning, all backends of a rule have weight 0).
     References by which requests would circle are left to `Topology.cycles`.
     """
     index = relations.index
@@ -83,8 +85,22 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
             yield _unknown(route, field, named, backend.message)
         elif backend.state == "broken" and (route.ref, field) not in relations.delegations.circling:
             yield _broken(route, field, named, backend.message, backend.reason)
+    yield from _without_weight(relations, route)
     if route.ref.group_kind in WITH_FILTERS:
         yield from _of_filters(relations, route)
+
+
+def _without_weight(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
+    """The rules whose backends all have weight 0; implementations answer requests with 500 or 503."""
+    rules: dict[int, list[BackendRef]] = {}
+    for backend in relations.backends(route.ref):
+        if backend.ref.forwards and backend.routes is None:
+            rules.setdefault(backend.ref.rule, []).append(backend.ref)
+    for rule, refs in rules.items():
+        if not any(ref.weight for ref in refs):
+            field = f"spec.rules[{rule}].backendRefs"
+            words = f"{route.ref}: {field}: none has a weight, so that requests to this rule get an error response"
+            yield Diagnostic("no-weight", "warning", words, route.ref, field, route.origin)
 
 
 def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:

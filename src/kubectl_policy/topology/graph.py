@@ -135,11 +135,13 @@ class Topology:
         """Whether traffic runs down a path, as far as is known.
 
         It does not if the first route is attached to nothing, nor on to a rule whose matches keep out whatever comes
-        from the rules that delegate to it.
+        from the rules that delegate to it, nor to a backend to which every route gives weight 0.
         """
         first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
+        if first is None:
+            return not self.relations.gets_no_requests(path[-1].object)
         cut_off = self.relations.delegations.cut_off
-        return first is None or not (self.relations.is_unattached(first) or (cut_off and not cut_off.isdisjoint(path)))
+        return not (self.relations.is_unattached(first) or (cut_off and not cut_off.isdisjoint(path)))
 
     def listener_on(self, path: Path) -> Listener | None:
         """The listener that a path leads through; None if it leads through none, or through one that was not read."""

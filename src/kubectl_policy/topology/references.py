@@ -46,13 +46,15 @@ class BackendRef:
     """One backendRef of a route; `field` is where it stands, `rule` the index of its rule.
 
     `forwards` is false of the references that filters make (a mirror, an external authorizer): they have to resolve,
-    but no traffic of the hierarchy runs through them.
+    but no traffic of the hierarchy runs through them. Nor does any run through one without a `weight`: "If weight is
+    set to 0, no traffic should be forwarded for this entry" (BackendRef.Weight).
     """
 
     field: str
     rule: int
     object: ObjectRef
     port: int | None
+    weight: int = 1
     forwards: bool = True
 
 
@@ -91,11 +93,13 @@ def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Ite
     """
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         for field, reference, forwards in _backends_in(f"spec.rules[{number}]", rule):
+            weight = integer_at(reference, "weight")
             yield BackendRef(
                 field=field,
                 rule=number,
                 object=refer(index, _mapping(reference), route.namespace, SERVICE),
                 port=integer_at(reference, "port"),
+                weight=1 if weight is None else weight,
                 forwards=forwards,
             )
 

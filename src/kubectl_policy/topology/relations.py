@@ -176,8 +176,16 @@ class Relations:
         return self._routes_by_parent.get(parent, ())
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The routes with a permitted backendRef to an object, or that delegate to it; sorted."""
+        """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
         return self._routes_by_backend.get(backend, ())
+
+    def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The same with those whose backendRefs to it all have weight 0."""
+        return tuple(sorted({*self.routes_forwarding_to(backend), *self._weightless.get(backend, ())}))
+
+    def gets_no_requests(self, backend: ObjectRef) -> bool:
+        """Whether an object is referred to with weight 0 alone, by routes that would send it requests otherwise."""
+        return backend in self._weightless and not (self.routes_forwarding_to(backend) or self.routes_naming(backend))
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
@@ -211,18 +219,25 @@ class Relations:
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        delegating = {(route, ref.ref.field) for route, refs in self.delegations.refs.items() for ref in refs}
-        plain = (
-            (backend.object, route)
-            for route, backend in self.forwards
-            if (route, backend.field) not in delegating
-            and backend.object.name
-            and self._may_refer(route, backend.object)
-        )
-        if not delegating:
+        plain = ((ref.object, route) for route, ref in self._plain_refs if ref.weight)
+        if not self.delegations.refs:
             return grouped(plain)
         delegated = ((each.child, each.parent.object) for each in self.delegations.taken())
         return grouped(sorted([*plain, *delegated]))
+
+    @cached_property
+    def _weightless(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+        return grouped((ref.object, route) for route, ref in self._plain_refs if not ref.weight)
+
+    @cached_property
+    def _plain_refs(self) -> list[tuple[ObjectRef, BackendRef]]:
+        """Every route with every reference that forwards, and may, without delegating."""
+        delegating = {(route, ref.ref.field) for route, refs in self.delegations.refs.items() for ref in refs}
+        return [
+            (route, ref)
+            for route, ref in self.forwards
+            if (route, ref.field) not in delegating and ref.object.name and self._may_refer(route, ref.object)
+        ]
 
     def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
         permitted = self.index.grants.permit(route.group_kind, route.namespace, target)

@@ -185,9 +185,14 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
 
 
 def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[DetachedRoute]:
-    """The routes below the targets that are attached to nothing; traffic never reaches what is below them."""
+    """The routes below the targets that are attached to nothing, or give them no weight: traffic ends there."""
     for path in enforcement.idle:
-        route = next(node.object for node in path if node.object.group_kind in ROUTES)
+        route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
+        if route is None:
+            backend = path[-1].object
+            for above in analysis.topology.relations.routes_referring_to(backend):
+                yield DetachedRoute(above, f"it gives weight 0 to {backend}", "")
+            continue
         refused = next((binding for binding in analysis.topology.bindings(route) if binding.message), None)
         if refused:
             yield DetachedRoute(route, refused.message, refused.reason)

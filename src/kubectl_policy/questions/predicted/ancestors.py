@@ -83,7 +83,7 @@ def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef)
     """The parents of a target route, or of the routes that forward to a target."""
     if target.object.group_kind in ROUTES:
         return _parents(analysis, profile, target.object)
-    routes = analysis.topology.relations.routes_forwarding_to(target.object)
+    routes = analysis.topology.relations.routes_referring_to(target.object)
     using = (route for route in routes if _uses(analysis, profile, route, target))
     parents = (parent for route in using for parent in _parents(analysis, profile, route))
     return dict.fromkeys([*parents, *map(NodeRef, analysis.calling(target.object))])
@@ -137,7 +137,7 @@ def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) 
 
 def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> list[NodeRef]:
     """The Gateways that routes to a target name as parents, themselves or by a ListenerSet, attached or not."""
-    routes = analysis.topology.relations.routes_forwarding_to(target.object)
+    routes = analysis.topology.relations.routes_referring_to(target.object)
     parents = {parent.object for route in routes for parent in _parents(analysis, profile, route)}
     gateways = {analysis.topology.gateways.gateway_of(parent) for parent in parents}
     return sorted(NodeRef(gateway) for gateway in gateways if gateway)

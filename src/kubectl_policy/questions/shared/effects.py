@@ -108,6 +108,6 @@ def relevant_diagnostics(analysis: Analysis, subject: NodeRef, paths: tuple[Path
     policies = dict.fromkeys(a.policy for obj in objects for a in analysis.attachments_to(obj))
     about = [found for obj in (subject.object, *policies) for found in analysis.problems_of(obj)]
     relations = analysis.topology.relations
-    naming = (*relations.routes_naming(subject.object), *relations.routes_forwarding_to(subject.object))
+    naming = (*relations.routes_naming(subject.object), *relations.routes_referring_to(subject.object))
     missed = (found for route in naming for found in analysis.topology.missing_from(route))
     return tuple(dict.fromkeys([*about, *(found for found in missed if subject.object in found.related)]))

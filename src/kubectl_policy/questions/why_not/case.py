@@ -65,6 +65,7 @@ RULES: Final = (
     "listener-conflict",
     "not-delegated",
     "backend-not-permitted",
+    "no-weight",
     "hostname-too-wide",
     "takes-effect-elsewhere",
     "direct-above",

@@ -90,6 +90,12 @@ def grant_backend(case: Case, reason: Reason) -> Iterator[Edit]:
     yield _granted(case, reason.related[0].object, reason.related[1].object)
 
 
+def give_weight(case: Case, reason: Reason) -> Iterator[Edit]:
+    """The route sends requests to the backend as to any other one."""
+    for route in case.read(reason.object):
+        yield from edited(route, (FieldPath.parse(reason.field), 1))
+
+
 def _granted(case: Case, source: ObjectRef, target: ObjectRef) -> Edit:
     """A new ReferenceGrant that lets objects of a kind and namespace refer to one object."""
     index = case.analysis.index

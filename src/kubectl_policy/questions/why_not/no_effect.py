@@ -128,9 +128,16 @@ class _Chain:
         return Reason("not-on-path", f"{what} through {names}", self._policy, related=tuple(nodes))
 
     def _no_traffic_on(self, path: Path) -> Iterator[Reason]:
-        """Why no request comes down a path: its first route is attached to nothing, or another one cuts it off."""
-        route = next(node.object for node in path if node.object.group_kind in ROUTES)
-        if self._analysis.topology.relations.is_unattached(route):
+        """Why no request comes down a path: its first route is attached to nothing, or another one cuts it off.
+
+        To the backend on a path without routes they all give weight 0.
+        """
+        route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
+        if route is None:
+            backend = path[-1].object
+            for above in self._analysis.topology.relations.routes_referring_to(backend):
+                yield from not_sent(self._analysis, above, backend)
+        elif self._analysis.topology.relations.is_unattached(route):
             yield from refused(self._analysis, route)
         else:
             message = f"no request gets to {route} by the routes that delegate to it"

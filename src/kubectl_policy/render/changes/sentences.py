@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize
-from kubectl_policy.render.words.headlines import as_far_as
+from kubectl_policy.render.words.headlines import as_far_as, nothing_below
 from kubectl_policy.render.words.names import attachment_words, count, listed, names, node_words
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES
@@ -194,7 +194,7 @@ def _why_not(reach: PolicyReach) -> str:
         case "NoEffect" if reach.enforcement.outcomes:
             return "controllers ignore all that it says there"
         case "NoEffect" if attached:
-            return "nothing that it could affect is attached below its target"
+            return nothing_below(reach.enforcement)
         case _:
             return _reasons(reach) or "it is attached to nothing"
 

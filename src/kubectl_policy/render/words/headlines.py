@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.questions.why_not.case import Reason
     from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.resolution import Enforcement
 
 # With one of these as the first reason, nobody knows whether there is an effect.
 _UNDECIDED: Final = frozenset({"not-computed", "target-unknown", "parent-unknown"})
@@ -90,11 +92,20 @@ def _in_force(answer: PolicyDescription) -> set[int]:
     }
 
 
+def nothing_below(enforcement: Enforcement) -> str:
+    """Why there is nothing that a policy could affect, although it is attached."""
+    if enforcement.idle and not any(node.object.group_kind in ROUTES for path in enforcement.idle for node in path):
+        return "no route sends requests to its target"
+    return "nothing that it could affect is attached below its target"
+
+
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
     if not answer.carries_traffic:
         would = f"; {count(len(answer.policies), 'policy')} would" if answer.policies else ""
-        return f"Nothing takes effect on {subject}, because it is attached to nothing{would}"
+        is_route = answer.subject.object.group_kind in ROUTES
+        why = "it is attached to nothing" if is_route else "no route sends requests to it"
+        return f"Nothing takes effect on {subject}, because {why}{would}"
     here = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
     below = {policy for group in answer.in_force if group.passes_down for policy in group.policies}
     if here:
@@ -135,7 +146,7 @@ def _of_policy(answer: PolicyDescription) -> str:
         case "NoEffect" if answer.enforcement.outcomes:
             return f"{subject} has no effect: controllers ignore all that it says there"
         case "NoEffect" if _is_attached(answer):
-            return f"{subject} has no effect: nothing that it could affect is attached below its target"
+            return f"{subject} has no effect: {nothing_below(answer.enforcement)}"
         case _:
             return f"{answer.policy} has no effect: {_reasons(answer) or f'it {without_references(answer.profile)}'}"
 
