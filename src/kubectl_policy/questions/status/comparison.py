@@ -10,6 +10,7 @@ from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
+from kubectl_policy.questions.shared.unseen import gaps
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
+    from kubectl_policy.profiles.controllers import Event, StatusProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.shared.unseen import Unseen
@@ -222,26 +223,23 @@ _BY_REFERENCES: Final[frozenset[Event]] = frozenset(
 )
 
 
-@value(kw_only=True)
-class Vocabulary:
-    """The types of conditions that a kind's controllers write, with the statuses that they can have.
+def statuses_of(status: StatusProfile, *, affected: bool = False) -> Mapping[str, frozenset[str]]:
+    """The types of conditions that a profile speaks of, with the statuses that they can have.
 
-    `by_references` are those that depend on what a policy refers to itself, and on nothing further away. `affected` are
-    those that are written on what policies affect.
+    Those that are written on policies or, of `affected`, on what policies affect.
     """
+    statuses: dict[str, set[str]] = {}
+    for event, several in status.conditions.items():
+        for words in several if (event == "affected") == affected else ():
+            statuses.setdefault(words.type, set()).add(words.status)
+    return {type_: frozenset(of_type) for type_, of_type in statuses.items()}
 
-    statuses: Mapping[str, frozenset[str]]
-    by_references: frozenset[str]
-    affected: Mapping[str, frozenset[str]]
 
-
-def vocabulary(status: StatusProfile) -> Vocabulary:
-    """The types of conditions that a status profile speaks of."""
-    of_policies = [(event, words) for event, words in _words(status) if event != "affected"]
-    further = {words.type for event, words in of_policies if event not in _BY_REFERENCES}
-    statuses = _statuses(words for _, words in of_policies)
-    affected = _statuses(words for event, words in _words(status) if event == "affected")
-    return Vocabulary(statuses=statuses, by_references=frozenset(statuses) - further, affected=affected)
+def depends_on_references(type_: str, status: StatusProfile) -> bool:
+    """Whether a type of condition depends on what a policy refers to itself, and on nothing further away."""
+    conditions = status.conditions.items()
+    events = {event for event, several in conditions if any(words.type == type_ for words in several)} - {"affected"}
+    return bool(events) and events <= _BY_REFERENCES
 
 
 def is_assumed(profile: PolicyKindProfile) -> bool:
@@ -253,25 +251,24 @@ def is_assumed(profile: PolicyKindProfile) -> bool:
     return profile.status == STANDARD_STATUS and not own
 
 
-def _words(status: StatusProfile) -> Iterator[tuple[Event, ConditionWords]]:
-    return ((event, words) for event, several in status.conditions.items() for words in several)
-
-
-def _statuses(conditions: Iterable[ConditionWords]) -> Mapping[str, frozenset[str]]:
-    """The statuses that each type of condition can have."""
-    statuses: dict[str, set[str]] = {}
-    for words in conditions:
-        statuses.setdefault(words.type, set()).add(words.status)
-    return {type_: frozenset(of_type) for type_, of_type in statuses.items()}
-
-
 class Explainer:
     """Explains the disagreements in one analysis; what they share is looked up once."""
 
     def __init__(self, analysis: Analysis) -> None:
-        """Remember where to look."""
+        """Remember where to look, and what could not be read at all."""
         self._analysis = analysis
+        self._gaps = frozenset(gaps(analysis))
         self._silent: dict[tuple[GroupKind, frozenset[str]], bool] = {}
+
+    def owner(self, node: NodeRef) -> str | None:
+        """Whose Gateway or ListenerSet a node is; empty if it is nobody's, None if unknown or if it is neither."""
+        if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
+            return None
+        return self._analysis.topology.gateways.controller_of(node.object)
+
+    def doubts(self, unseen: Iterable[Unseen]) -> tuple[Unseen, ...]:
+        """Of what could not be seen, what one comparison depends on, not everything."""
+        return tuple(thing for thing in unseen if thing not in self._gaps)
 
     def of_policy(self, found: Comparison, profile: PolicyKindProfile) -> Explanation:
         """The likeliest explanation of a disagreement about a policy, or about what policies of a kind affect."""
@@ -326,7 +323,7 @@ class Explainer:
             return "no class"
         if at is None or at.object.group_kind not in (GATEWAY, *LISTENER_SETS):
             return None
-        controller = self._analysis.topology.gateways.controller_of(at.object)
+        controller = self.owner(at)
         if controller is None:
             return "class unread"
         return None if controller in controllers else "other class"

@@ -10,7 +10,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.shared.unseen import gaps, unseen_for
+from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
     ATTACHED_ROUTES,
@@ -21,7 +21,7 @@ from kubectl_policy.questions.status.comparison import (
     OtherController,
     compare,
     compare_count,
-    vocabulary,
+    statuses_of,
 )
 from kubectl_policy.topology import (
     attached_listener_sets,
@@ -65,7 +65,6 @@ class ObjectComparisons:
     def __init__(self, analysis: Analysis, explainer: Explainer) -> None:
         """Remember where to look."""
         self._analysis, self._explainer = analysis, explainer
-        self._gaps = frozenset(gaps(analysis))
         self._markers = PolicyMarkers(analysis)
 
     def of(self, resource: Resource) -> ObjectStatus:
@@ -150,7 +149,7 @@ class ObjectComparisons:
         for place in places:
             parent = refer(index, place.reference, ref.namespace, GATEWAY)
             node = NodeRef(parent, text_at(place.reference, "sectionName"))
-            owner = self._owner(node)
+            owner = self._explainer.owner(node)
             if owner and place.controller != owner:
                 others[OtherController(node, place.controller)] = None
                 continue
@@ -163,17 +162,11 @@ class ObjectComparisons:
             found = compare(node, computed, rest, {} if computed else _OF_PARENT)
             compared += (replace(each, controller=place.controller) for each in found)
         for key in dict.fromkeys(order):
-            if key not in told and self._owner(key[0]) != "":
+            if key not in told and self._explainer.owner(key[0]) != "":
                 compared += compare(key[0], expected[key], (), {})
         marking = [condition for place in (own, *places) for condition in place.conditions if condition.type in known]
         compared += compare(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
         return compared, tuple(others)
-
-    def _owner(self, node: NodeRef) -> str | None:
-        """Whose Gateway or ListenerSet a node is; empty if it is nobody's, None if unknown or if it is neither."""
-        if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
-            return None
-        return self._analysis.topology.gateways.controller_of(node.object)
 
     def _judged(self, ref: ObjectRef, found: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
@@ -184,7 +177,7 @@ class ObjectComparisons:
             return replace(found, explanation=self._explainer.of_object(found, ref))
         subject = found.at or NodeRef(ref)
         unseen = unseen_for(self._analysis, subject, self._analysis.topology.paths(subject))
-        doubts = tuple(thing for thing in unseen if thing not in self._gaps)
+        doubts = self._explainer.doubts(unseen)
         if doubts:
             return replace(found, verdict="undecided", doubts=doubts)
         return replace(found, explanation=self._explainer.of_policy(found, profile), kind=profile.group_kind)
@@ -197,7 +190,7 @@ class PolicyMarkers:
         """Look up once the types of conditions and the names of annotations that the kinds of the analysis have."""
         self._analysis = analysis
         kinds = analysis.registry.policy_kinds
-        types = [(vocabulary(profile.status).affected, profile) for profile in kinds]
+        types = [(statuses_of(profile.status, affected=True), profile) for profile in kinds]
         self._annotations = {
             profile.status.target_annotation: profile for profile in kinds if profile.status.target_annotation
         }

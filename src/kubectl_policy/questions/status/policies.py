@@ -11,13 +11,14 @@ from kubectl_policy.model.fields import integer_at, text_at
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.predicted.policies import PolicyCondition, PolicyStatuses
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.shared.unseen import Unseen, gaps, unseen_by_references, unseen_class, unseen_for_policy
+from kubectl_policy.questions.shared.unseen import Unseen, unseen_by_references, unseen_class, unseen_for_policy
 from kubectl_policy.questions.status.comparison import (
     ObjectStatus,
     OtherController,
     compare,
+    depends_on_references,
     is_assumed,
-    vocabulary,
+    statuses_of,
 )
 from kubectl_policy.topology.backend_tls_conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import managed
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.controllers import StatusProfile
     from kubectl_policy.questions.shared.reported import ReportedPlace
-    from kubectl_policy.questions.status.comparison import Comparison, Explainer, Predicted, Vocabulary
+    from kubectl_policy.questions.status.comparison import Comparison, Explainer, Predicted
 
 # Not every controller writes it while it says that all is well: BackendTLSPolicyConditionResolvedRefs is younger.
 _OPTIONAL: Final = frozenset({("ResolvedRefs", "True")})
@@ -44,8 +46,6 @@ class PolicyComparisons:
         """Remember where to look."""
         self._analysis, self._explainer = analysis, explainer
         self._statuses = PolicyStatuses(analysis)
-        self._gaps = frozenset(gaps(analysis))
-        self._vocabularies: dict[tuple[GroupKind, str], Vocabulary] = {}
 
     def of(self, policy: Resource) -> ObjectStatus:
         """The report on a policy, and what is computed. Raises `KeyError` for an object that is no policy."""
@@ -85,13 +85,8 @@ class PolicyComparisons:
         """
         if profile.controllers:
             return controller in profile.controllers
-        owner = self._owner(node)
+        owner = self._explainer.owner(node)
         return not owner or owner == controller or (node, owner) not in written
-
-    def _owner(self, node: NodeRef) -> str | None:
-        if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
-            return None
-        return self._analysis.topology.gateways.controller_of(node.object)
 
     def _compared(
         self,
@@ -108,14 +103,14 @@ class PolicyComparisons:
         # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.
         claims = bool(self._analysis.attachments[policy])
         for node, place in entries:
-            known_statuses = self._vocabulary(profile, place.controller).statuses if claims else _NOTHING
+            known_statuses = statuses_of(_status(profile, place.controller)) if claims else _NOTHING
             expected = computed.get(node, ())
             for found in compare(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
                 yield replace(found, controller=place.controller)
         told = {node for node, _ in entries}
         if None in computed or own.conditions:
             on_itself = claims and profile.status.placement == "policy"
-            known_statuses = self._vocabulary(profile, "").statuses if on_itself else _NOTHING
+            known_statuses = statuses_of(_status(profile, "")) if on_itself else _NOTHING
             yield from compare(None, computed.get(None, ()), own.conditions, known_statuses)
         for ancestor in (place for place in computed if place and place not in told):
             yield from compare(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
@@ -134,7 +129,7 @@ class PolicyComparisons:
             yield from conditions
             return
         by_certificates = {found.type: found for found in certificate_conditions(self._analysis.topology, policy)}
-        own_words = profile.status_by.get(self._owner(node) or "")
+        own_words = profile.status_by.get(self._explainer.owner(node) or "")
         refused = by_certificates.pop("Accepted", None)
         for condition in conditions:
             if refused and (condition.type, condition.status) == ("Accepted", "True"):
@@ -145,13 +140,6 @@ class PolicyComparisons:
                 yield condition
         if not own_words:
             yield from by_certificates.values()
-
-    def _vocabulary(self, profile: PolicyKindProfile, controller: str) -> Vocabulary:
-        status = profile.status_by.get(controller, profile.status)
-        key = (profile.group_kind, controller if controller in profile.status_by else "")
-        if key not in self._vocabularies:
-            self._vocabularies[key] = vocabulary(status)
-        return self._vocabularies[key]
 
     def _judged(self, policy: ObjectRef, profile: PolicyKindProfile, found: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
@@ -166,13 +154,18 @@ class PolicyComparisons:
 
     def _doubts(self, policy: ObjectRef, profile: PolicyKindProfile, found: Comparison) -> Iterator[Unseen]:
         topology, at = self._analysis.topology, found.at
-        if found.type not in self._vocabulary(profile, found.controller).by_references:
+        if not depends_on_references(found.type, _status(profile, found.controller)):
             enforcement = self._analysis.enforcement(policy)
-            yield from (thing for thing in unseen_for_policy(self._analysis, enforcement) if thing not in self._gaps)
+            yield from self._explainer.doubts(unseen_for_policy(self._analysis, enforcement))
             return
         yield from unseen_by_references(self._analysis, policy)
         if found.verdict == "not reported" and at and managed(topology, at.object, profile.controllers) is None:
             yield unseen_class(self._analysis, at, profile.controllers)
+
+
+def _status(profile: PolicyKindProfile, controller: str) -> StatusProfile:
+    """How a controller of a kind reports."""
+    return profile.status_by.get(controller, profile.status)
 
 
 def _contradicts(found: Comparison) -> bool:
