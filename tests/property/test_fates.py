@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze, leaves
 from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.precedence import Refusal
 from tests.property.choices import PLACES, contributions, merging_profiles
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
-from tests.resolution.outcomes import PATH
+from tests.resolution.outcomes import PATH, resolve
 
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy, PolicyKindProfile

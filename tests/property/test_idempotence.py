@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
-from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.merging import merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.choices import PLACES, merging_profiles
 from tests.property.rfc7386 import PATCHES
 from tests.property.strategic import KEYS, documents
-from tests.resolution.outcomes import PATH
+from tests.resolution.outcomes import PATH, resolve
 from tests.resolution.specs import declares, layer, source
 
 if TYPE_CHECKING:

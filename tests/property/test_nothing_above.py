@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
-from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.merging import fold, fold_by_challenger, merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.choices import merging_profiles
 from tests.property.rfc7386 import PATCHES, SPECS
 from tests.property.strategic import KEYS, documents
-from tests.resolution.outcomes import PATH
+from tests.resolution.outcomes import PATH, resolve
 from tests.resolution.specs import declares, layer, source
 
 if TYPE_CHECKING:

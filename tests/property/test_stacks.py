@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution import field_name
-from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, by_level, fold
 from tests.property.answers import answers
 from tests.property.stacks import PLACES, TYPED, WILD, brought, kinds, policies, stacked
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
-from tests.resolution.outcomes import listener_at, refusing
+from tests.resolution.outcomes import listener_at, refusing, resolve
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import PolicyKindProfile
+from kubectl_policy import EffectivePolicy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
-from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.effective import resolve as resolution_of
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.precedence import Refusal
 from kubectl_policy.topology.gateway.listeners import Listener
@@ -18,11 +18,12 @@ from tests.resolution.specs import source
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy import EffectivePolicy, Fate
+    from kubectl_policy import Fate, Path
     from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.resolution import Contribution, Source
 
 UNSAID: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
+NOTHING: Final = PathContext()
 PATH: Final = (node("Gateway", "g"), node("HTTPRoute", "r"))
 
 
@@ -31,6 +32,16 @@ def resolved(
 ) -> EffectivePolicy:
     """What the contributions amount to at the route."""
     return resolve(PATH, profile, parts, PathContext(target_object={"spec": target or {}}))
+
+
+def resolve(
+    path: Path,
+    profile: PolicyKindProfile,
+    contributions: tuple[Contribution, ...],
+    context: PathContext = NOTHING,
+) -> EffectivePolicy:
+    """What the contributions amount to at the end of a path."""
+    return EffectivePolicy(path, resolution_of(path[-1], profile, contributions, context))
 
 
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:

@@ -9,10 +9,10 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.effective import resolve
 from kubectl_policy.resolution.merging import fold_by_challenger
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
+from tests.resolution.outcomes import resolve
 from tests.resolution.specs import declares, layer, names, set_by
 
 if TYPE_CHECKING:

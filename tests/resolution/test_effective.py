@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import EffectivePolicy, Source, plain
-from kubectl_policy.resolution.effective import resolve
 from tests.build import node
-from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved
+from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolve, resolved
 from tests.resolution.specs import declares, set_by, source
 
 if TYPE_CHECKING:

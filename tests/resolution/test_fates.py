@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.resolution.effective import resolve
-from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolved, superseders
+from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolve, resolved, superseders
 from tests.resolution.specs import declares, leaf_at, names, set_by, source
 
 if TYPE_CHECKING:

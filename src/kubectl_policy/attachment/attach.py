@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.attachment import Attachment, TargetReference
+from kubectl_policy.attachment.attachment import Attachment, Failure, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
 from kubectl_policy.attachment.validity import not_managed, policy_failure, target_failure
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -13,12 +13,10 @@ from kubectl_policy.model import NodeRef, ObjectRef
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
-    from kubectl_policy.topology.gateway.hostnames import Requests
     from kubectl_policy.topology.references import RouteFilter
 
 
@@ -30,20 +28,21 @@ def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> 
         for attachment in FollowedReference(policy, profile, topology, reference).attachments()
     )
     by_filters = tuple(filter_attachments(policy, profile, topology)) if profile.filter_routes else ()
-    found = (*by_references, *by_filters) or tuple(unread_routes(policy.ref, profile, topology.index))
-    return without_overlaps(found, topology) if profile.overlap == "refused" else found
+    attachments = (*by_references, *by_filters) or tuple(unread_routes(policy.ref, profile, topology.index))
+    return without_overlaps(attachments, topology) if profile.overlap == "refused" else attachments
 
 
 def filter_attachments(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
     """What comes of every filter that names a policy, by kind and name of its route, then in the order of filters."""
-    for found in topology.relations.filters_naming(policy.ref):
-        route, kind = found.route, found.route.group_kind
-        target = NodeRef(route, topology.sections(route)[found.rule])
-        place = 0 if found.backend else found.position + 1
+    for named in topology.relations.filters_naming(policy.ref):
+        route, kind = named.route, named.route.group_kind
+        target = NodeRef(route, topology.sections(route)[named.rule])
+        place = 0 if named.backend else named.position + 1
         declared = TargetReference(
-            found.field, kind.group, kind.kind, route.name, route.namespace, target.section, named_by=route, place=place
+            named.field, kind.group, kind.kind, route.name, route.namespace, target.section, named_by=route, place=place
         )
-        state, message = _outcome_of_filter(policy, profile, topology, found, target)
+        failure = _failure_of_filter(policy, profile, topology, named, target)
+        state, message = (failure.state, failure.message) if failure else ("attached", "")
         yield Attachment(policy.ref, target, declared, state, message)
 
 
@@ -56,28 +55,25 @@ def unread_routes(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -
             yield Attachment(policy, None, declared, "target unknown", message)
 
 
-def _outcome_of_filter(
-    policy: Resource, profile: PolicyKindProfile, topology: Topology, found: RouteFilter, target: NodeRef
-) -> tuple[State, str]:
+def _failure_of_filter(
+    policy: Resource, profile: PolicyKindProfile, topology: Topology, named: RouteFilter, target: NodeRef
+) -> Failure | None:
     kind = policy.ref.kind
-    if found.route.group_kind not in profile.filter_routes:
+    if named.route.group_kind not in profile.filter_routes:
         able = " or ".join(f"an {route.kind}" for route in sorted(profile.filter_routes))
-        return (
-            "filter unsupported",
-            f"a filter can name a {kind} in a rule of {able} alone, and {found.route} is none",
-        )
-    if found.backend and not profile.backend_filters:
-        return "filter unsupported", f"a filter of a backendRef cannot name a {kind}, only one of the rule itself can"
-    elsewhere = not_managed(topology, found.route, kind, profile.controllers)
+        message = f"a filter can name a {kind} in a rule of {able} alone, and {named.route} is none"
+        return Failure("filter unsupported", message)
+    if named.backend and not profile.backend_filters:
+        message = f"a filter of a backendRef cannot name a {kind}, only one of the rule itself can"
+        return Failure("filter unsupported", message)
+    elsewhere = not_managed(topology, named.route, kind, profile.controllers)
     if elsewhere:
-        return "not managed", elsewhere
-    invalid = policy_failure(policy, profile, topology.index) or target_failure(found.route, profile, topology)
-    if invalid:
-        return invalid.state, invalid.message
-    if found.backend:
-        requests = f"requests of {target} to {found.backend} alone"
-        return "not computed", f"it applies to {requests}, and what it changes there is not computed"
-    return "attached", ""
+        return Failure("not managed", elsewhere)
+    invalid = policy_failure(policy, profile, topology.index) or target_failure(named.route, profile, topology)
+    if invalid is None and named.backend:
+        requests = f"requests of {target} to {named.backend} alone"
+        return Failure("not computed", f"it applies to {requests}, and what it changes there is not computed")
+    return invalid
 
 
 # What is not enabled on its Gateways is found out later.
@@ -89,14 +85,14 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
 
     What it may target, as far as is known, is not known to be another's.
     """
-    targets = {found.target.object for found in attachments if found.target and found.state in _LOOKED_AT}
-    possible = {found.target.object for found in attachments if found.target and found.state == "target unknown"}
+    targets = {one.target.object for one in attachments if one.target and one.state in _LOOKED_AT}
+    possible = {one.target.object for one in attachments if one.target and one.state == "target unknown"}
     message = next(_shared(sorted(targets), targets | possible, topology), "")
     if not message:
         return tuple(attachments)
     return tuple(
-        replace(found, state="target overlaps", message=message, competes=False) if found.state in _LOOKED_AT else found
-        for found in attachments
+        replace(one, state="target overlaps", message=message, competes=False) if one.state in _LOOKED_AT else one
+        for one in attachments
     )
 
 
@@ -106,9 +102,6 @@ def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: 
         for requests in topology.relations.requests_of(route):
             for other in topology.relations.routes_taking(requests):
                 if other not in own:
-                    yield f"{route} and {other}, which the policy does not target, both take {_words(requests)}"
-
-
-def _words(shared: Requests) -> str:
-    port = "" if shared.port is None else f"port {shared.port} of "
-    return f"requests for {shared.hostname}{shared.path} on {port}{shared.gateway}"
+                    port = "" if requests.port is None else f"port {requests.port} of "
+                    which = f"requests for {requests.hostname}{requests.path} on {port}{requests.gateway}"
+                    yield f"{route} and {other}, which the policy does not target, both take {which}"

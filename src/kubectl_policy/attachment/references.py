@@ -14,7 +14,7 @@ from kubectl_policy.topology.gateway.listeners import lets_in_namespace
 from kubectl_policy.topology.references import ROUTES, unnamed_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Json, Resource
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[TargetReference, ...]:
     """Every reference of a policy, in the order of its kind's target fields; what is not a mapping is left out."""
-    return tuple(
-        reference
-        for path in profile.target_fields
-        for field, entry in _entries(path, value_at(policy.raw, path))
-        for reference in _references(field, entry, profile.target_group)
-    )
+    references: list[TargetReference] = []
+    for path in profile.target_fields:
+        declared = value_at(policy.raw, path)
+        if isinstance(declared, list):
+            for position, entry in enumerate(declared):
+                references += _references(f"{path}[{position}]", entry, profile.target_group)
+        else:
+            references += _references(path, declared, profile.target_group)
+    return tuple(references)
 
 
 def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindProfile) -> dict[str, str]:
@@ -51,14 +54,6 @@ def without_references(profile: PolicyKindProfile) -> str:
     lacks = ["has no target reference"] if profile.target_fields else []
     lacks += ["is named by no filter of a route"] if profile.filter_routes else []
     return " and ".join(lacks)
-
-
-def _entries(path: str, value: Json) -> Iterator[tuple[str, Json]]:
-    if isinstance(value, list):
-        for position, entry in enumerate(value):
-            yield f"{path}[{position}]", entry
-    else:
-        yield path, value
 
 
 def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetReference]:
@@ -93,20 +88,26 @@ class FollowedReference:
 
     def attachments(self) -> tuple[Attachment, ...]:
         """What the reference comes to: one attachment, or one for each object that it selects."""
-        declared, profile = self.declared, self.profile
+        declared, profile, kind = self.declared, self.profile, self._kind
+        target: NodeRef | None = None
+        takes = profile.declared_targets | profile.virtual_targets
         if not declared.kind:
-            return (self._fails("target missing", f"{declared.field} names no kind"),)
-        if "/" in declared.group:
+            failure = Failure("target missing", f"{declared.field} names no kind")
+        elif "/" in declared.group:
             message = f"{declared.field}.group {declared.group} holds a version; a target reference names a group alone"
-            return (self._fails("kind unsupported", message),)
-        if profile.declared_targets and self._kind not in profile.declared_targets | profile.virtual_targets:
-            kinds = ", ".join(sorted(str(kind) for kind in profile.declared_targets | profile.virtual_targets))
-            message = f"{profile.group_kind.kind} cannot target a {self._kind}; it takes {kinds}"
-            named = NodeRef(ObjectRef(self._kind, self._namespace, declared.name), declared.section)
-            return (self._fails("kind unsupported", message, named if declared.name else None),)
-        if declared.selector is None and not declared.name:
-            return (self._fails("target missing", f"{declared.field} names no object and selects none"),)
-        return self._by_name() if declared.selector is None else self._by_labels()
+            failure = Failure("kind unsupported", message)
+        elif profile.declared_targets and kind not in takes:
+            kinds = ", ".join(sorted(map(str, takes)))
+            failure = Failure("kind unsupported", f"{profile.group_kind.kind} cannot target a {kind}; it takes {kinds}")
+            if declared.name:
+                target = NodeRef(ObjectRef(kind, self._namespace, declared.name), declared.section)
+        elif declared.selector is not None:
+            return self._selected(declared.selector)
+        elif not declared.name:
+            failure = Failure("target missing", f"{declared.field} names no object and selects none")
+        else:
+            return (self._to(ObjectRef(kind, self._namespace, declared.name)),)
+        return (self._failed(failure, target),)
 
     @property
     def _kind(self) -> GroupKind:
@@ -119,21 +120,19 @@ class FollowedReference:
             return ""
         return self.declared.namespace or self.policy.ref.namespace
 
-    def _fails(
-        self, state: State, message: str, target: NodeRef | None = None, *, competes: bool = False
-    ) -> Attachment:
-        return Attachment(self.policy.ref, target, self.declared, state, message, competes=competes)
+    def _failed(self, failure: Failure, target: NodeRef | None) -> Attachment:
+        policy, state = self.policy.ref, failure.state
+        return Attachment(policy, target, self.declared, state, failure.message, competes=failure.competes)
 
-    def _by_labels(self) -> tuple[Attachment, ...]:
-        index, kind = self.topology.index, self._kind
-        selector = self.declared.selector or {}
+    def _selected(self, selector: Mapping[str, Json]) -> tuple[Attachment, ...]:
+        index, kind, home = self.topology.index, self._kind, self._namespace
         reached = () if self._selects_nothing else self._namespaces()
-        if selected := [one.ref for namespace in reached for one in index.selected(kind, namespace, selector)]:
+        selected = [resource.ref for namespace in reached for resource in index.selected(kind, namespace, selector)]
+        if selected:
             return tuple(self._to(ref) for ref in selected)
-        at_home = self._namespace and self.declared.namespaces is None and not self._is_global
-        where = f" in namespace {self._namespace}" if at_home else ""
-        message = f"{self.declared.field} selects no {kind.kind}{where}"
-        return (self._fails("target unknown" if self._may_select_unread else "target missing", message),)
+        where = f" in namespace {home}" if home and self.declared.namespaces is None and not self._is_global else ""
+        state: State = "target unknown" if self._may_select_unread else "target missing"
+        return (self._failed(Failure(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),)
 
     @property
     def _selects_nothing(self) -> bool:
@@ -154,17 +153,13 @@ class FollowedReference:
 
     def _namespaces(self) -> list[str]:
         """The namespaces in which a selector selects: its own first, then those that it lets in, by name."""
-        home, index = self._namespace, self.topology.index
-        if not home or (self.declared.namespaces is None and not self._is_global):
+        home, index, admitted = self._namespace, self.topology.index, self.declared.namespaces
+        if not home or (admitted is None and not self._is_global):
             return [home]
-        others = {resource.ref.namespace for resource in index.of_kind(self._kind)}
-        if self._is_global or self.declared.namespaces is None:
-            return sorted(others)
-        wanted = [
-            namespace
-            for namespace in sorted(others)
-            if lets_in_namespace(index, self.declared.namespaces, "Same", home, namespace) is not False
-        ]
+        every = sorted({resource.ref.namespace for resource in index.of_kind(self._kind)})
+        if self._is_global or admitted is None:
+            return every
+        wanted = [name for name in every if lets_in_namespace(index, admitted, "Same", home, name) is not False]
         return sorted(wanted, key=lambda namespace: namespace != home)
 
     @property
@@ -173,23 +168,18 @@ class FollowedReference:
         selects_objects = self.declared.selector is not None
         return selects_objects and self.policy.ref.namespace == self.profile.global_namespace != ""
 
-    def _by_name(self) -> tuple[Attachment, ...]:
-        return (self._to(ObjectRef(self._kind, self._namespace, self.declared.name)),)
-
     def _to(self, ref: ObjectRef) -> Attachment:
         target = NodeRef(ref, self._section(ref))
-        refused = self._unsure(ref) or self._refused(ref)
-        if refused:
-            return self._fails(*refused, target)
-        if self._is_virtual(ref):
+        failure = self._unsure(ref) or self._refused(ref)
+        if failure is None and self._is_virtual(ref):
             message = f"{ref.group_kind} is a virtual kind: no API serves it"
             return Attachment(self.policy.ref, target, self.declared, "attached", message, virtual=True)
-        failure = absent(ref, self.profile, self.topology) or self._unusable(target)
-        if failure:
-            return self._fails(failure.state, failure.message, target, competes=failure.competes)
-        return Attachment(self.policy.ref, target, self.declared, "attached")
+        failure = failure or absent(ref, self.profile, self.topology) or self._unusable(target)
+        return (
+            self._failed(failure, target) if failure else Attachment(self.policy.ref, target, self.declared, "attached")
+        )
 
-    def _unsure(self, ref: ObjectRef) -> tuple[State, str] | None:
+    def _unsure(self, ref: ObjectRef) -> Failure | None:
         """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
@@ -197,7 +187,8 @@ class FollowedReference:
         if lets_in_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
         where = f"namespace {ref.namespace}"
-        return "target unknown", f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
+        message = f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
+        return Failure("target unknown", message)
 
     def _unusable(self, target: NodeRef) -> Failure | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
@@ -241,7 +232,7 @@ class FollowedReference:
             return False
         return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
 
-    def _refused(self, ref: ObjectRef) -> tuple[State, str] | None:
+    def _refused(self, ref: ObjectRef) -> Failure | None:
         """Why the reference may not leave its namespace, or why nobody knows whether it may; None if it may.
 
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
@@ -251,16 +242,15 @@ class FollowedReference:
             return None
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:
-            return "not permitted", f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
+            message = f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
+            return Failure("not permitted", message)
         if not self.profile.grant_required or index.grants.permit(kind, home, ref):
             return None
         if index.grants.may_be_unread(ref.namespace):
             message = f"whether {kind.kind} of {home} may target {ref} is unknown: its ReferenceGrants were not read"
-            return "target unknown", message
-        return (
-            "not permitted",
-            f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}",
-        )
+            return Failure("target unknown", message)
+        message = f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}"
+        return Failure("not permitted", message)
 
 
 def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
@@ -287,6 +277,3 @@ def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:
     """Whether there may be objects of some kinds, in any namespace, that were not read."""
     names = {"", *(kind.kind for kind in kinds)}
     return not index.snapshot.complete or any(gap.kind in names for gap in index.snapshot.gaps)
-
-
-# What is not enabled on its Gateways is found out later.

@@ -81,8 +81,8 @@ def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], who
     """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
     for need in needs:
         for found in _named(index, owner, need):
-            if isinstance(found, str):
-                yield Failure("policy invalid", found, need.competes)
+            if isinstance(found, Failure):
+                yield found
             elif _forbidden(index, owner, found.ref, need):
                 where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {owner.ref} refer to {found.ref}"
                 yield Failure("not permitted", where, need.competes)
@@ -109,16 +109,14 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[RequiredReference]:
     for need in needs:
         for found in _named(index, owner, need):
-            if isinstance(found, str):
-                continue
-            resource = index.get(found.ref)
+            resource = None if isinstance(found, Failure) else index.get(found.ref)
             if resource:
                 yield from _unread(index, resource, need.through)
-            elif index.presence(found.ref) == "unknown":
+            elif not isinstance(found, Failure) and index.presence(found.ref) == "unknown":
                 yield found
 
 
-def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[RequiredReference | str]:
+def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[RequiredReference | Failure]:
     """The objects that a policy names for a need, or why it names none."""
     references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field))
     if not references and not need.optional:
@@ -128,12 +126,13 @@ def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[Req
 
 def _object(
     index: Index, policy: Resource, need: RequiredObject, reference: Mapping[str, Json]
-) -> RequiredReference | str:
+) -> RequiredReference | Failure:
     kind, name = GroupKind(need.group, text_at(reference, "kind") or need.kinds[0]), text_at(reference, "name")
     if kind.kind not in need.kinds:
-        return f"{need.field}.kind {kind.kind} is not one of {', '.join(need.kinds)}"
+        message = f"{need.field}.kind {kind.kind} is not one of {', '.join(need.kinds)}"
+        return Failure("policy invalid", message, need.competes)
     if not name:
-        return f"{need.field} names no {kind.kind}"
+        return Failure("policy invalid", f"{need.field} names no {kind.kind}", need.competes)
     # Without its definition, a cluster-scoped kind that is not known otherwise was read into some namespace.
     elsewhere = index.of_kind(kind) if kind.kind in need.cluster_kinds else ()
     read = next((resource.ref for resource in elsewhere if resource.ref.name == name), None)

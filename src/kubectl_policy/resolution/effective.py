@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.values import value
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 FateState: TypeAlias = Literal["effective", "superseded", "rejected", "unheeded"]
-
-_NOTHING: Final = PathContext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,16 +234,6 @@ class _Fates:
 
 
 def resolve(
-    path: Path,
-    profile: PolicyKindProfile,
-    contributions: tuple[Contribution, ...],
-    context: PathContext = _NOTHING,
-) -> EffectivePolicy:
-    """The effective policy of a kind at the end of a path, from at least one contribution."""
-    return EffectivePolicy(path, resolved(path[-1], profile, contributions, context))
-
-
-def resolved(
     end: NodeRef,
     profile: PolicyKindProfile,
     contributions: tuple[Contribution, ...],

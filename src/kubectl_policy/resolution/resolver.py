@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import items_at, mapping_at
-from kubectl_policy.resolution.effective import EffectivePolicy, resolved
+from kubectl_policy.resolution.effective import EffectivePolicy, resolve
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import PoliciesOnNodes, attached_by_kind
 from kubectl_policy.resolution.precedence import filters_above
@@ -132,7 +132,7 @@ class Resolver:
             choices=route_choices(self._topology, profile.route_choice, (part.source.target for part in parts)),
         )
         undated = any(on_node.age_unknown for on_node in on_nodes)
-        return resolved(end, profile, parts, context, age_unknown=undated)
+        return resolve(end, profile, parts, context, age_unknown=undated)
 
 
 def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
