@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Snapshot
@@ -9,6 +11,9 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE, KindNames
 from tests.build import crd, gateway, index, namespace, ref, resource, service, snapshot
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
 
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")
 
@@ -85,6 +90,28 @@ def test_objects_of_a_kind_are_sorted() -> None:
     names = [resource.ref.qualified_name for resource in index(*objects).of_kind(GATEWAY)]
     assert names == ["default/a", "default/z", "infra/a"]
     assert index(*objects[::-1]).of_kind(GATEWAY) == index(*objects).of_kind(GATEWAY)
+
+
+@pytest.mark.parametrize(
+    ("selector", "names"),
+    [
+        ({}, "abc"),
+        ({"matchLabels": {"x": "1"}}, "ab"),
+        ({"matchLabels": {"x": "1", "y": "2"}}, "b"),
+        ({"matchLabels": {"x": "1"}, "matchExpressions": [{"key": "y", "operator": "DoesNotExist"}]}, "a"),
+        ({"matchExpressions": [{"key": "x", "operator": "Exists"}]}, "abc"),
+        ({"matchLabels": {"x": "3"}}, ""),
+        ({"matchLabels": {"x": ["1"]}}, ""),
+        ({"matchLabels": 7}, "abc"),
+    ],
+    ids=str,
+)
+def test_objects_by_their_labels(selector: dict[str, Json], names: str) -> None:
+    """Those of one kind in one namespace, by name."""
+    labels = {"b": {"x": "1", "y": "2"}, "a": {"x": "1"}, "c": {"x": "2"}}
+    services = [service(name, labels=said) for name, said in labels.items()]
+    found = index(*services, service("far", namespace="other", labels={"x": "1"}), gateway("g"))
+    assert "".join(one.ref.name for one in found.selected(SERVICE, "default", selector)) == names
 
 
 def test_the_kinds_that_were_read() -> None:

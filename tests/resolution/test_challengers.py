@@ -141,3 +141,9 @@ def test_the_profile_says_who_chooses() -> None:
     ours = resolve(path, replace(EVERY, chooser="established"), parts)
     assert ours.policies_in_force() == {parts[0].source.object}
     assert ours.doubts == {"fold direction"}
+
+
+def test_many_challengers() -> None:
+    """More than a call could be nested in another one."""
+    parts = [declares(f"p{number}", {f"f{number}": number}, PATCH) for number in range(1500)]
+    assert len(fold_by_challenger(parts, EVERY).members) == len(parts)

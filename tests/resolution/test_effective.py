@@ -190,6 +190,9 @@ def test_the_same_outcome_elsewhere() -> None:
     assert effective.target == node("HTTPRoute", "r")
     assert elsewhere.target == node("HTTPRoute", "r", "rule[0]")
     assert elsewhere.spec is effective.spec
+    again = resolved(declares("a", {"x": 1})).resolution
+    assert (again, hash(again)) == (effective.resolution, hash(effective.resolution))
+    assert again != resolved(declares("b", {"x": 1})).resolution
 
 
 def test_contributions_are_kept_in_their_order() -> None:
