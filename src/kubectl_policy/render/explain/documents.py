@@ -9,8 +9,8 @@ from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.load import name_in_files, profile_file
 from kubectl_policy.questions.explain.kinds import Explanation
-from kubectl_policy.render.explain.kinds import Statement, statements
 from kubectl_policy.render.explain.tree import explanation_headline
+from kubectl_policy.render.explain.words import Statement, statements
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,

@@ -6,9 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.kinds import POLICY_LABEL
-from kubectl_policy.render.explain.kinds import TWO, statements
-from kubectl_policy.render.explain.merging import above_words, on_one_target_words
-from kubectl_policy.render.explain.targets import reach_words
+from kubectl_policy.render.explain.words import TWO, above_words, on_one_target_words, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, levels_words, listed
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.questions.explain.kinds import Explanation
-    from kubectl_policy.render.explain.kinds import Statement
+    from kubectl_policy.render.explain.words import Statement
     from kubectl_policy.render.output.text import Document, View
     from kubectl_policy.render.words.sections import Title
 
