@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.effects import SCOPED, SORTS
 from kubectl_policy.resolution import ENFORCEMENT
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import ChangeSort, EffectChange, Where
-    from kubectl_policy.questions.changes.relations import AttachmentChange
 
+# What says that it is not known whether a policy or a route is attached.
+UNKNOWN: Final = frozenset(["unknown", *(state for state, meaning in MEANINGS.items() if not meaning.known)])
 _IN_FORCE: Final = frozenset(state for state, meaning in ENFORCEMENT.items() if meaning.in_force)
 
 
-class TrafficChange(NamedTuple):
+@value()
+class TrafficChange:
     """Objects with which something happens: on all of their paths, and at least on one."""
 
-    on_all_paths: frozenset[ObjectRef]
-    on_some_paths: frozenset[ObjectRef]
+    on_all_paths: AbstractSet[ObjectRef]
+    on_some_paths: AbstractSet[ObjectRef]
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class ChangeSummary:
     """The objects, routes and policies that a difference concerns, by what happens to them.
 
@@ -39,20 +42,20 @@ class ChangeSummary:
     """
 
     sorts: Mapping[ObjectRef, ChangeSort]
-    security: frozenset[ObjectRef]
+    security: AbstractSet[ObjectRef]
     ended: TrafficChange
     begun: TrafficChange
-    rerouted: frozenset[ObjectRef]
-    detached: frozenset[ObjectRef]
-    attached: frozenset[ObjectRef]
-    unsure: frozenset[ObjectRef]
-    without_target: frozenset[ObjectRef]
-    losing_target: frozenset[ObjectRef]
-    gaining_target: frozenset[ObjectRef]
-    into_force: frozenset[ObjectRef]
-    out_of_force: frozenset[ObjectRef]
-    new_without_effect: frozenset[ObjectRef]
-    without_class: frozenset[ObjectRef]
+    rerouted: AbstractSet[ObjectRef]
+    detached: AbstractSet[ObjectRef]
+    attached: AbstractSet[ObjectRef]
+    unsure: AbstractSet[ObjectRef]
+    without_target: AbstractSet[ObjectRef]
+    losing_target: AbstractSet[ObjectRef]
+    gaining_target: AbstractSet[ObjectRef]
+    into_force: AbstractSet[ObjectRef]
+    out_of_force: AbstractSet[ObjectRef]
+    new_without_effect: AbstractSet[ObjectRef]
+    without_class: AbstractSet[ObjectRef]
 
     def of_sort(self, *sorts: ChangeSort) -> frozenset[ObjectRef]:
         """The objects of which the worst that happens to them is one of these."""
@@ -64,42 +67,42 @@ class ChangeSummary:
         return self.of_sort("lost", "changed", "gained")
 
 
-def summarize(difference: StateDiff, besides: Collection[ObjectRef] = ()) -> ChangeSummary:
-    """The tally of a difference, without the objects that somebody has counted already."""
-    without = frozenset(besides)
+def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> ChangeSummary:
+    """What happens to whom in a difference, without the objects that somebody has counted already."""
     kept = [change for change in difference.effects if change.where == "kept"]
     ended, begun, rerouted = _traffic(difference, without)
-    detached, attached, lost_routes = _routes(difference)
-    losing, gaining, lost_policies = _targets(difference)
-    created = {*difference.created}
-    states = {change.policy: change for change in difference.enforcement}
-    untargeted = {policy for policy in losing if policy in states and states[policy].after == "TargetNotFound"}
+    passing = {*difference.created, *difference.deleted}
+    parents = [change for change in difference.parents if change.route not in passing]
+    targets = [change for change in difference.attachments if change.policy not in passing]
+    losing = {change.policy for change in targets if change.before == "attached" and change.after not in UNKNOWN}
+    states = {change.policy: change.after for change in difference.enforcement}
+    untargeted = {policy for policy in losing if states.get(policy) == "TargetNotFound"}
     lasting = [change for change in difference.enforcement if change.before and change.after]
-    unknown = {change.policy for change in lasting if change.after == "Unknown"}
+    unsure = {change.policy for change in targets if change.after in UNKNOWN}
+    unsure |= {change.policy for change in lasting if change.after == "Unknown"}
     setting = {field.after.source.object for change in difference.effects for field in change.fields if field.after}
     into = {change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE}
     out = {change.policy for change in lasting if change.before in _IN_FORCE and change.after not in _IN_FORCE}
+    idle = {policy for policy, state in states.items() if state not in {*_IN_FORCE, "Unknown", None}}
     return ChangeSummary(
-        {ref: sort for ref, sort in _worst(kept).items() if ref not in without},
-        frozenset(ref for change in kept if change.security for ref in objects_of(change)) - without,
-        ended,
-        begun,
-        rerouted,
-        detached,
-        attached,
-        lost_routes | lost_policies | frozenset(unknown),
-        frozenset(untargeted),
-        losing - untargeted,
-        gaining,
+        sorts={ref: sort for ref, sort in _worst(kept).items() if ref not in without},
+        security={ref for change in kept if change.security for ref in objects_of(change)}.difference(without),
+        ended=ended,
+        begun=begun,
+        rerouted=rerouted,
+        detached={
+            change.route for change in parents if change.before == "attached" and change.after in {None, "refused"}
+        },
+        attached={change.route for change in parents if change.after == "attached"},
+        unsure={change.route for change in parents if change.after in UNKNOWN} | unsure,
+        without_target=untargeted,
+        losing_target=losing - untargeted,
+        gaining_target={change.policy for change in targets if change.after == "attached"},
         # One that begins to count where nothing leads to any more has come into force for nobody.
-        frozenset(into & setting),
-        frozenset(out) - unknown - losing - lost_policies,
-        frozenset(
-            change.policy
-            for change in difference.enforcement
-            if change.policy in created and change.after not in {*_IN_FORCE, "Unknown", None}
-        ),
-        frozenset(difference.without_class),
+        into_force=into & setting,
+        out_of_force=out - losing - unsure,
+        new_without_effect=idle.intersection(difference.created),
+        without_class={*difference.without_class},
     )
 
 
@@ -141,21 +144,21 @@ def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
 
 
 def _traffic(
-    difference: StateDiff, without: frozenset[ObjectRef]
-) -> tuple[TrafficChange, TrafficChange, frozenset[ObjectRef]]:
+    difference: StateDiff, without: Collection[ObjectRef]
+) -> tuple[TrafficChange, TrafficChange, AbstractSet[ObjectRef]]:
     """Where traffic ends, where it begins, and what it reaches on other paths than before.
 
     A backend to which no route leads any more has a path of its own instead. That is no other way for the traffic.
     """
     gone, new = _routed(difference, "gone"), _routed(difference, "new")
-    both = gone.keys() & new.keys() - without
+    both = (gone.keys() & new.keys()).difference(without)
     left_alone = {ref for ref in both if gone[ref] and not new[ref]}
     no_longer_alone = {ref for ref in both if new[ref] and not gone[ref]}
     rerouted = both - left_alone - no_longer_alone
     return (
-        _traffic_change(difference, "gone", gone.keys() - without - rerouted - no_longer_alone),
-        _traffic_change(difference, "new", new.keys() - without - rerouted - left_alone),
-        frozenset(rerouted),
+        _traffic_change(difference, "gone", gone.keys() - rerouted - no_longer_alone - {*without}),
+        _traffic_change(difference, "new", new.keys() - rerouted - left_alone - {*without}),
+        rerouted,
     )
 
 
@@ -171,37 +174,11 @@ def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
     return found
 
 
-def _traffic_change(difference: StateDiff, where: Where, refs: Collection[ObjectRef]) -> TrafficChange:
+def _traffic_change(difference: StateDiff, where: Where, refs: AbstractSet[ObjectRef]) -> TrafficChange:
     changes = [change for change in difference.effects if change.where == where]
     passing = difference.deleted if where == "gone" else difference.created
-    known = frozenset(refs) & {*passing, *(node.object for node in on_all_paths(changes) if not node.section)}
-    rest = frozenset(refs) - known
+    known = refs & {*passing, *(node.object for node in on_all_paths(changes) if not node.section)}
+    rest = refs - known
     cut = {changed.node.object for change in changes for changed in change.objects[SCOPED:] if not changed.all_paths}
     # Two numbers would look like a distinction where it is only not known.
     return TrafficChange(frozenset(), known | rest) if rest & cut else TrafficChange(known, rest)
-
-
-def _routes(difference: StateDiff) -> tuple[frozenset[ObjectRef], frozenset[ObjectRef], frozenset[ObjectRef]]:
-    """The routes that lose a parent, those that gain one, and those of which that is no longer known."""
-    passing = {*difference.created, *difference.deleted}
-    lasting = [change for change in difference.parents if change.route not in passing]
-    return (
-        frozenset(one.route for one in lasting if one.before == "attached" and one.after in {None, "refused"}),
-        frozenset(one.route for one in lasting if one.after == "attached"),
-        frozenset(one.route for one in lasting if one.after == "unknown"),
-    )
-
-
-def _targets(difference: StateDiff) -> tuple[frozenset[ObjectRef], frozenset[ObjectRef], frozenset[ObjectRef]]:
-    """The policies that lose a target, those that gain one, and those of which that is no longer known."""
-    passing = {*difference.created, *difference.deleted}
-    lasting = [change for change in difference.attachments if change.policy not in passing]
-    return (
-        frozenset(one.policy for one in lasting if one.before == "attached" and not _is_unknown(one)),
-        frozenset(one.policy for one in lasting if one.after == "attached"),
-        frozenset(one.policy for one in lasting if _is_unknown(one)),
-    )
-
-
-def _is_unknown(change: AttachmentChange) -> bool:
-    return change.after is not None and not MEANINGS[change.after].known

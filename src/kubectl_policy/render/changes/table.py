@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
+from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, node_words, source_words
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import View
-
-_UNKNOWN: Final = frozenset({"unknown", "target unknown", "not computed", "Unknown"})
 
 
 @value(kw_only=True)
@@ -140,7 +139,7 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
 
     That is `attached`, `detached`, `unknown`, or `reference` for what is attached neither before nor after.
     """
-    if change.after in _UNKNOWN:
+    if change.after in UNKNOWN:
         what = "unknown"
     elif change.after == "attached":
         what = "attached"
