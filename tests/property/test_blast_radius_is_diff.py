@@ -13,6 +13,7 @@ from kubectl_policy.comparison import compare
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.changes import refs_in, with_contents
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(40))
 @given(world=worlds(), choice=st.integers(0, 30), complete=st.booleans())
 def test_a_blast_radius_is_the_difference_of_deleting(world: World, choice: int, *, complete: bool) -> None:
     """Two states that were read apart, one of them without the object and what goes with it, differ in the same way."""

@@ -14,6 +14,7 @@ from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.questions.changes.diff import diff
 from tests.oracle_differences import Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.test_oracle import who
 from tests.property.world import profiles_of, snapshot_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-@settings(max_examples=80, suppress_health_check=_SLOW)
+@settings(max_examples=examples(30), suppress_health_check=_SLOW)
 @given(world=worlds())
 def test_deleting_each_policy(world: World) -> None:
     """Every field of which the value or the source differs occurs once, with exactly these; nothing else does."""
@@ -40,7 +41,7 @@ def test_deleting_each_policy(world: World) -> None:
         _judge(found, world, without(world, [policy.ref]))
 
 
-@settings(max_examples=200, suppress_health_check=_SLOW)
+@settings(max_examples=examples(60), suppress_health_check=_SLOW)
 @given(world=worlds(), data=st.data())
 def test_deleting_something_else(world: World, data: st.DataObject) -> None:
     """Also where the hierarchy is another one without it."""
@@ -50,7 +51,7 @@ def test_deleting_something_else(world: World, data: st.DataObject) -> None:
     _judge(diff(what_if(analysis, deleted=deleted)), world, without(world, deleted))
 
 
-@settings(max_examples=200, suppress_health_check=_SLOW)
+@settings(max_examples=examples(60), suppress_health_check=_SLOW)
 @given(pair=pairs_of_worlds())
 def test_any_two_worlds(pair: tuple[World, World]) -> None:
     """Whatever was added, deleted or written otherwise."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kubectl_policy.comparison import compare
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.changes import pairs_of_worlds
+from tests.property.examples import examples
 from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _INVERSE: Final[Mapping[str, str]] = {
 }
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(40))
 @given(pair=pairs_of_worlds(), complete=st.booleans())
 def test_the_way_back_is_the_inverse(pair: tuple[World, World], *, complete: bool) -> None:
     """Lost is gained, gone is new, introduced is fixed, created is deleted, and before is after."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.questions.changes.diff import diff
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(world=worlds(), complete=st.booleans(), random=st.randoms(use_true_random=False))
 def test_a_state_built_apart(world: World, random: Random, *, complete: bool) -> None:
     """Equal objects in another order are the same state."""
@@ -33,7 +34,7 @@ def test_a_state_built_apart(world: World, random: Random, *, complete: bool) ->
     assert (found.created, found.deleted, found.updated, found.problems.unchanged) == ((), (), (), ())
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(10))
 @given(world=worlds())
 def test_applying_what_is_there(world: World) -> None:
     """Nothing is deleted, and every object is applied as it is."""

@@ -12,6 +12,7 @@ from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.changes import pairs_of_worlds
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.test_unrelated_objects import UNRELATED
 from tests.property.world import profiles_of, snapshot_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(25))
 @given(world=worlds(), unrelated=st.sampled_from(UNRELATED), complete=st.booleans())
 def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: bool) -> None:
     """It is created, or deleted, and nothing follows from that but for itself."""
@@ -35,7 +36,7 @@ def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: 
     assert deleted.deleted == (unrelated.ref,)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(pair=pairs_of_worlds(), unrelated=st.sampled_from(UNRELATED))
 def test_it_changes_no_difference(pair: tuple[World, World], unrelated: Resource) -> None:
     """Two states differ in the same way with it as without it."""

@@ -10,6 +10,7 @@ from kubectl_policy import analyze, leaves
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.resolution import field_name
 from tests import oracle, oracle_merging, oracle_verdicts
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, profiles_of, snapshot_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=1_200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(world=worlds())
 def test_the_engine_agrees_with_the_oracle(world: World) -> None:
     """Paths, effective specs with the source of every leaf, fates, doubts, what is affected, enforcement."""

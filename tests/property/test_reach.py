@@ -12,6 +12,7 @@ from kubectl_policy import analyze
 from kubectl_policy.comparison import StateComparison, compare
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.changes import without
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
 
@@ -27,7 +28,7 @@ class _OfEverything(StateComparison):
         return False
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(50))
 @given(world=worlds(), data=st.data(), complete=st.booleans())
 def test_sharing_the_hierarchy_changes_nothing(world: World, data: st.DataObject, *, complete: bool) -> None:
     """Policies were deleted, added, or written otherwise."""

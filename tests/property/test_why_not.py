@@ -16,6 +16,7 @@ from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
+from tests.property.examples import examples
 from tests.render.schema import VALIDATOR
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def spoiled(value: Json, random: Random, share: float) -> Json:
     return value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20))
 @given(st.sampled_from(sorted(WORLDS)), st.sampled_from([0.01, 0.03, 0.1]), st.booleans(), st.randoms())
 def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random: Random) -> None:  # noqa: FBT001 (drawn)
     """The answer is what the schema says, can be printed, and has an effect or reasons for there being none."""
