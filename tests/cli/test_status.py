@@ -150,9 +150,9 @@ HOSTILE: Final = (
     'status: {ancestors: [{ancestorRef: 7, controllerName: [x], conditions: [{type: "\\e[31mR", status: "\\e]0;x"}]}]}',
     'status: {conditions: [{type: "{seen}", status: "{0}", message: "[bold]\\u202e"}], listeners: [{name: "\\e[2J"}]}',
     "status: {parents: [{parentRef: {name: g, port: x}, conditions: [{}]}, {parentRef: {name: g}}]}",
-    f"status: {{conditions: [{', '.join(['{type: T, status: x}'] * 10_000)}]}}",
+    f"status: {{conditions: [{', '.join(['{type: T, status: x}'] * 1_000)}]}}",
     "status: {ancestors: ["
-    + ", ".join(f"{{ancestorRef: {{name: g{n}}}, controllerName: c{n}}}" for n in range(5_000))
+    + ", ".join(f"{{ancestorRef: {{name: g{n}}}, controllerName: c{n}}}" for n in range(500))
     + "]}",
 )
 
