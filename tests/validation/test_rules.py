@@ -18,6 +18,7 @@ from tests.validation.things import EVALUATOR, doubts, problems, problems_of, re
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
+    from kubectl_policy.validation.expressions import Seen
 
 INTEGER: Final[Json] = {"type": "integer"}
 STRING: Final[dict[str, Json]] = {"type": "string"}
@@ -291,7 +292,8 @@ def test_one_slow_rule_leaves_the_others() -> None:
     """Each has its own limit; and what ends the process by itself is no different from what is stopped."""
     evaluator = Evaluator(longest=0.1)
     slow = "self.all(a, " + " && ".join(["self == self"] * 60) + ")"
-    results = evaluator.evaluate(["1 == 1", slow, "1 == 2", "x" * 20_000], ["x"] * 5000)
+    value: Seen = ["x"] * 5000
+    results = evaluator.evaluate(["1 == 1", slow, "1 == 2", "x" * 20_000], value)
     assert [result.value for result in results] == [True, None, False, None]
     assert [result.problem for result in results] == ["", "it would take too long", "", "it would take too long"]
     assert evaluator.evaluate([slow], ["x"])[0].problem == "it would take too long"

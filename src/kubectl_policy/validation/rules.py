@@ -149,7 +149,7 @@ def _undecided(value: Json, rule: Mapping[str, Json], field: FieldPath, result: 
 def _broken(value: Json, rule: Mapping[str, Json], field: FieldPath, detail: str) -> Problem:
     with suppress(ValueError):
         field = FieldPath((*field.steps, *FieldPath.parse(text_at(rule, "fieldPath")).steps))
-    reason = _REASONS.get(text_at(rule, "reason"), "FieldValueInvalid")
+    reason: Reason = _REASONS.get(text_at(rule, "reason"), "FieldValueInvalid")
     if reason == "FieldValueDuplicate":
         return refused(field, reason, shown(value))
     if reason != "FieldValueInvalid":
