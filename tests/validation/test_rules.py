@@ -292,7 +292,7 @@ def test_one_slow_rule_leaves_the_others() -> None:
     """Each has its own limit; and what ends the process by itself is no different from what is stopped."""
     evaluator = Evaluator(longest=0.1)
     slow = "self.all(a, " + " && ".join(["self == self"] * 60) + ")"
-    value: Seen = ["x"] * 5000
+    value: Seen = ["x" for _ in range(5000)]
     results = evaluator.evaluate(["1 == 1", slow, "1 == 2", "x" * 20_000], value)
     assert [result.value for result in results] == [True, None, False, None]
     assert [result.problem for result in results] == ["", "it would take too long", "", "it would take too long"]
