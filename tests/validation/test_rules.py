@@ -13,7 +13,7 @@ from kubectl_policy.model import FieldPath
 from kubectl_policy.validation import Evaluator
 from kubectl_policy.validation.expressions import serve
 from kubectl_policy.validation.findings import unchecked
-from kubectl_policy.validation.schema import SchemaCheck, structural_problems
+from kubectl_policy.validation.schema import SchemaCheck
 from tests.validation.things import EVALUATOR, doubts, problems, problems_of, refusals
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def test_a_schema_that_would_run_on() -> None:
     """Alternatives multiply, so each is paid for."""
     schema: Json = {"items": {"anyOf": [{"type": "string"}] * 100}}
     assert isinstance(schema, dict)
-    found = structural_problems([1] * 100, schema, FieldPath(("spec",)), SchemaCheck(EVALUATOR, 20))
+    found = SchemaCheck(EVALUATOR, 20).problems([1] * 100, schema, FieldPath(("spec",)))
     assert found[-1] == unchecked(FieldPath(("spec", 99)), "there is too much to check")
 
 

@@ -41,12 +41,13 @@ def test_a_definition_without_a_schema_refuses_nothing() -> None:
     assert _said(gateway("g"), crd("Gateway", GATEWAY_API, version="v1", schema=endless)) == []
 
 
-def test_the_later_of_two_definitions_counts() -> None:
-    """As for defaults."""
-    later = resource("CustomResourceDefinition", "z", crd("Thing").raw["spec"], group="apiextensions.k8s.io")
+def test_one_of_two_definitions_counts() -> None:
+    """The older one, or the first by name; as for defaults."""
     thing = resource("Thing", "t", group="example.com")
-    assert len(_said(thing, crd("Thing", schema=NEVER))) == 1
-    assert _said(thing, crd("Thing", schema=NEVER), later) == []
+    for name, problems_found in (("a", 0), ("z", 1)):
+        other = resource("CustomResourceDefinition", name, crd("Thing").raw["spec"], group="apiextensions.k8s.io")
+        assert len(_said(thing, crd("Thing", schema=NEVER), other)) == problems_found
+        assert len(_said(thing, other, crd("Thing", schema=NEVER))) == problems_found
 
 
 def test_the_version_of_the_object_counts() -> None:

@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
 from kubectl_policy.model.values import value
 from kubectl_policy.validation.findings import spelled, unchecked
 from kubectl_policy.validation.rules import Rules, RuleTree, hidden_by, rule_tree, seen_by_rules
-from kubectl_policy.validation.schema import SchemaCheck, structural_problems
+from kubectl_policy.validation.schema import SchemaCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ class Admission:
         kept = pruned(raw, self.schema)
         if self.drops_status:
             kept = {key: value for key, value in kept.items() if key != "status"}
-        found = structural_problems(kept, self.schema, WHOLE, SchemaCheck(evaluator))
+        found = SchemaCheck(evaluator).problems(kept, self.schema)
         if self.rules and evaluator.obstacle:
             found.append(unchecked(WHOLE, f"its rules were not checked: {evaluator.obstacle}"))
         elif self.rules:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import WHOLE, integer_at, items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.validation.findings import refused, shown, spelled, unchecked
 from kubectl_policy.validation.formats import format_of, is_of_format
 
@@ -107,26 +107,6 @@ def _number_at(schema: Mapping[str, Json], key: str, value: float) -> float | No
     return int(bound) if isinstance(value, int) else bound
 
 
-def _text_problems(value: str, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> Iterator[Problem]:
-    """That a text is too long or too short, or is not written as it must be."""
-    most, least = integer_at(schema, "maxLength"), integer_at(schema, "minLength")
-    form, pattern = format_of(schema), text_at(schema, "pattern")
-    if most is not None and len(value) > most:
-        limit = f"{most} byte{'' if most == 1 else 's'}"
-        yield refused(field, "FieldValueTooLong", f"may not be more than {limit}")
-    elif least is not None and len(value) < least:
-        yield _invalid(field, value, f"should be at least {least} chars long")
-    elif pattern:
-        fits = check.evaluator.matches(pattern, value)
-        if fits is None:
-            yield unchecked(field, "whether it matches its pattern was not checked")
-        elif not fits:
-            yield _invalid(field, value, f"should match '{pattern}'")
-    if form and not is_of_format(value, form):
-        detail = f"{spelled(field)} in body must be of type {form}: {shown(value)}"
-        yield refused(field, "FieldValueTypeInvalid", shown(value), detail)
-
-
 def _duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """The first repetition of each item, as `ValidateListSetsAndMaps` in apiextensions-apiserver finds them."""
     kind = schema.get("x-kubernetes-list-type")
@@ -135,12 +115,8 @@ def _duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: FieldP
     elif kind == "map":
         for position, item in enumerate(value):
             if item is not None and not isinstance(item, Mapping):
-                yield refused(
-                    field / position,
-                    "FieldValueInvalid",
-                    shown(item),
-                    "must be an object for an array of list-type map",
-                )
+                about = "must be an object for an array of list-type map"
+                yield refused(field / position, "FieldValueInvalid", shown(item), about)
                 return
         keys = strings_at(schema, "x-kubernetes-list-map-keys")
         yield from _repeated([_key(item, keys) for item in value], field)
@@ -159,6 +135,15 @@ def _repeated(values: Sequence[Json], field: FieldPath) -> Iterator[Problem]:
             yield refused(field / position, "FieldValueDuplicate", shown(value))
 
 
+def _size_problems(size: int, noun: str, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
+    """That a list (of items) or a mapping (of properties) has too many of them, or too few."""
+    least, most = integer_at(schema, f"min{noun}"), integer_at(schema, f"max{noun}")
+    if least is not None and size < least:
+        yield _invalid(field, size, f"should have at least {least} {noun.lower()}")
+    if most is not None and size > most:
+        yield refused(field, "FieldValueTooMany", str(size), f"must have at most {most} item{'' if most == 1 else 's'}")
+
+
 @dataclass(slots=True)
 class SchemaCheck:
     """Holds one object against a schema; `left` is how many pairs of a value and a schema it still takes.
@@ -169,94 +154,81 @@ class SchemaCheck:
     evaluator: Evaluator
     left: int = 200_000
 
+    def problems(self, value: Json, schema: Mapping[str, Json], field: FieldPath = WHOLE) -> list[Problem]:
+        """Why a value is not what a schema allows; what is no keyword of a definition is ignored."""
+        if self.left <= 0:
+            return [unchecked(field, "there is too much to check")]
+        self.left -= 1
+        found = [*_type_problems(value, schema, field)]
+        if value is not None:
+            found += self._combined(value, schema, field)
+        if isinstance(value, str):
+            found += self._of_text(value, schema, field)
+        elif isinstance(value, Mapping):
+            found += self._of_fields(value, schema, field)
+        elif isinstance(value, list | tuple):
+            found += self._of_items(value, schema, field)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found += _number_problems(value, schema, field)
+        found += _enum_problems(value, schema, field)
+        return found
 
-def structural_problems(value: Json, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> list[Problem]:
-    """Why a value is not what a schema allows; what is no keyword of a definition is ignored."""
-    if check.left <= 0:
-        return [unchecked(field, "there is too much to check")]
-    check.left -= 1
-    return [
-        *_type_problems(value, schema, field),
-        *_combined(value, schema, field, check),
-        *_inside(value, schema, field, check),
-        *_enum_problems(value, schema, field),
-    ]
+    def _of_text(self, value: str, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
+        """That a text is too long or too short, or is not written as it must be."""
+        most, least = integer_at(schema, "maxLength"), integer_at(schema, "minLength")
+        form, pattern = format_of(schema), text_at(schema, "pattern")
+        if most is not None and len(value) > most:
+            limit = f"{most} byte{'' if most == 1 else 's'}"
+            yield refused(field, "FieldValueTooLong", f"may not be more than {limit}")
+        elif least is not None and len(value) < least:
+            yield _invalid(field, value, f"should be at least {least} chars long")
+        elif pattern:
+            fits = self.evaluator.matches(pattern, value)
+            if fits is None:
+                yield unchecked(field, "whether it matches its pattern was not checked")
+            elif not fits:
+                yield _invalid(field, value, f"should match '{pattern}'")
+        if form and not is_of_format(value, form):
+            detail = f"{spelled(field)} in body must be of type {form}: {shown(value)}"
+            yield refused(field, "FieldValueTypeInvalid", shown(value), detail)
 
+    def _of_items(self, value: Sequence[Json], schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
+        items = mapping_at(schema, "items")
+        for position, item in enumerate(value if items else ()):
+            yield from self.problems(item, items, field / position)
+        yield from _size_problems(len(value), "Items", schema, field)
+        yield from _duplicates(value, schema, field)
 
-def _inside(value: Json, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> Iterator[Problem]:
-    if isinstance(value, str):
-        yield from _text_problems(value, schema, field, check)
-    elif isinstance(value, Mapping):
-        yield from _fields(value, schema, field, check)
-    elif isinstance(value, list | tuple):
-        yield from _items(value, schema, field, check)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield from _number_problems(value, schema, field)
+    def _of_fields(self, value: Mapping[str, Json], schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
+        properties, others = mapping_at(schema, "properties"), schema.get("additionalProperties")
+        yield from _size_problems(len(value), "Properties", schema, field)
+        for key, inner in value.items():
+            about = properties.get(key, others)
+            if isinstance(about, Mapping):
+                yield from self.problems(inner, about, field / key)
+            elif about is False:
+                words = f"{spelled(field / key)} in body is a forbidden property"
+                yield refused(field, "FieldValueInvalid", shown(key), words)
+        for key in strings_at(schema, "required"):
+            if key not in value:
+                yield refused(field / key, "FieldValueRequired")
 
-
-def _items(
-    value: Sequence[Json], schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck
-) -> Iterator[Problem]:
-    least, most = integer_at(schema, "minItems"), integer_at(schema, "maxItems")
-    items = mapping_at(schema, "items")
-    for position, item in enumerate(value if items else ()):
-        yield from structural_problems(item, items, field / position, check)
-    if least is not None and len(value) < least:
-        yield _invalid(field, len(value), f"should have at least {least} items")
-    if most is not None and len(value) > most:
-        yield _too_many(field, len(value), most)
-    yield from _duplicates(value, schema, field)
-
-
-def _fields(
-    value: Mapping[str, Json], schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck
-) -> Iterator[Problem]:
-    least, most = integer_at(schema, "minProperties"), integer_at(schema, "maxProperties")
-    properties, others = mapping_at(schema, "properties"), schema.get("additionalProperties")
-    if least is not None and len(value) < least:
-        yield _invalid(field, len(value), f"should have at least {least} properties")
-    if most is not None and len(value) > most:
-        yield _too_many(field, len(value), most)
-    for key, inner in value.items():
-        about = properties.get(key, others)
-        if isinstance(about, Mapping):
-            yield from structural_problems(inner, about, field / key, check)
-        elif about is False:
-            yield refused(
-                field, "FieldValueInvalid", shown(key), f"{spelled(field / key)} in body is a forbidden property"
-            )
-    for key in strings_at(schema, "required"):
-        if key not in value:
-            yield refused(field / key, "FieldValueRequired")
-
-
-def _too_many(field: FieldPath, actual: int, most: int) -> Problem:
-    limit = f"{most} item{'' if most == 1 else 's'}"
-    return refused(field, "FieldValueTooMany", str(actual), f"must have at most {limit}")
-
-
-def _combined(value: Json, schema: Mapping[str, Json], field: FieldPath, check: SchemaCheck) -> Iterator[Problem]:
-    """What `anyOf`, `oneOf`, `allOf` and `not` demand; an API server does not ask them of null."""
-    if value is None:
-        return
-    yield from _any_of(_tried(value, schema, "anyOf", field, check), field)
-    yield from _one_of(_tried(value, schema, "oneOf", field, check), field)
-    for found in _tried(value, schema, "allOf", field, check):
-        yield from found
-    if isinstance(schema.get("not"), Mapping):
-        found = structural_problems(value, mapping_at(schema, "not"), field, check)
-        if not found:
-            yield refused(field, "FieldValueInvalid", "must not validate the schema (not)")
-        elif not _is_refused(found):
+    def _combined(self, value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
+        """What `anyOf`, `oneOf`, `allOf` and `not` demand; an API server does not ask them of null."""
+        yield from _any_of(self._tried(value, schema, "anyOf", field), field)
+        yield from _one_of(self._tried(value, schema, "oneOf", field), field)
+        for found in self._tried(value, schema, "allOf", field):
             yield from found
+        if isinstance(schema.get("not"), Mapping):
+            found = self.problems(value, mapping_at(schema, "not"), field)
+            if not found:
+                yield refused(field, "FieldValueInvalid", "must not validate the schema (not)")
+            elif not _is_refused(found):
+                yield from found
 
-
-def _tried(
-    value: Json, schema: Mapping[str, Json], key: str, field: FieldPath, check: SchemaCheck
-) -> list[list[Problem]]:
-    """What each schema of a list finds."""
-    schemas = mappings_at(schema, key) if key in schema else ()
-    return [structural_problems(value, one, field, check) for one in schemas]
+    def _tried(self, value: Json, schema: Mapping[str, Json], key: str, field: FieldPath) -> list[list[Problem]]:
+        """What each schema of a list finds."""
+        return [self.problems(value, each, field) for each in mappings_at(schema, key)]
 
 
 def _any_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
