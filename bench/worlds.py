@@ -130,6 +130,22 @@ def one_gateway(size: int) -> Iterator[str]:
     return _under_one_gateway(size, UNKNOWN)
 
 
+_REPORTED: Final = """\
+status:
+  parents:
+  - parentRef: {name: edge, namespace: infra}
+    controllerName: example.io/gateway-controller
+    conditions:
+    - {type: Accepted, status: "True", reason: Accepted}
+    - {type: ResolvedRefs, status: "True", reason: ResolvedRefs}
+"""
+
+
+def one_gateway_reported(size: int) -> Iterator[str]:
+    """The same with what a controller that agrees reported on each route."""
+    return (text + _REPORTED if "\nkind: HTTPRoute\n" in text else text for text in one_gateway(size))
+
+
 def one_gateway_envoy(size: int) -> Iterator[str]:
     """The same with a kind that a profile knows, where the policies of routes replace the Gateway's."""
     return _under_one_gateway(size, ENVOY_GATEWAY)
@@ -312,7 +328,7 @@ def _asked(policy: str, *others: str) -> tuple[str, ...]:
 _SERVICE: Final = ("describe service/service -n team", "blast-radius service/service -n team")
 _ROUTE: Final = ("describe httproute/route-0 -n team", "blast-radius httproute/route-0 -n team")
 
-GATEWAYS: Final = tuple(
+_UNDER_ONE_GATEWAY: Final = tuple(
     World(
         documents=documents,
         sizes=(500, 5000),
@@ -335,6 +351,15 @@ GATEWAYS: Final = tuple(
         (one_gateway_kgateway, "trafficpolicy"),
     )
 )
+
+_REPORTED_GATEWAY: Final = World(
+    documents=one_gateway_reported,
+    sizes=(500, 5000),
+    commands=("status -A", "status routes -A", "get routes -A", "describe gateway/edge -n infra"),
+    budget=3,
+)
+
+GATEWAYS: Final = (*_UNDER_ONE_GATEWAY, _REPORTED_GATEWAY)
 
 WORLDS: Final = (
     World(
