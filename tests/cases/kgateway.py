@@ -9,22 +9,45 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from kubectl_policy import Implementation
+from kubectl_policy import GroupKind, Implementation, Leaf, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.predicted.policies import PolicyStatuses
+from kubectl_policy.resolution.traced import KeyedList
+from kubectl_policy.topology import (
+    attached_hostnames,
+    attached_routes,
+    listener_conditions,
+    listener_set_conditions,
+    route_parent_conditions,
+)
 from tests.cases import predictions
-from tests.cases.kgateway_paths import reached
-from tests.cases.kgateway_policies import effective, policies
-from tests.cases.kgateway_routes import listener_sets, listeners, routes
+from tests.cases.names import (
+    ROUTES,
+    WITH_LISTENERS,
+    WITH_RULES,
+    identity,
+    is_managed,
+    listener_name,
+    listener_on,
+    objects,
+    outcome,
+    reference,
+    slashed,
+)
 from tests.cases.worlds import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    import pathlib
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy import Analysis
+    from kubectl_policy import Analysis, EffectivePolicy, ObjectRef, Path
     from kubectl_policy.model import Json
-    from tests.cases.objects import Entry
+    from kubectl_policy.questions.predicted.policies import AncestorStatus
+    from kubectl_policy.resolution.traced import Traced
+    from kubectl_policy.topology import Condition
+    from tests.cases.names import Entry
 
 FACTS: Final = "facts.json"
 _PREFIX: Final = "kgateway"
@@ -42,7 +65,7 @@ def document(analysis: Analysis) -> dict[str, list[Entry]]:
     }
 
 
-def settings_of(case: Path) -> Implementation:
+def settings_of(case: pathlib.Path) -> Implementation:
     """The settings of the controller under which a case was recorded, by the names that profiles give them."""
     file = case / FACTS
     if not file.is_file():
@@ -78,6 +101,191 @@ def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
 def main(arguments: Sequence[str]) -> int:
     """Write the document of each case; 2 if there is none, 1 if one could not be answered."""
     return predictions.main("kgateway", document, arguments, settings_of)
+
+
+class Reached(NamedTuple):
+    """A rule of a route on one of the paths to it; `rules` are those of all routes on the path, with their numbers."""
+
+    path: Path
+    gateway: ObjectRef
+    listener: NodeRef
+    rules: tuple[tuple[ObjectRef, int], ...]
+    delegates: bool
+
+    @property
+    def via(self) -> list[str]:
+        """The names of the rules that delegate to the rule, the first one first."""
+        return [f"{slashed(route)}:{number}" for route, number in self.rules[:-1]]
+
+
+def reached(analysis: Analysis) -> Iterator[Reached]:
+    """Every rule at every listener, once for each path between them."""
+    for route in objects(analysis, *ROUTES):
+        for section in analysis.topology.sections(route):
+            rule = NodeRef(route, section)
+            for path in analysis.topology.paths(rule):
+                found = listener_on(path)
+                if found:
+                    yield Reached(path, *found, tuple(_rules(analysis, path)), _delegates(analysis, rule))
+
+
+def _rules(analysis: Analysis, path: Path) -> Iterator[tuple[ObjectRef, int]]:
+    for node in path:
+        if node.kind in ROUTES and node.section:
+            yield node.object, analysis.topology.sections(node.object).index(node.section)
+
+
+def _delegates(analysis: Analysis, rule: NodeRef) -> bool:
+    """Whether a rule leads to other routes, or names one that it does not lead to."""
+    number = analysis.topology.sections(rule.object).index(rule.section)
+    named = [found.node for found in analysis.topology.backends(rule.object) if found.ref.rule == number]
+    return any(node.kind in ROUTES for node in (*named, *analysis.topology.children(rule)))
+
+
+_GROUP: Final = "gateway.kgateway.dev"
+_BY_ELEMENT: Final = "perPort"
+_BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
+
+
+def policies(analysis: Analysis) -> list[Entry]:
+    """Every policy of kgateway's own kinds, and BackendTLSPolicies, with what the controller would write about it."""
+    statuses = PolicyStatuses(analysis)
+    return [
+        {**identity(policy.ref), "ancestors": list(_ancestors(statuses.of(policy.ref)))}
+        for policy in analysis.policies
+        if policy.ref.group_kind.group == _GROUP or policy.ref.group_kind == _BACKEND_TLS
+    ]
+
+
+def _ancestors(statuses: Iterable[AncestorStatus]) -> Iterator[Entry]:
+    for status in statuses:
+        if status.ancestor:
+            conditions = {condition.type: outcome(condition) for condition in status.conditions}
+            yield {"ref": reference(status.ancestor.object, status.ancestor.section), "conditions": conditions}
+
+
+def effective(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
+    """What each policy kind amounts to for each rule of a route at each listener, by each way to the rule.
+
+    Of the rules that delegate, those are left out that are delegated to themselves: the format has none of them.
+    """
+    return [
+        {
+            "listener": listener_name(rule.gateway, rule.listener),
+            "route": slashed(rule.path[-1].object),
+            "rule": rule.rules[-1][1],
+            "via": rule.via,
+            "replaced": _is_replaced(rule),
+            **in_force(analysis, rule.path),
+        }
+        for rule in rules
+        if rule.path[-1].kind in WITH_RULES and not (rule.delegates and rule.via)
+    ]
+
+
+def _is_replaced(_: Reached) -> bool:
+    """Whether a rule answers with an error because of an invalid policy, of which this project has no notion."""
+    return False
+
+
+def in_force(analysis: Analysis, path: Path) -> Entry:
+    """By kind, who set each of the fields in force at the end of a path."""
+    kinds = [kind for kind in analysis.resolver.kinds_at(path) if kind.group == _GROUP]
+    found = (analysis.resolver.effective_of(kind, path) for kind in kinds)
+    return {policy.kind.kind: {"fields": fields_in_force(policy)} for policy in found if policy}
+
+
+def fields_in_force(policy: EffectivePolicy) -> dict[str, list[str]]:
+    """By field, the names of the policies that it comes from; what is not of a policy of the kind is left out."""
+    found: dict[str, set[str]] = {}
+    for field, leaf in _leaves(policy.spec):
+        if leaf.source.object.group_kind == policy.kind and not leaf.removed:
+            found.setdefault(field, set()).add(leaf.source.object.qualified_name)
+    return {field: sorted(names) for field, names in found.items()}
+
+
+def _leaves(spec: Traced, above: str = "") -> Iterator[tuple[str, Leaf]]:
+    """Every leaf by its field; of the lists with keys, the format tells apart the elements of one alone."""
+    for key, child in spec.items():
+        name = f"{above}.{key}" if above else key
+        if isinstance(spec, KeyedList):
+            name = f"{above}[{key}]" if above == _BY_ELEMENT else above
+        if isinstance(child, Leaf):
+            yield name, child
+        else:
+            yield from _leaves(child, name)
+
+
+# Whose controllers they are is what the profile of any kind of the implementation says.
+_ANY_KIND: Final = GroupKind("gateway.kgateway.dev", "TrafficPolicy")
+
+
+def routes(analysis: Analysis) -> list[Entry]:
+    """Every route with each parent that it has a status for."""
+    return [{**identity(route), "parents": list(_parents(analysis, route))} for route in objects(analysis, *ROUTES)]
+
+
+def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
+    for parent, conditions in route_parent_conditions(analysis.topology, route):
+        if _reports(analysis, parent.object, frozenset({route})):
+            yield {"parentRef": reference(parent.object, parent.section), "conditions": _by_type(conditions)}
+
+
+def _reports(analysis: Analysis, parent: ObjectRef, below: frozenset[ObjectRef]) -> bool:
+    """Whether the controllers report on what is below a parent: a delegating route is theirs if a parent of it is."""
+    if parent.kind not in ROUTES:
+        return is_managed(analysis, parent, _ANY_KIND)
+    above = (found.object for found, _ in route_parent_conditions(analysis.topology, parent))
+    return any(_reports(analysis, found, below | {parent}) for found in above if found not in below)
+
+
+def listener_sets(analysis: Analysis) -> list[Entry]:
+    """Every ListenerSet."""
+    return [
+        {**identity(found), "conditions": _by_type(listener_set_conditions(analysis.topology.gateways, found))}
+        for found in objects(analysis, "ListenerSet")
+    ]
+
+
+def listeners(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
+    """Every listener of every Gateway, and of every ListenerSet that names one; with its effective policies."""
+    hostnames = _hostnames(analysis, rules)
+    return [
+        _listener(analysis, gateway, NodeRef(owner, section), hostnames)
+        for owner in objects(analysis, *WITH_LISTENERS)
+        if (gateway := analysis.topology.gateways.gateway_of(owner))
+        for section in analysis.topology.sections(owner)
+    ]
+
+
+def _listener(
+    analysis: Analysis, gateway: ObjectRef, node: NodeRef, hostnames: dict[NodeRef, dict[str, list[str]]]
+) -> Entry:
+    entry: Entry = {
+        "listener": listener_name(gateway, node),
+        "attachedRoutes": len(attached_routes(analysis.topology, node)),
+        "conditions": _by_type(listener_conditions(analysis.topology.gateways, node)),
+        "hostnames": hostnames.get(node, {}),
+    }
+    for path in analysis.topology.paths(node):
+        entry |= in_force(analysis, path)
+    return entry
+
+
+def _hostnames(analysis: Analysis, rules: Iterable[Reached]) -> dict[NodeRef, dict[str, list[str]]]:
+    """By listener, the routes that answer there, with the hostnames of the first route on the way to each."""
+    found: dict[NodeRef, dict[str, list[str]]] = {}
+    for rule in rules:
+        (first, _), (route, _) = rule.rules[0], rule.rules[-1]
+        names = attached_hostnames(analysis.topology, rule.listener, first)
+        if names and not rule.delegates:
+            of_listener = found.setdefault(rule.listener, {})
+            of_listener[slashed(route)] = sorted({*of_listener.get(slashed(route), ()), *names})
+    return found
+
+
+def _by_type(conditions: Iterable[Condition]) -> Entry:
+    return {condition.type: outcome(condition) for condition in conditions}
 
 
 if __name__ == "__main__":

@@ -13,8 +13,18 @@ from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted.policies import PolicyStatuses, target_conditions
 from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
-from tests.cases.nginx_gateway_fabric_effective import expected_settings, place_of, rules, upstreams
-from tests.cases.nginx_gateway_fabric_names import ROUTES, LeftOut, Named, listener_name, node_name, outcome
+from tests.cases.nginx_gateway_fabric_effective import (
+    ROUTES,
+    LeftOut,
+    Named,
+    expected_settings,
+    listener_name,
+    node_name,
+    outcome,
+    place_of,
+    rules,
+    upstreams,
+)
 from tests.cases.report import NOTHING, Outcome, main
 from tests.cases.worlds import read, world
 

@@ -13,7 +13,7 @@ import pytest
 from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
 from tests.build import node, ref
 from tests.cases import envoy_gateway
-from tests.cases.envoy_gateway_policies import ancestors
+from tests.cases.envoy_gateway import ancestors
 
 CASES: Final = Path(__file__).parents[3] / "shared" / "cases"
 WORLD: Final = """

@@ -14,9 +14,8 @@ from kubectl_policy import EffectivePolicy, GroupKind, Leaf, NodeRef, Source, an
 from kubectl_policy.resolution import Resolution
 from kubectl_policy.resolution.traced import KeyedList
 from tests.build import node, ref
-from tests.cases import kgateway, kgateway_routes
-from tests.cases.kgateway import settings_of
-from tests.cases.kgateway_policies import fields_in_force
+from tests.cases import kgateway
+from tests.cases.kgateway import fields_in_force, settings_of
 from tests.cases.worlds import world
 
 if TYPE_CHECKING:
@@ -222,8 +221,8 @@ def test_a_delegating_route_is_a_parent(tmp_path: Path, monkeypatch: pytest.Monk
         return ((found, ()),) if name else ()
 
     case = write_case(tmp_path, WORLD + _route("one") + _route("two"))
-    monkeypatch.setattr(kgateway_routes, "route_parent_conditions", parents)
-    written = kgateway_routes.routes(analyze(world([case / "manifests.yaml"])))
+    monkeypatch.setattr(kgateway, "route_parent_conditions", parents)
+    written = kgateway.routes(analyze(world([case / "manifests.yaml"])))
     assert {entry["name"]: entry["parents"] for entry in written} == {
         "below": [{"parentRef": SHOP, "conditions": {}}],
         "shop": [{"parentRef": "Gateway/edge/g#http", "conditions": {}}],
