@@ -186,7 +186,9 @@ def test_what_kuadrant_says_of_validity_is_compared(tmp_path: Path) -> None:
     rule: Json = {"rule": "self.hue.shade < 2", "message": "too dark"}
     spec: Json = {"x-kubernetes-preserve-unknown-fields": True, "x-kubernetes-validations": [rule]}
     definition = crd("HuePolicy", schema={"type": "object", "properties": {"spec": spec}}, version="v1")
-    (tmp_path / "hue.json").write_text(json.dumps(definition.raw), "utf-8")
+    # Read after the one of the manifests, which has its name, it counts.
+    raw = {**definition.raw, "metadata": {"name": "huepolicies.example.com"}}
+    (tmp_path / "hue.json").write_text(json.dumps(raw), "utf-8")
     facts: list[Json] = [
         {"policy": "HuePolicy/default/low", "valid": False, "message": "too dark"},
         {"policy": "HuePolicy/default/low", "valid": True, "message": "too bright"},
