@@ -19,7 +19,7 @@ def main() -> None:
 
         # Where interrupts are ignored, as in the background of a shell, they stay so.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+            signal.signal(signal.SIGINT, _leave)
         gc.disable()
         from kubectl_policy.cli import program_name, run  # noqa: PLC0415 (see above)
 
@@ -31,6 +31,10 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     os._exit(code)
+
+
+def _leave(*_: object) -> None:
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

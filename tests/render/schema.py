@@ -146,7 +146,8 @@ def _attribute(owner: Any, path: str) -> Any:  # noqa: ANN401 (annotations have 
         elif isinstance(static, cached_property):
             owner = _returned(static.func)
         else:
-            home = next(base for base in owner.__mro__ if name in vars(base).get("__annotations__", {}))
+            bases: tuple[type, ...] = owner.__mro__
+            home = next(base for base in bases if name in inspect.get_annotations(base))
             owner = _hints(home)[name]
     return owner
 

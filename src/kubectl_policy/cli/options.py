@@ -76,8 +76,10 @@ class Call:
         from kubectl_policy.cli.config import known
 
         told = known(self.profiles, self.setting)
-        read = self.offline and load_manifests(self.offline, namespace=self.default_namespace, complete=self.complete)
-        return analyze(read or Snapshot(), profiles=told.profiles, implementation=told.implementation)
+        snapshot = Snapshot()
+        if self.offline:
+            snapshot = load_manifests(self.offline, namespace=self.default_namespace, complete=self.complete)
+        return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
     def show(
         self,

@@ -13,7 +13,7 @@ from dataclasses import field
 from enum import Enum
 from math import isfinite
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.output.escape import commands, uncommanding
@@ -117,9 +117,9 @@ def encode(found: object, as_shape: Shape | None = None) -> Json:
     if own:
         return own(found)
     if isinstance(found, Mapping):
-        return {key: encode(child) for key, child in found.items()}
+        return {key: encode(child) for key, child in cast("Mapping[str, object]", found).items()}
     if isinstance(found, Iterable) and not isinstance(found, str):
-        return [encode(child, as_shape) for child in found]
+        return [encode(child, as_shape) for child in cast("Iterable[object]", found)]
     return _scalar(found)
 
 
@@ -164,6 +164,10 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
             del data
             return True
 
+    def quoted(dumper: Any, text: str) -> yaml.ScalarNode:  # noqa: ANN401 (PyYAML leaves its methods untyped)
+        node: yaml.ScalarNode = dumper.represent_scalar(_TEXT, text, style='"')
+        return node
+
     def dump(*, unicode: bool) -> str:
         return yaml.dump(
             document,
@@ -177,7 +181,7 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
     text = dump(unicode=unicode)
     if commands(text):
         # Within quotes an escape means the same and does nothing.
-        _WithoutAliases.add_representer(str, lambda dumper, text: dumper.represent_scalar(_TEXT, text, style='"'))
+        _WithoutAliases.add_representer(str, quoted)
         text = uncommanding(dump(unicode=unicode))
     # PyYAML takes bidirectional controls for printable; written as escapes they mean the same and do nothing.
     return text if all(map(str.isprintable, text.split("\n"))) else uncommanding(dump(unicode=False))
