@@ -97,7 +97,7 @@ class Call:
         `problems` and `unseen` are those that the answer holds; for the others see `View`.
         """
         from kubectl_policy.cli import terminal
-        from kubectl_policy.render.output.formats import render, said_beside
+        from kubectl_policy.render.output.formats import remarks_on, render
 
         view = replace(
             terminal.view(self.program, *self._repeated()),
@@ -107,7 +107,7 @@ class Call:
         )
         shown = render(forms, answer, self.output, view)
         terminal.show(shown, view.width, coloured=self.output == "tree" and terminal.wants_colour(self.color))
-        terminal.complain(*said_beside(forms, answer, self.output, empty=not shown))
+        terminal.complain(*remarks_on(forms, answer, self.output, empty=not shown, complete=not unseen))
         whole = FORMATS[self.output].tells == "everything"
         for state in states:
             mention_the_rest(state, problems if whole else (), unseen if whole else ())

@@ -10,7 +10,7 @@ OBJECT: Final = Forms(
     table="describe.objects:settings",
     document="describe.documents:OBJECT_DESCRIPTION",
     names="describe.objects:policies_in_force",
-    beside="describe.objects:beside_settings",
+    rows_suffice=True,
 )
 POLICY: Final = Forms(
     headline="words.headlines:policy_headline",
@@ -18,5 +18,5 @@ POLICY: Final = Forms(
     table="describe.policies:targets",
     document="describe.documents:POLICY_DESCRIPTION",
     names="describe.policies:affected_objects",
-    beside="describe.policies:beside_targets",
+    rows_suffice=True,
 )

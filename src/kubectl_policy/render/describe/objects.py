@@ -147,8 +147,3 @@ def _numbers(group: InForce, which: WhichPaths, number: int) -> str:
     if len(group.paths) == number:
         return f"all {number}" if number > 1 else "1"
     return which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
-
-
-def beside_settings(answer: ObjectDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
-    """The headline next to rows that are not all there is, or of which there is none."""
-    return [object_headline(answer)] if answer.unseen or empty else []

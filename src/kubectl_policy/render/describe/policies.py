@@ -280,8 +280,3 @@ def targets(answer: PolicyDescription, _: View) -> Table[_TargetRow]:
 def affected_objects(answer: PolicyDescription) -> Iterable[ObjectRef]:
     """The objects that a policy affects, each once."""
     return dict.fromkeys(node.object for node in answer.affected)
-
-
-def beside_targets(answer: PolicyDescription, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
-    """The headline next to rows that are not all there is, or of which there is none."""
-    return [policy_headline(answer)] if answer.unseen or empty else []

@@ -9,5 +9,5 @@ LISTING: Final = Forms(
     table="listing.columns:list_table",
     document="listing.documents:list_document",
     names="listing.columns:listed_objects",
-    beside="listing.columns:beside",
+    remarks="listing.columns:remarks",
 )

@@ -256,7 +256,7 @@ def _natural(text: str) -> tuple[str | int, ...]:
     return tuple(int(part) if place % 2 else part for place, part in enumerate(_DIGITS.split(text)))
 
 
-def beside(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
     """Next to a table: that there is nothing, and what it cannot know."""
     return [*(nothing_found(listing) if empty else ()), *what_is_unknown(listing)]
 

@@ -45,10 +45,10 @@ def uncommanding(text: str, written: str = "\\x") -> str:
 
 # GitHub looks for mentions, references, emoji and links when entities are characters again. It does so piece by piece,
 # and an empty comment ends a piece. https://github.com/github/cmark-gfm/issues/181
-_APART: Final = "<!-- -->"
-_MARKS: Final = frozenset("@#:$")
+_PIECE_END: Final = "<!-- -->"
+_READ_BY_GITHUB: Final = frozenset("@#:$")
 _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ,/-")
-# What becomes a link without any of the marks: `GH-26` and `www.example.com`.
+# What becomes a link without any of these: `GH-26` and `www.example.com`.
 _LINKED: Final = r"(?<=[A-Za-z])-(?=[0-9])|(?<=[Ww]{3})\."
 
 
@@ -59,10 +59,10 @@ def inert(text: str) -> str:
     """
     shown = visible(text)
     linked = {match.start() for match in re.finditer(_LINKED, shown)}
-    return "".join(_inert(character, apart=place in linked) for place, character in enumerate(shown))
+    return "".join(_inert(character, ends_piece=place in linked) for place, character in enumerate(shown))
 
 
-def _inert(character: str, *, apart: bool) -> str:
+def _inert(character: str, *, ends_piece: bool) -> str:
     safe = character in _PLAIN or (not character.isascii() and character.isalpha())
     encoded = character if safe else f"&#{ord(character)};"
-    return f"{encoded}{_APART}" if apart or character in _MARKS else encoded
+    return f"{encoded}{_PIECE_END}" if ends_piece or character in _READ_BY_GITHUB else encoded

@@ -32,8 +32,10 @@ class Forms:
     names: str = ""  # (answer) -> Iterable[ObjectRef]
     markdown: str = ""  # (answer) -> str
     summary: str = ""  # (answer) -> str: one line
-    beside: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
+    remarks: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
     hints: str = ""  # (answer) -> Sequence[str]: next to any format
+    # Whether rows that are all there is need no headline next to them.
+    rows_suffice: bool = False
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -131,11 +133,14 @@ def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
     return shown if isinstance(shown, str) else to_text(shown, view.width)
 
 
-def said_beside(forms: Forms, answer: object, name: str, *, empty: bool) -> list[str]:
+def remarks_on(forms: Forms, answer: object, name: str, *, empty: bool, complete: bool) -> list[str]:
     """Lines to be said next to the answer in a format; `empty` is whether that shows nothing at all."""
     said: list[str] = []
     if FORMATS[name].tells == "rows":
-        said += forms.part("beside", answer, empty) if forms.beside else [forms.part("headline", answer)]
+        if forms.remarks:
+            said += forms.part("remarks", answer, empty)
+        elif empty or not (complete and forms.rows_suffice):
+            said.append(forms.part("headline", answer))
     if forms.hints:
         said += forms.part("hints", answer)
     return said

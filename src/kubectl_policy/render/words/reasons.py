@@ -40,7 +40,7 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
         alone = group.same_level == "one-applies" and winner.target == fate.source.target
         return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
     if fate.state == "unheeded":
-        return _passed_over(fate, group)
+        return _why_ignored(fate, group)
     if winner.object == winner.target.object:
         return f"the {winner.object.kind}'s own field wins"
     return _by_filter(winner, fate.source) or _by_level(winner, fate.source, group)
@@ -82,7 +82,7 @@ def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
     return "the route above wins, by its annotation"
 
 
-def _passed_over(fate: Fate, group: InForce) -> str:
+def _why_ignored(fate: Fate, group: InForce) -> str:
     """Why controllers do not look at a field of a policy that counts."""
     port_field = group.profile.port_field
     target = fate.source.target
@@ -98,7 +98,7 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
     """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused."""
     names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
     if fate.state == "unheeded":
-        return _passed_over(fate, group)
+        return _why_ignored(fate, group)
     if fate.by_port and group.profile.port_field:
         return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
     if fate.state != "rejected":

@@ -30,13 +30,13 @@ class Columns:
     """The widths of the field and value columns, and the cell at which the third column begins.
 
     A value wider than its column has a line of its own. The third column stands to the right of the others or, if that
-    leaves no room for the longest name in it, on lines of its own (`beside` is false).
+    leaves no room for the longest name in it, on lines of its own (it is not `alongside`).
     """
 
     field: int
     value: int
     third: int
-    beside: bool
+    alongside: bool
 
 
 def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str], width: int) -> Columns:
@@ -47,8 +47,8 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
     value = max((size for size in map(cells, values) if size <= most), default=0)
     third = INDENT + field + GAP + value + GAP
     longest = max((cells(piece) for text in thirds for piece in text.split(" → ")), default=0)
-    beside = third + longest + 2 * INDENT <= width
-    return Columns(field=field, value=value, third=third if beside else 3 * INDENT, beside=beside)
+    alongside = third + longest + 2 * INDENT <= width
+    return Columns(field=field, value=value, third=third if alongside else 3 * INDENT, alongside=alongside)
 
 
 _Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
@@ -80,7 +80,7 @@ def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator
 def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view: View) -> Iterator[Line]:
     """A row of three columns; in two lines where the value is wider than its column."""
     start = Span(pad(field, widths.field) + " " * GAP)
-    if cells(value.text) <= widths.value and widths.beside:
+    if cells(value.text) <= widths.value and widths.alongside:
         filled = replace(value, text=pad(value.text, widths.value) + " " * GAP)
         yield Line((start, filled, *third), INDENT, widths.third + INDENT)
         return
@@ -134,9 +134,9 @@ def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
     """Fields without those that only repeat the key that a list element is named by, next to others of the element."""
     for place, field in enumerate(fields):
         element, _, _ = field.field.rpartition(".")
-        beside = fields[max(place - 1, 0) : place] + fields[place + 1 : place + 2]
+        neighbours = fields[max(place - 1, 0) : place] + fields[place + 1 : place + 2]
         repeats = element.endswith("]") and element.endswith(f"[{flow(field.value)}]")
-        if not (repeats and any(other.field.startswith(f"{element}.") for other in beside)):
+        if not (repeats and any(other.field.startswith(f"{element}.") for other in neighbours)):
             yield field
 
 
