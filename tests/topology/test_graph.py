@@ -424,3 +424,11 @@ class TestWeights:
         (found,) = self.of(0, 0).missing
         assert (found.rule, found.severity, found.field) == ("no-weight", "warning", "spec.rules[0].backendRefs")
         assert self.of(0, 1).missing == ()
+
+
+def test_a_route_of_several_parents_is_below_each() -> None:
+    """Whichever is asked first."""
+    made = route("r", parents=[parent("g"), parent("h"), parent("g", "http")])
+    topology = Topology(index(gateway("g"), gateway("h"), made, service(), complete=True))
+    for name in ("g", "h"):
+        assert topology.relations.attached_to(node("Gateway", name, "http")) == (made.ref,)

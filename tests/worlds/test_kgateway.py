@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.topology.implementation import Implementation
+from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build
 from tests.implementations import (
     added,

@@ -13,7 +13,7 @@ from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution.precedence import in_order
-from kubectl_policy.topology.hierarchy import HIERARCHY, layer_of
+from kubectl_policy.topology.references import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
+from kubectl_policy.topology.conditions import attached_routes
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import covers, intersection
-from kubectl_policy.topology.route_conditions import attached_routes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

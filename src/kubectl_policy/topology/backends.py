@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.delegation.delegations import Delegations
     from kubectl_policy.topology.delegation.references import DelegatingRef
-    from kubectl_policy.topology.gateway.gateways import Gateways
-    from kubectl_policy.topology.implementation import Implementation
+    from kubectl_policy.topology.gateway.gateways import Gateways, Implementation
     from kubectl_policy.topology.references import BackendRef
 
 State: TypeAlias = Literal["resolved", "broken", "unknown"]

@@ -10,11 +10,10 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
-from kubectl_policy.topology.hierarchy import HIERARCHY
-from kubectl_policy.topology.implementation import Implementation
+from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Paths
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import HIERARCHY, ROUTES
 from kubectl_policy.topology.relations import Relations
 
 if TYPE_CHECKING:
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
+    from kubectl_policy.topology.gateway.gateways import ControllerProfiles
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.implementation import ControllerProfiles
     from kubectl_policy.topology.links import Link
     from kubectl_policy.topology.paths import Path
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -1,4 +1,4 @@
-"""The references of Gateway API objects, with the group, kind and namespace that they leave out filled in."""
+"""The kinds of the hierarchy, and the references of their objects, with what they leave out filled in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
@@ -27,8 +27,24 @@ UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
 ROUTES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE)
 SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
 WITH_PORTS: Final = (SERVICE, SERVICE_IMPORT)
+WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
+HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
 # The kinds of routes whose rules have filters.
 WITH_FILTERS: Final = (HTTP_ROUTE, GRPC_ROUTE)
+
+
+def layer_of(kind: GroupKind) -> int:
+    """The layer of a kind on paths from the root, where no object leads to another one of its layer.
+
+    Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
+    """
+    layers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
+    return next((number for number, kinds in enumerate(layers) if kind in kinds), len(layers))
+
+
+def depth_of(kind: GroupKind) -> int:
+    """How far down the hierarchy a kind stands, from 0 at the root; kinds that are not of it come after all others."""
+    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY)
 
 
 @value(kw_only=True)

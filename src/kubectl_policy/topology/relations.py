@@ -15,8 +15,8 @@ from kubectl_policy.topology.gateway.conditions import why_ignored
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import bindings_of
 from kubectl_policy.topology.gateway.hostnames import requests_at
-from kubectl_policy.topology.hierarchy import HIERARCHY
 from kubectl_policy.topology.references import (
+    HIERARCHY,
     HTTP_ROUTE,
     ROUTES,
     WITH_FILTERS,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Problem
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
+    from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.hostnames import Requests
-    from kubectl_policy.topology.implementation import ControllerProfiles, Implementation
     from kubectl_policy.topology.references import BackendRef, RouteFilter
 
 

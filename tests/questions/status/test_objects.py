@@ -402,6 +402,13 @@ class TestDelegated:
             (where, "ResolvedRefs", "agrees"),
         ]
 
+    def test_a_parent_that_was_not_read_and_is_not_named(self) -> None:
+        """It may delegate."""
+        child = http_route("child", passing("/blog/a", build.backend()))
+        entry: Json = {**self.entry("far", ACCEPTED), "parentRef": below("far", "x")}
+        found = self.verdicts(child, entry, complete=False)
+        assert ("HTTPRoute x/far", "Accepted", "undecided") in found
+
     def test_why_it_is_not_as_computed(self) -> None:
         """The spec may name the route that reports and yet be refused by it."""
         for parents, expected in (([below("top")], "none"), ([], "not in spec")):

@@ -8,8 +8,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
-from kubectl_policy.topology.hierarchy import depth_of
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

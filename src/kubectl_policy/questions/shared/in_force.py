@@ -8,7 +8,7 @@ from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.resolution import leaves, reach, same_level_of
-from kubectl_policy.topology.hierarchy import layer_of
+from kubectl_policy.topology.references import layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,8 +11,7 @@ from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.hierarchy import HIERARCHY
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

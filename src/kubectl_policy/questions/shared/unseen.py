@@ -8,9 +8,8 @@ from kubectl_policy.attachment.validity import unread_needs
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.values import value
 from kubectl_policy.topology import MOST_NODES, is_cut
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.parameters import unread_parameters
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

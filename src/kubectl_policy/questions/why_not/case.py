@@ -11,8 +11,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import paths_through
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import leaves
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,8 +20,7 @@ from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.snapshot import Resource
 from kubectl_policy.questions.why_not.edit import Edit, edited
 from kubectl_policy.topology.gateway.listeners import NAME_LABEL
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, parent_refs
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, WITH_LISTENERS, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

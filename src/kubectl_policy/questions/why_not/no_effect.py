@@ -23,12 +23,12 @@ from kubectl_policy.questions.why_not.not_attached import (
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import (
     GATEWAY,
     LISTENER_SETS,
     ROUTES,
+    WITH_LISTENERS,
     backend_refs,
     parent_refs,
 )

@@ -8,12 +8,12 @@ from kubectl_policy.attachment import MEANINGS, without_references
 from kubectl_policy.attachment.validity import policy_failure
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.why_not.case import Reason, named
-from kubectl_policy.topology.hierarchy import layer_of
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
     ROUTES,
+    layer_of,
     parent_refs,
 )
 

@@ -10,8 +10,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.render.words.names import either, kinds_words, levels_words, listed, section_noun
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

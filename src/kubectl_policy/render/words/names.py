@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural
 from kubectl_policy.render.output.text import Span
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS, depth_of
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, depth_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

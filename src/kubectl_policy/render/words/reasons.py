@@ -8,8 +8,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import listed, source_words
-from kubectl_policy.topology.hierarchy import layer_of
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.index import grouped
+from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.conflicts import conflicts_among
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_in_namespace, listeners_in
-from kubectl_policy.topology.hierarchy import WITH_LISTENERS
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
     TCP_ROUTE,
     TLS_ROUTE,
+    WITH_LISTENERS,
     parent_gateway,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.index import Index
-    from kubectl_policy.profiles.controllers import GatewayProfile
+    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.listeners import Listener
-    from kubectl_policy.topology.implementation import ControllerProfiles, Implementation
 
 TERMINATE_MODE: Final = "TLSRouteModeTerminate"
 MIXED_MODES: Final = "TLSRouteModeMixed"
 ISOLATION: Final = "GatewayHTTPListenerIsolation"
 # The core feature beside which a GatewayClass lists an extended one.
 _CORES: Final[Mapping[str, str]] = {ISOLATION: GATEWAY.kind}
+
+
+@value()
+class Implementation:
+    """Choices that no manifest states.
+
+    `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is
+    not named is taken to be supported. `settings` are those of controllers by the names that profiles give them.
+    """
+
+    unsupported_features: frozenset[str] = frozenset()
+    settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+class ControllerProfiles(Protocol):
+    """What profiles say of controllers; a `Registry` is one."""
+
+    def gateways_of(self, controller: str, /) -> GatewayProfile:
+        """How a controller treats Gateways."""
+        ...
+
+    def delegations(self, kinds: Collection[GroupKind], /) -> tuple[DelegationProfile, ...]:
+        """How routes delegate to routes, if references of some kinds may mean that."""
+        ...
 
 
 class Gateways:

@@ -8,8 +8,16 @@ import pytest
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE, SERVICE
-from kubectl_policy.topology.hierarchy import HIERARCHY, depth_of, layer_of
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS, ROUTES
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    HIERARCHY,
+    HTTP_ROUTE,
+    LISTENER_SETS,
+    ROUTES,
+    depth_of,
+    layer_of,
+)
 
 POOL = GroupKind("example.net", "Pool")
 
