@@ -10,7 +10,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
-from kubectl_policy.resolution.precedence import filters_above, filters_first
+from kubectl_policy.resolution.precedence import filters_above, in_order
 from tests.build import backend, gateway, gateway_class, names, node, policy, route, rule, service, snapshot, target
 from tests.resolution.specs import declares
 
@@ -136,6 +136,6 @@ class TestWithTheRoute:
 def test_without_filters_nothing_changes() -> None:
     """Neither on a node nor on a path."""
     policies = [policy("b"), policy("a")]
-    assert filters_first(policies, {}) == policies
+    assert in_order(policies, kind(MergeStrategy.PATCH_DEFAULTS)) == policies[::-1]
     parts = [declares("b", {"x": 1}, MergeStrategy.PATCH_OVERRIDES), declares("a", {"x": 2})]
     assert filters_above(parts) == parts

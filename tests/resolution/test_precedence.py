@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.resolution.precedence import age_unknown, by_age, on_one_node, same_level_of
+from kubectl_policy.resolution.precedence import in_order, on_one_node, order_unknown, same_level_of
 from tests.build import policy
 from tests.resolution.specs import declares
 
@@ -19,22 +19,29 @@ if TYPE_CHECKING:
 UNSAID = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "label")
 
 
+def by(field: str = "", annotation: str = "") -> PolicyKindProfile:
+    """A kind whose policies have numbers that order them."""
+    return replace(UNSAID, order_field=field, weight_annotation=annotation)
+
+
 def test_those_without_a_date_come_last_by_name() -> None:
     """A policy that was never created cannot be the oldest; names decide among its likes."""
     policies = [policy("b"), policy("a"), policy("z", age=9)]
-    assert [found.ref.name for found in by_age(policies)] == ["z", "a", "b"]
+    assert [found.ref.name for found in in_order(policies, by())] == ["z", "a", "b"]
 
 
 def test_the_oldest_comes_first() -> None:
     """Whatever the names are."""
-    assert [found.ref.name for found in by_age([policy("a", age=2), policy("z", age=1)])] == ["z", "a"]
+    assert [found.ref.name for found in in_order([policy("a", age=2), policy("z", age=1)], by())] == ["z", "a"]
 
 
 def test_of_equal_age_the_first_in_the_alphabet_comes_first() -> None:
     """By `{namespace}/{name}`, as one text: `a-b/…` sorts before `a/…`."""
     policies = [policy("x", namespace="b", age=1), policy("y", namespace="a", age=1), policy("x", namespace="a", age=1)]
-    assert [found.ref.qualified_name for found in by_age(policies)] == ["a/x", "a/y", "b/x"]
-    assert [found.ref.namespace for found in by_age([policy("x", namespace="a"), policy("x", namespace="a-b")])] == [
+    assert [found.ref.qualified_name for found in in_order(policies, by())] == ["a/x", "a/y", "b/x"]
+    assert [
+        found.ref.namespace for found in in_order([policy("x", namespace="a"), policy("x", namespace="a-b")], by())
+    ] == [
         "a-b",
         "a",
     ]
@@ -44,14 +51,14 @@ def test_of_equal_age_the_first_in_the_alphabet_comes_first() -> None:
 def test_a_number_of_another_type_is_zero(priority: Json) -> None:
     """And so is one that is absent."""
     policies = [policy("b", age=1, priority=1), policy("a", age=2, priority=priority), policy("z", priority=-1)]
-    assert [found.ref.name for found in by_age(policies, "spec.priority")] == ["z", "a", "b"]
+    assert [found.ref.name for found in in_order(policies, by("spec.priority"))] == ["z", "a", "b"]
 
 
 def test_a_number_of_the_kind_comes_before_the_age() -> None:
     """Smallest first; of equal ones the oldest."""
     policies = [policy("a", age=1, priority=9), policy("b", age=3), policy("c", age=2), policy("d", priority=-4)]
-    assert [found.ref.name for found in by_age(policies, "spec.priority")] == ["d", "c", "b", "a"]
-    assert [found.ref.name for found in by_age(policies)] == ["a", "c", "b", "d"]
+    assert [found.ref.name for found in in_order(policies, by("spec.priority"))] == ["d", "c", "b", "a"]
+    assert [found.ref.name for found in in_order(policies, by())] == ["a", "c", "b", "d"]
 
 
 def weighing(name: str, weight: Json, priority: int = 0, age: int | None = 1) -> Resource:
@@ -64,40 +71,40 @@ def weighing(name: str, weight: Json, priority: int = 0, age: int | None = 1) ->
 def test_the_greatest_weight_comes_first() -> None:
     """After the number of the kind, if it has both, and before the age."""
     policies = [weighing("a", "1"), weighing("b", "2", age=2), weighing("c", "9", priority=1), weighing("d", "-1", -1)]
-    assert [found.ref.name for found in by_age(policies, "", "w")] == ["c", "b", "a", "d"]
-    assert [found.ref.name for found in by_age(policies, "spec.priority", "w")] == ["d", "b", "a", "c"]
+    assert [found.ref.name for found in in_order(policies, by("", "w"))] == ["c", "b", "a", "d"]
+    assert [found.ref.name for found in in_order(policies, by("spec.priority", "w"))] == ["d", "b", "a", "c"]
 
 
 @pytest.mark.parametrize("weight", ["", "x", "1.5", " 1", "1e3", "12345678901", 7, None, {}, "\u0661"], ids=repr)
 def test_a_weight_that_is_no_number_is_zero(weight: Json) -> None:
     """As if there were none."""
     policies = [weighing("a", "-1"), weighing("b", weight, age=9), weighing("c", "1", age=9)]
-    assert [found.ref.name for found in by_age(policies, "", "w")] == ["c", "b", "a"]
+    assert [found.ref.name for found in in_order(policies, by("", "w"))] == ["c", "b", "a"]
 
 
 def test_two_numbers_that_make_the_same_sum_differ() -> None:
     """So that no name decides."""
     policies = [weighing("a", "1", priority=1, age=None), weighing("b", "0", priority=0, age=None)]
-    assert not age_unknown(policies, "spec.priority", "w")
-    assert age_unknown([weighing("a", "1", age=None), weighing("b", "+1", age=None)], "", "w")
+    assert not order_unknown(policies, by("spec.priority", "w"))
+    assert order_unknown([weighing("a", "1", age=None), weighing("b", "+1", age=None)], by("", "w"))
 
 
 def test_when_the_order_rests_on_names() -> None:
     """Only if there are two, and one has no date."""
-    assert not age_unknown([])
-    assert not age_unknown([policy("a")])
-    assert not age_unknown([policy("a", age=1), policy("b", age=1)])
-    assert age_unknown([policy("a", age=1), policy("b")])
-    assert age_unknown(iter([policy("a"), policy("b")]))
+    assert not order_unknown([], by())
+    assert not order_unknown([policy("a")], by())
+    assert not order_unknown([policy("a", age=1), policy("b", age=1)], by())
+    assert order_unknown([policy("a", age=1), policy("b")], by())
+    assert order_unknown(iter([policy("a"), policy("b")]), by())
 
 
 def test_where_numbers_order_policies_names_do_not() -> None:
     """Unless two have the same number, and one of these has no date."""
     different = [policy("a", priority=1), policy("b", priority=2)]
-    assert not age_unknown(different, "spec.priority")
-    assert age_unknown(different)
-    assert not age_unknown([*different, policy("c", age=1), policy("d", age=1)], "spec.priority")
-    assert age_unknown([*different, policy("c", priority=2, age=1)], "spec.priority")
+    assert not order_unknown(different, by("spec.priority"))
+    assert order_unknown(different, by())
+    assert not order_unknown([*different, policy("c", age=1), policy("d", age=1)], by("spec.priority"))
+    assert order_unknown([*different, policy("c", priority=2, age=1)], by("spec.priority"))
 
 
 def test_the_newer_one_challenges() -> None:

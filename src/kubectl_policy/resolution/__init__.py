@@ -13,7 +13,7 @@ from kubectl_policy.resolution.enforcement import (
     takes_effect_below,
 )
 from kubectl_policy.resolution.merging import ScopeOutcome
-from kubectl_policy.resolution.precedence import Refusal, age_unknown, in_order, order_unknown, same_level_of
+from kubectl_policy.resolution.precedence import Refusal, order_unknown, same_level_of
 from kubectl_policy.resolution.resolver import Resolver
 from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, leaves, plain
 
@@ -33,9 +33,7 @@ __all__ = [
     "ScopeOutcome",
     "Source",
     "Traced",
-    "age_unknown",
     "field_name",
-    "in_order",
     "leaves",
     "order_unknown",
     "paths_by_way_of",

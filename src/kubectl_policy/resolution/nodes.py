@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
-    filters_first,
     in_order,
     on_one_node,
     order_unknown,
@@ -95,8 +94,8 @@ class PoliciesOnNodes:
     def in_order(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, in their order of precedence."""
         if node not in self._in_order:
-            policies = in_order(self.attached.on.get(node, {}).values(), self.profile)
-            self._in_order[node] = tuple(filters_first(policies, self.attached.filters.get(node, {})))
+            policies, filters = self.attached.on.get(node, {}).values(), self.attached.filters.get(node, {})
+            self._in_order[node] = tuple(in_order(policies, self.profile, filters))
         return self._in_order[node]
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
@@ -145,7 +144,7 @@ class PoliciesOnNodes:
         claims = {ref: self._claims(policy, targets[ref][0]) for ref, policy in policies.items()}
         # Where one refusal goes for all targets, no single rule's filters can order them.
         places = {} if self.profile.refusal == "everywhere" else self.attached.filters.get(nodes[0], {})
-        ordered = filters_first(in_order(policies.values(), self.profile), places)
+        ordered = in_order(policies.values(), self.profile, places)
         return refusals(ordered, targets, claims, self.profile.refusal)
 
     def _claims(self, policy: Resource, node: NodeRef) -> list[str]:

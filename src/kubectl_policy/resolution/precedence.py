@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from math import inf
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import integer_at, number_in_annotation
 from kubectl_policy.model.values import value
@@ -17,28 +18,22 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import PolicyKindProfile, RefusedOn, SameLevel
     from kubectl_policy.resolution.contributions import Contribution
 
+NO_FILTERS: Final[Mapping[ObjectRef, int]] = MappingProxyType({})
 
-def by_age(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> list[Resource]:
-    """Policies with the first created first, then by `{namespace}/{name}`; those without a date come last.
+
+def in_order(
+    policies: Iterable[Resource], profile: PolicyKindProfile, filters: Mapping[ObjectRef, int] = NO_FILTERS
+) -> list[Resource]:
+    """Policies of one kind in their order of precedence.
 
     GEP-713, "Conflict resolution": the oldest policy based on creation timestamp, then the one first in alphabetical
-    order by "{namespace}/{name}". Where the kind has numbers that order its policies, these come first: of
-    `order_field` the smallest one, then of `weight_annotation` the greatest one. Without one a policy has 0.
+    order by "{namespace}/{name}"; those without a date come last. Where the kind has numbers that order its policies,
+    these come first: the smallest one in a field, then the greatest one in an annotation. Without one a policy has 0.
+    Before all come those that `filters` of the rule name, by the places of these in it.
     """
-    return sorted(policies, key=lambda policy: (_number(policy, order_field, weight_annotation), policy.seniority))
-
-
-def in_order(policies: Iterable[Resource], profile: PolicyKindProfile) -> list[Resource]:
-    """Policies of one kind in their order of precedence."""
-    return by_age(policies, profile.order_field, profile.weight_annotation)
-
-
-def filters_first(policies: Iterable[Resource], places: Mapping[ObjectRef, int]) -> list[Resource]:
-    """Policies with those first that filters of the rule name, in the order of the filters; the others as they come.
-
-    `places` are the places of the filters in their rule.
-    """
-    return sorted(policies, key=lambda policy: places.get(policy.ref, inf))
+    return sorted(
+        policies, key=lambda policy: (filters.get(policy.ref, inf), _numbers(policy, profile), policy.seniority)
+    )
 
 
 def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
@@ -57,21 +52,17 @@ def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
     )
 
 
-def age_unknown(policies: Iterable[Resource], order_field: str = "", weight_annotation: str = "") -> bool:
-    """Whether the order of these rests on names because some of them have no creationTimestamp."""
-    numbers = [(_number(policy, order_field, weight_annotation), policy.created) for policy in policies]
-    times = Counter(number for number, _ in numbers)
-    return any(date is None and times[number] > 1 for number, date in numbers)
-
-
 def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> bool:
-    """`age_unknown` of policies of one kind."""
-    return age_unknown(policies, profile.order_field, profile.weight_annotation)
+    """Whether the order of these rests on names because some of them have no creationTimestamp."""
+    found = [(_numbers(policy, profile), policy.created) for policy in policies]
+    times = Counter(numbers for numbers, _ in found)
+    return any(date is None and times[numbers] > 1 for numbers, date in found)
 
 
-def _number(policy: Resource, order_field: str, weight_annotation: str) -> tuple[int, int]:
-    number = integer_at(policy.raw, order_field) if order_field else None
-    weight = number_in_annotation(policy.raw, weight_annotation) if weight_annotation else None
+def _numbers(policy: Resource, profile: PolicyKindProfile) -> tuple[int, int]:
+    """What comes before age: the number in a field, and that in an annotation, of which the greatest one is first."""
+    number = integer_at(policy.raw, profile.order_field) if profile.order_field else None
+    weight = number_in_annotation(policy.raw, profile.weight_annotation) if profile.weight_annotation else None
     return number or 0, -(weight or 0)
 
 
