@@ -15,7 +15,7 @@ from kubectl_policy.resolution.merging import PathContext, merged
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
@@ -81,19 +81,19 @@ class Resolution:
         return hash((self.kind, sources, tuple((field, leaf.source) for field, leaf in leaves(self.spec))))
 
     @cached_property
-    def sources_of(self) -> Mapping[ObjectRef, tuple[Source, ...]]:
-        """The sources of each policy that contributes, each once, in order of contributions."""
-        found: dict[ObjectRef, dict[Source, None]] = {}
+    def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
+        """The contributions of each policy, in their order."""
+        by_policy: dict[ObjectRef, list[Contribution]] = {}
         for part in self.contributions:
-            found.setdefault(part.source.object, {})[part.source] = None
-        return {policy: tuple(sources) for policy, sources in found.items()}
+            by_policy.setdefault(part.source.object, []).append(part)
+        return by_policy
 
     @cached_property
     def policies_in_force(self) -> frozenset[ObjectRef]:
         """The policies with at least one effective field; one that declares none counts if its spec took part."""
         with_fields = {leaf.source.object for _, leaf in leaves(self.spec)}
         empty = {part.source.object for part in self.contributions if not part.spec and part.source in self.members}
-        return frozenset((with_fields | empty) & self.sources_of.keys())
+        return frozenset((with_fields | empty) & self.contributions_of.keys())
 
     @cached_property
     def fates(self) -> tuple[Fate, ...]:
@@ -102,12 +102,12 @@ class Resolution:
         return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
 
     @cached_property
-    def fates_of(self) -> Mapping[ObjectRef, tuple[Fate, ...]]:
+    def fates_of(self) -> Mapping[ObjectRef, list[Fate]]:
         """The same by policy."""
-        found: dict[ObjectRef, list[Fate]] = {}
+        by_policy: dict[ObjectRef, list[Fate]] = {}
         for fate in self.fates:
-            found.setdefault(fate.source.object, []).append(fate)
-        return {policy: tuple(fates) for policy, fates in found.items()}
+            by_policy.setdefault(fate.source.object, []).append(fate)
+        return by_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class EffectivePolicy:
         """The fate of every field that a contribution declares, in order of contributions."""
         return self.resolution.fates
 
-    def fates_of(self, policy: ObjectRef) -> tuple[Fate, ...]:
+    def fates_of(self, policy: ObjectRef) -> Sequence[Fate]:
         """The fates of one policy's fields."""
         return self.resolution.fates_of.get(policy, ())
 
@@ -228,9 +228,9 @@ class _Fates:
         refusal = self.resolution.kept_out.get(rejected)
         if refusal is None:
             return self.winners
-        holders = self.resolution.sources_of.get(refusal.holder, ())
-        there = tuple(source for source in holders if source.target == refusal.target)
-        return there or (Source(refusal.holder, refusal.target),)
+        holders = self.resolution.contributions_of.get(refusal.holder, ())
+        there = dict.fromkeys(part.source for part in holders if part.source.target == refusal.target)
+        return tuple(there) or (Source(refusal.holder, refusal.target),)
 
 
 def resolve(

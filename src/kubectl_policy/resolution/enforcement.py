@@ -186,7 +186,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
         if fate.state == "effective":
             held.setdefault(fate.field, []).append(fate.value)
     lost = [fate for fate in fates if fate.value not in held.get(fate.field, ())]
-    sources = frozenset(resolution.sources_of.get(policy, ()))
+    sources = frozenset(part.source for part in resolution.contributions_of.get(policy, ()))
     counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force

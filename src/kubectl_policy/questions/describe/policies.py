@@ -95,7 +95,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         raise NotFoundError(f"{policy} was not read", "add the manifest that holds it")
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes
-    own = (part for outcome in outcomes for part in outcome.contributions if part.source.object == policy)
+    own = (part for outcome in outcomes for part in outcome.resolution.contributions_of.get(policy, ()))
     return PolicyDescription(
         policy=policy,
         origin=resource.origin,

@@ -70,7 +70,7 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     unseen = unseen_for_policy(analysis, enforcement)
     nothing_seen = enforcement.state == "Unknown" or (enforcement.state == "NoEffect" and unseen)
     resolutions = dict.fromkeys(outcome.resolution for outcome in enforcement.outcomes)
-    parts = (part for resolution in resolutions for part in resolution.contributions if part.source.object == policy)
+    parts = (part for resolution in resolutions for part in resolution.contributions_of.get(policy, ()))
     stanzas = dict.fromkeys((part.field, part.strategy) for part in parts)
     return PolicyRow(
         resource=resource,

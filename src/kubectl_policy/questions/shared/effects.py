@@ -81,7 +81,7 @@ def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
     for effective in enforcement.outcomes:
         resolution = effective.resolution
         if resolution not in targets:
-            targets[resolution] = frozenset(source.target for source in resolution.sources_of.get(policy, ()))
+            targets[resolution] = frozenset(part.source.target for part in resolution.contributions_of.get(policy, ()))
         in_force = policy in resolution.policies_in_force
         yield PolicyOutcome(effective=effective, targets=targets[resolution], in_force=in_force)
 
