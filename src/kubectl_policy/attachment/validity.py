@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
     from kubectl_policy.topology import Topology
 
-_SIZE: Final = re.compile(r"([0-9]{1,9})([kmg]?)", re.IGNORECASE)
+_SIZE: Final = r"(?i)([0-9]{1,9})([kmg]?)"
 _UNITS: Final = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -42,7 +42,7 @@ def too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str
 
 
 def _bytes(value: Json) -> int | None:
-    found = _SIZE.fullmatch(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    found = re.fullmatch(_SIZE, str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
     return int(found[1]) * _UNITS[found[2].lower()] if found else None
 
 

@@ -47,13 +47,13 @@ def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool:
             return False
 
 
-_TOKENS: Final = re.compile(r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+")
+_TOKENS: Final = r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+"
 _OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}
 # A qualified name and a label value (apimachinery, util/validation).
 _NAME: Final = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _PREFIX: Final = r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/"
-_KEY: Final = re.compile(f"({_PREFIX})?{_NAME}")
-_VALUE: Final = re.compile(f"({_NAME})?")
+_KEY: Final = f"({_PREFIX})?{_NAME}"
+_VALUE: Final = f"({_NAME})?"
 
 
 def parse_label_query(text: str) -> Mapping[str, Json]:
@@ -76,7 +76,7 @@ class _Query:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = _TOKENS.findall(text)
+        self._tokens = re.findall(_TOKENS, text)
         self._position = 0
 
     def peek(self) -> str:
@@ -101,7 +101,7 @@ class _Query:
 
     def requirement(self) -> dict[str, Json]:
         absent = self.peek() == "!" and bool(self.take())
-        if not _KEY.fullmatch(self.peek()):
+        if not re.fullmatch(_KEY, self.peek()):
             self.refuse("a label")
         key = self.take()
         if absent or self.peek() in {"", ","}:
@@ -116,7 +116,7 @@ class _Query:
         """A value; what is left out, before a comma or a bracket or at the end, is the empty value."""
         if self.peek() in {"", ",", ")"}:
             return ""
-        if not _VALUE.fullmatch(self.peek()):
+        if not re.fullmatch(_VALUE, self.peek()):
             self.refuse("a value")
         return self.take()
 

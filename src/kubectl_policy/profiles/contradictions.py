@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
-_VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?")
+_VERSION: Final = r"v\d+((alpha|beta)\d+)?"
 # Meaningless without target references.
 _OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
 _WITHOUT_REFERENCES: Final = ("filters", "none")
@@ -144,7 +144,7 @@ def _versions(value: Json, path: FieldPath) -> Iterator[Problem]:
 
 def has_version(group: str) -> bool:
     """Whether something is an apiVersion, or the version in one, rather than a group."""
-    return "/" in group or _VERSION.fullmatch(group) is not None
+    return "/" in group or re.fullmatch(_VERSION, group) is not None
 
 
 def _without_version(group: str) -> str:

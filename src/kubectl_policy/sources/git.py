@@ -31,7 +31,7 @@ _ENVIRONMENT: Final = {
 }
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
-_ID: Final = re.compile(r"[0-9a-f]{40,64}")
+_ID: Final = r"[0-9a-f]{40,64}"
 FOLDER: Final = "040000"
 UNMERGED: Final = "unmerged"
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
@@ -72,7 +72,7 @@ def tree_of(revision: str) -> str:
     """The id of the tree of a revision; empty if there is no such revision, or no repository."""
     tree = ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}").out
     # `^main` is not what anybody means, but git understands it.
-    return tree if _ID.fullmatch(tree) else ""
+    return tree if re.fullmatch(_ID, tree) else ""
 
 
 def listed(tree: str, *options: str, limit: int) -> list[tuple[str, Entry]] | None:

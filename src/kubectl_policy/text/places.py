@@ -35,10 +35,10 @@ MERGE_KEY: Final = "<<"
 
 Steps: TypeAlias = "tuple[str | int, ...]"
 
-_MARKER: Final = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_MARKER: Final = r"(?m)^---(?=[ \t\r\n]|\Z)"
 _COMMENT: Final = re.compile(r"[ \t\r]*(?:#|$)")
 # A line on which an item of a list starts, or an object in braces: what is above it need not be read.
-_ITEM: Final = re.compile(r"[ \t]*(-[ \t\r\n]|\{)")
+_ITEM: Final = r"[ \t]*(-[ \t\r\n]|\{)"
 
 
 def parts_of(text: str) -> Iterator[tuple[str, int]]:
@@ -54,7 +54,7 @@ def parts_of(text: str) -> Iterator[tuple[str, int]]:
 def _starts(text: str) -> Iterator[int]:
     """The offsets at which documents end and the next ones start: at their directives, else at their markers."""
     end = 0
-    for marker in _MARKER.finditer(text):
+    for marker in re.finditer(_MARKER, text):
         end = _directives_before(text, end, marker.start())
         yield end
     yield len(text)
@@ -188,4 +188,4 @@ def _from(text: str, line: int) -> tuple[str, int]:
         if line < first_line + part.count("\n"):
             break
     below = part.split("\n", line - first_line)[-1]
-    return (below, line) if _ITEM.match(below) else (part, first_line)
+    return (below, line) if re.match(_ITEM, below) else (part, first_line)

@@ -174,7 +174,7 @@ def serve(requests: BinaryIO, results: BinaryIO) -> None:
 _REFUSED: Final = (RuntimeError, TypeError)
 
 _OPAQUE: Final = "Non-CEL value type"
-_CODES: Final = re.compile(r"^(?:[A-Z_]+: )+(?:<input>:\S+ )?| \[[A-Z_]+\]$")
+_CODES: Final = r"^(?:[A-Z_]+: )+(?:<input>:\S+ )?| \[[A-Z_]+\]$"
 
 
 class _Type(Protocol):
@@ -222,7 +222,7 @@ def _compiled(expression: str) -> _Expression | str:
 
 def _words(problem: object) -> str:
     """The first sentence of what the library says, without its codes and positions."""
-    return _CODES.sub("", str(problem).partition("\n")[0])
+    return re.sub(_CODES, "", str(problem).partition("\n")[0])
 
 
 @cache

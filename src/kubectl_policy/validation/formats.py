@@ -24,10 +24,10 @@ _OF_TEXT: Final = frozenset(
 )
 _OF_NUMBERS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?(z|[+-]\d{2}:\d{2})", re.ASCII)
-_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+\\/]{4})*(?:[A-Za-z0-9+\\/]{2}==|[A-Za-z0-9+\\/]{3}=|[A-Za-z0-9+\\/]{4})")
-_LEADING_ZEROS: Final = re.compile(r"(?<![0-9a-fA-F:.])0+(?=\d)|(?<=\.)0+(?=\d)", re.ASCII)
+_DATE: Final = r"(?a)\d{4}-\d{2}-\d{2}"
+_TIME: Final = r"(?a)([01]\d|2[0-3]):[0-5]\d:[0-5]\d(.\d+)?(z|[+-]\d{2}:\d{2})"
+_BASE64: Final = r"(?:[A-Za-z0-9+\\/]{4})*(?:[A-Za-z0-9+\\/]{2}==|[A-Za-z0-9+\\/]{3}=|[A-Za-z0-9+\\/]{4})"
+_LEADING_ZEROS: Final = r"(?a)(?<![0-9a-fA-F:.])0+(?=\d)|(?<=\.)0+(?=\d)"
 
 
 def format_of(schema: Mapping[str, Json]) -> str:
@@ -53,23 +53,23 @@ def _is(text: str, kind: Callable[[str], object]) -> bool:
 
 
 def _is_address(text: str, kind: Callable[[str], object]) -> bool:
-    return _is(_LEADING_ZEROS.sub("", text), kind)  # tolerated, as by k8s.io/utils/net.ParseIPSloppy
+    return _is(re.sub(_LEADING_ZEROS, "", text), kind)  # tolerated, as by k8s.io/utils/net.ParseIPSloppy
 
 
 def _is_date(text: str) -> bool:
-    return bool(_DATE.fullmatch(text)) and _is(text, date.fromisoformat)
+    return bool(re.fullmatch(_DATE, text)) and _is(text, date.fromisoformat)
 
 
 def _is_date_time(text: str) -> bool:
     day, _, time = text.lower().partition("t")
-    return _is_date(day) and bool(_TIME.fullmatch(time.partition("t")[0]))
+    return _is_date(day) and bool(re.fullmatch(_TIME, time.partition("t")[0]))
 
 
 _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
     "ipv4": lambda text: "." in text and _is_address(text, ip_address),
     "ipv6": lambda text: ":" in text and _is_address(text, ip_address),
     "cidr": lambda text: "/" in text and _is_address(text, ip_interface),
-    "byte": lambda text: bool(_BASE64.fullmatch(text)),
+    "byte": lambda text: bool(re.fullmatch(_BASE64, text)),
     "date": _is_date,
     "datetime": _is_date_time,
 }

@@ -27,7 +27,7 @@ _QUOTED: Final = (
     r"""[rR][bB]?(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
     r"""|(?P<quote>"{3}|'{3}|["'])(?:\\[\s\S]|(?!(?P=quote))[\s\S])*(?P=quote)"""
 )
-_MISSING_KEY: Final = re.compile(r'Key not found in map : "?(?P<key>.*?)"?')
+_MISSING_KEY: Final = r'Key not found in map : "?(?P<key>.*?)"?'
 # Those that a rule may give; any other one counts for nothing.
 _REASONS: Final[Mapping[str, Reason]] = {
     "FieldValueDuplicate": "FieldValueDuplicate",
@@ -138,7 +138,7 @@ def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
 
 def _undecided(value: Json, rule: Mapping[str, Json], field: FieldPath, result: Result) -> Problem:
     about = text_at(rule, "message").strip() or text_at(rule, "rule").strip()
-    missing = _MISSING_KEY.fullmatch(result.problem)
+    missing = re.fullmatch(_MISSING_KEY, result.problem)
     if missing:
         detail = f"no such key: {missing['key']} evaluating rule: {about}"
         return refused(field, "FieldValueInvalid", shown(type_of(value)), detail)

@@ -20,7 +20,7 @@ from kubectl_policy.render.words.names import (
 )
 from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
 from kubectl_policy.render.words.reasons import doubt_lines
-from kubectl_policy.render.words.sections import BLANK, problem_line, section, unseen_section
+from kubectl_policy.render.words.sections import BLANK, headline_line, problem_line, section, unseen_section
 from kubectl_policy.render.words.settings import INDENT, columns, row
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
     lost = [change for change in difference.parents if change.before == "attached"]
     got = [change for change in difference.parents if change.before != "attached"]
     return (
-        Line((Span(diff_headline(difference), "title", prose=True),), 0, 2),
+        headline_line(diff_headline(difference)),
         *effect_sections(lasting, view),
         *gateways_section(difference.without_class),
         *parents_section("Routes that lose parents", lost, difference.cut_off, deleted),
@@ -124,7 +124,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
     failed = [found for found in reach.attachments if found.state != "attached"] if reach else []
     return (
-        Line((Span(blast_headline(answer), "title", prose=True),), 0, 2),
+        headline_line(blast_headline(answer)),
         *section("Affects" if reach else "Concerns", _counts(answer.counts)),
         *effect_sections(kept, view, subject if reach else None),
         *section("Attached, but others set every field", first_lines(superseded, _superseded, "group")),

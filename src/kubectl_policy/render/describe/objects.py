@@ -16,6 +16,7 @@ from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
     expected_section,
+    headline_line,
     problems_section,
     reported_section,
     section,
@@ -38,7 +39,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
     which = WhichPaths(answer.paths)
     scopes = [_scope(group, which) for group in answer.in_force]
     return (
-        Line((Span(object_headline(answer), "title", prose=True),), 0, 2),
+        headline_line(object_headline(answer)),
         *_paths(answer, view, numbered=any(scope.numbered for scope in scopes)),
         *(
             line

@@ -25,6 +25,7 @@ from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
     expected_places_section,
+    headline_line,
     problems_section,
     reported_section,
     section,
@@ -183,7 +184,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered and answer.affected else ()
     described = {attachment.message for attachment in answer.attachments}
     return (
-        Line((Span(policy_headline(answer), "title", prose=True),), 0, 2),
+        headline_line(policy_headline(answer)),
         *section("Targets", _targets(answer)),
         *section("Paths", paths),
         *_fields_section(fields, view),

@@ -11,7 +11,7 @@ from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, levels_words, listed
 from kubectl_policy.render.words.next_commands import after_explanation, next_section
-from kubectl_policy.render.words.sections import section, titled, unseen_section
+from kubectl_policy.render.words.sections import headline_line, section, titled, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,7 +75,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
     """The answer about a policy kind in the order of thought that every command keeps."""
     said = list(statements(answer))
     return (
-        Line((Span(explanation_headline(answer), "title", prose=True),), 0, 2),
+        headline_line(explanation_headline(answer)),
         *(
             line
             for topic, together in groupby(said, lambda statement: statement.topic)

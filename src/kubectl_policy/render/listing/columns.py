@@ -206,7 +206,7 @@ def listed_objects(listing: Listing[AnyRow | NamedRow | KindRow]) -> Iterable[Ob
     return (row.ref for row in listing.rows)
 
 
-_DIGITS: Final = re.compile(r"([0-9]{1,18})")
+_DIGITS: Final = r"([0-9]{1,18})"
 
 
 def ordered(listing: Listing[AnyRow], by: str) -> Listing[AnyRow]:
@@ -253,7 +253,7 @@ def _value_key(value: Json) -> tuple[int, float, tuple[str | int, ...]]:
 
 def _natural(text: str) -> tuple[str | int, ...]:
     """Text in which numbers count as numbers: `route-9` before `route-10`, as kubectl sorts."""
-    return tuple(int(part) if place % 2 else part for place, part in enumerate(_DIGITS.split(text)))
+    return tuple(int(part) if place % 2 else part for place, part in enumerate(re.split(_DIGITS, text)))
 
 
 def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)

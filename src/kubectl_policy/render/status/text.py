@@ -13,7 +13,7 @@ from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import status_headline
 from kubectl_policy.render.words.names import count, node_words
 from kubectl_policy.render.words.next_commands import after_status, elsewhere_hint, next_section
-from kubectl_policy.render.words.sections import BLANK, section, unseen_section
+from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
     disagreeing = (_block(status, lambda found: found.disagrees) for status in report.objects)
     undecided = (_block(status, lambda found: found.verdict == "undecided") for status in report.objects)
     return (
-        Line((Span(status_headline(report), "title", prose=True),), 0, 2),
+        headline_line(status_headline(report)),
         *section("Disagreements", _shown(disagreeing, whole=whole)),
         *section("Cannot be decided", _shown(undecided, whole=whole)),
         *section("Of an older generation, but as computed", _shown(map(_stale, report.objects), whole=whole)),

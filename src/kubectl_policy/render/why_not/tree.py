@@ -11,7 +11,7 @@ from kubectl_policy.render.words.headlines import reason_words, why_not_headline
 from kubectl_policy.render.words.names import count, listed, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
-from kubectl_policy.render.words.sections import BLANK, section, unseen_section
+from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ _MOST_NAMED: Final = 3
 def why_not_tree(answer: WhyNot, view: View) -> Document:
     """The answer in the order of thought that every command keeps."""
     return (
-        Line((Span(why_not_headline(answer), "title", prose=True),), 0, 2),
+        headline_line(why_not_headline(answer)),
         *(_elsewhere(answer, view) if answer.in_force else _further(answer, view)),
         *_edit(answer, view),
         *unseen_section(answer.unseen),

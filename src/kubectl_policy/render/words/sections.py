@@ -72,6 +72,11 @@ _WORDS: Final[dict[str, tuple[str, Style]]] = {
 }
 
 
+def headline_line(text: str) -> Line:
+    """The sentence that an answer opens with, as its first line."""
+    return Line((Span(text, "title", prose=True),), 0, 2)
+
+
 def section(title: Title, lines: Iterable[Line]) -> tuple[Line, ...]:
     """A titled part after a blank line; nothing at all if it has no lines."""
     return titled(title, lines)
