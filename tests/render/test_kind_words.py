@@ -13,7 +13,7 @@ from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.render.explain.tree import explanation_headline
-from kubectl_policy.render.explain.words import SAYINGS, statements
+from kubectl_policy.render.explain.words import sayings, statements
 from tests.profiles.everything import GATEWAY, ROUTE
 from tests.render.kinds import FULL, answer, blank, text
 from tests.render.shown import document_of
@@ -57,7 +57,7 @@ def test_every_field_of_a_profile_is_said(field: str) -> None:
 def test_every_field_about_the_kind_is_in_the_table() -> None:
     """But for what the headings and the last parts of the answer say."""
     elsewhere = {"group_kind", "known_by", "short_names", "evidence", "notes", "approximate", "origin", "assumed"}
-    rows = {field for saying in SAYINGS for field in saying.fields}
+    rows = {field for _, (_, fields_of_row, _) in sayings(FULL) for field in fields_of_row}
     assert rows == {field.name for field in fields(PolicyKindProfile)} - elsewhere - OF_THE_FILE
 
 
