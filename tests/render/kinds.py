@@ -21,7 +21,9 @@ def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: 
     """The answer about a kind with that profile."""
     kind = profile.group_kind
     names = KindNames(kind, f"{kind.kind.lower()}s", profile.short_names)
-    return replace(Explanation(profile, names, profile.origin, 0, (), ()), **changes)
+    return replace(
+        Explanation(profile=profile, names=names, origin=profile.origin, policies=0, targets=(), unseen=()), **changes
+    )
 
 
 def text(found: Explanation, view: View | None = None) -> str:

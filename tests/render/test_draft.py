@@ -36,7 +36,10 @@ BUILT_IN: Final = [found for group in sorted(built_in_groups()) for found in bui
 def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
     """The answer about a kind whose policies name some targets."""
     names = KindNames(profile.group_kind, "retrypolicies")
-    return Explanation(profile, names, profile.origin, len(targets), tuple((level, 1) for level in targets), ())
+    named = tuple((level, 1) for level in targets)
+    return Explanation(
+        profile=profile, names=names, origin=profile.origin, policies=len(targets), targets=named, unseen=()
+    )
 
 
 def read(text: str) -> PolicyKindProfile:

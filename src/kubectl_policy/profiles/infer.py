@@ -9,10 +9,11 @@ from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.profiles.profile import PolicyKindProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.profiles.profile import PolicyClass, Stanzas
+    from kubectl_policy.model import GroupKind, Json
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.profile import Stanzas
 
 _STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
     "plural": ("defaults", "overrides"),
@@ -21,43 +22,31 @@ _STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
 _REFERENCES: Final = ("targetRef", "targetRefs", "targetSelectors")
 
 
-def by_label(
-    group_kind: GroupKind, definition: Resource | None, schema: Mapping[str, Json]
-) -> PolicyKindProfile | None:
-    """The profile that a CustomResourceDefinition's policy label implies; None without such a label."""
-    label = labels_of(definition.raw).get(POLICY_LABEL, "").lower() if definition else ""
-    if label not in {"direct", "inherited", "true"}:
-        return None
-    policy_class: PolicyClass = "direct" if label == "direct" else "inherited"
-    return PolicyKindProfile(
-        group_kind,
-        policy_class,
-        "label",
-        stanzas=_stanzas_in_schema(schema),
-        map_fields=frozenset(maps_of_scalars(mapping_at(schema, "properties.spec"))),
-        assumed=("merge strategy",) if label != "true" else ("class", "merge strategy"),
-    )
+def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
+    """The profile that the policy label of a kind's definition implies or, without one, its shape; None without either.
 
-
-def by_shape(
-    group_kind: GroupKind, objects: Iterable[Resource], schema: Mapping[str, Json]
-) -> PolicyKindProfile | None:
-    """The profile of a kind that has target references in its schema or, without a schema, in one of its objects.
-
-    A reference has a kind and a name or labels, and no apiVersion: `spec.targetRef` of a VerticalPodAutoscaler names a
-    workload by apiVersion and is none.
+    A kind has the shape of a policy kind if it has target references in its schema or, without a schema, in one of its
+    objects. A reference has a kind and a name or labels, and no apiVersion: `spec.targetRef` of a VerticalPodAutoscaler
+    names a workload by apiVersion and is none.
     """
-    spec_schema = mapping_at(schema, "properties.spec.properties")
-    found = _refers(spec_schema) if spec_schema else any(_has_reference(resource.raw) for resource in objects)
-    if not found:
+    definition, schema = index.definitions.get(group_kind), index.defaults.schema_of(group_kind)
+    properties = mapping_at(schema, "properties.spec.properties")
+    label = labels_of(definition.raw).get(POLICY_LABEL, "").lower() if definition else ""
+    labelled = label in {"direct", "inherited", "true"}
+    if not labelled and not any(
+        _refers(properties) if properties else (_has_reference(found.raw) for found in index.in_any_state(group_kind))
+    ):
         return None
+    guessed = () if labelled else ("being a policy",)
     return PolicyKindProfile(
         group_kind,
-        "inherited",
-        "shape",
-        stanzas=_stanzas_in_schema(schema),
+        "direct" if label == "direct" else "inherited",
+        "label" if labelled else "shape",
+        stanzas=_stanzas(properties),
         map_fields=frozenset(maps_of_scalars(mapping_at(schema, "properties.spec"))),
-        assumed=("being a policy", "class", "merge strategy"),
+        assumed=(*guessed, "merge strategy")
+        if label in {"direct", "inherited"}
+        else (*guessed, "class", "merge strategy"),
     )
 
 
@@ -71,21 +60,18 @@ def maps_of_scalars(schema: Mapping[str, Json], path: str = "") -> Iterator[str]
             yield from maps_of_scalars(child, f"{path}.{key}" if path else key)
 
 
-def _stanzas_in_schema(schema: Mapping[str, Json]) -> Stanzas | None:
-    properties = mapping_at(schema, "properties.spec.properties")
+def _stanzas(properties: Mapping[str, Json]) -> Stanzas | None:
     for style, names in _STANZAS.items():
         if any(mapping_at(properties, name).get("type") == "object" for name in names):
             return style
     return "none" if properties else None
 
 
-def _refers(properties: Mapping[str, Json]) -> bool:
+def _refers(properties: Mapping[str, Json]) -> Iterator[bool]:
     for name in _REFERENCES:
         schema = properties.get(name)
         fields = mapping_at(schema, "properties") or mapping_at(schema, "items.properties")
-        if "kind" in fields and "apiVersion" not in fields:
-            return True
-    return False
+        yield "kind" in fields and "apiVersion" not in fields
 
 
 def _has_reference(raw: Mapping[str, Json]) -> bool:

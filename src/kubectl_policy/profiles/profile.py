@@ -391,6 +391,13 @@ class PolicyKindProfile:
         return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"
 
     @property
+    def maps_in_stanzas(self) -> frozenset[str]:
+        """Where `map_fields` stand in the stanzas of GEP-713's experimental text, which replaces these whole."""
+        fields = self.map_fields if self.stanzas in {None, "singular"} else frozenset[str]()
+        split = (field.partition(".") for field in fields)
+        return frozenset(rest for stanza, _, rest in split if stanza in {"default", "override"} and rest)
+
+    @property
     def by_listener(self) -> bool:
         """Whether what policies amount to may depend on the listener that requests come in by."""
         return bool(self.scopes or self.ignored or self.port_field)

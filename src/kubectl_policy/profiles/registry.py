@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.profiles.infer import by_label, by_shape
+from kubectl_policy.profiles.infer import inferred
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
 if TYPE_CHECKING:
@@ -113,9 +113,4 @@ class Registry:
         if group_kind in TARGETS:
             return None
         built_in = built_in_profiles(group_kind.group).get(group_kind)
-        if built_in or is_kubernetes_own(group_kind):
-            return built_in
-        schema = self._index.defaults.schema_of(group_kind)
-        return by_label(group_kind, self._index.definitions.get(group_kind), schema) or by_shape(
-            group_kind, self._index.in_any_state(group_kind), schema
-        )
+        return built_in if built_in or is_kubernetes_own(group_kind) else inferred(group_kind, self._index)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import value
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
@@ -28,7 +28,7 @@ Basis: TypeAlias = Literal["profile", "label", "schema", "shape", "assumed", "de
 _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 
 
-@dataclass(frozen=True, slots=True)
+@value(kw_only=True)
 class Explanation:
     """The answer for a policy kind.
 
@@ -66,18 +66,15 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     policies = analysis.index.of_kind(kind)
     definition = analysis.index.definitions.get(kind)
     origins = (profile.origin, *(found.origin for found in (definition, *policies[:1]) if found))
+    targets = Counter(_targets(analysis, profile))
     return Explanation(
-        profile,
-        analysis.index.names_of(kind),
-        next(filter(None, origins), None),
-        len(policies),
-        tuple(sorted(Counter(_targets(analysis, profile)).items(), key=_place)),
-        tuple(dict.fromkeys(gaps(analysis))),
+        profile=profile,
+        names=analysis.index.names_of(kind),
+        origin=next(filter(None, origins), None),
+        policies=len(policies),
+        targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
+        unseen=tuple(dict.fromkeys(gaps(analysis))),
     )
-
-
-def _place(target: tuple[TargetLevel, int]) -> tuple[GroupKind, bool]:
-    return target[0].group_kind, target[0].section
 
 
 def _meant(analysis: Analysis, type_name: str) -> GroupKind:
@@ -95,7 +92,10 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
     if named:
         hint = "it has no profile, no label of a policy and no target references; a profile can say that it is one"
         raise NotFoundError(f"{named[0]} is not a policy kind", hint)
-    raise NotFoundError(f'there is no policy kind "{type_name}"', _hint(analysis, type_name))
+    known = {*registry.profiled(built_in_groups()), *(profile.group_kind for profile in registry.policy_kinds)}
+    near = did_you_mean(type_name.lower(), {(str(kind) if "." in type_name else kind.kind).lower() for kind in known})
+    hint = near or "--offline PATH shows its definition or one of its policies, --profiles PATH says what it is"
+    raise NotFoundError(f'there is no policy kind "{type_name}"', hint)
 
 
 def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
@@ -103,12 +103,6 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
     rest = type_name.lower().partition(".")[2]
     groups = (rest, rest.partition(".")[2]) if rest else built_in_groups()
     return (kind for kind in analysis.registry.profiled(groups) if is_called(analysis.index.names_of(kind), type_name))
-
-
-def _hint(analysis: Analysis, type_name: str) -> str:
-    known = [*analysis.registry.profiled(built_in_groups()), *(p.group_kind for p in analysis.registry.policy_kinds)]
-    near = did_you_mean(type_name.lower(), {(str(kind) if "." in type_name else kind.kind).lower() for kind in known})
-    return near or "--offline PATH shows its definition or one of its policies, --profiles PATH says what it is"
 
 
 def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetLevel]:

@@ -13,10 +13,9 @@ from kubectl_policy.render.output.documents import as_yaml
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.explain.kinds import Explanation
 
 _WIDTH: Final = 96
@@ -37,7 +36,13 @@ def draft(answer: Explanation, *, unicode: bool) -> str:
     profile = replace(answer.profile, settings=answer.profile.settings_of_fields)
     document = {**profile_file(profile), "kinds": {kind.kind: draft_fields(answer)}}
     text = as_yaml(document, unicode=unicode)
-    return "\n".join([*_commented(_header(answer)), *_with_comments(text, _comments(answer))]) + "\n"
+    known = {"profile": "", "label": "the label of its definition, ", "shape": "its target references, "}
+    header = (
+        f"{kind}, from {known[profile.known_by]}{answer.origin}.",
+        "Correct what is wrong here, then use this file with --profiles.",
+        "docs/profiles.md describes every field.",
+    )
+    return "\n".join([*_commented(header), *_with_comments(text, _comments(answer))]) + "\n"
 
 
 def draft_fields(answer: Explanation) -> dict[str, Json]:
@@ -50,25 +55,11 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
         found |= {"declaredTargets": named} if named else {}
         found |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
     found |= PROFILE.write(profile)
-    if profile.map_fields and profile.stanzas == "singular":
+    if profile.maps_in_stanzas and profile.stanzas == "singular":
         # A file has no schema to tell that these are maps.
-        found["wholeFields"] = sorted(profile.whole_fields | set(_below_stanzas(profile)))
+        found["wholeFields"] = sorted(profile.whole_fields | profile.maps_in_stanzas)
     evidence = found.pop("evidence", [_TO_DO])
     return {**{name: found[name] for name in _FIRST if name in found}, **found, "evidence": evidence}
-
-
-def _below_stanzas(profile: PolicyKindProfile) -> Iterator[str]:
-    for field in profile.map_fields:
-        stanza, _, rest = field.partition(".")
-        if stanza in {"default", "override"} and rest:
-            yield rest
-
-
-def _header(answer: Explanation) -> Iterator[str]:
-    known = {"profile": "", "label": "the label of its definition, ", "shape": "its target references, "}
-    yield f"{answer.profile.group_kind}, from {known[answer.profile.known_by]}{answer.origin}."
-    yield "Correct what is wrong here, then use this file with --profiles."
-    yield "docs/profiles.md describes every field."
 
 
 def _comments(answer: Explanation) -> dict[str, list[str]]:

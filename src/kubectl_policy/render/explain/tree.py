@@ -73,25 +73,22 @@ def _gist(answer: Explanation) -> str:
 
 def explanation_tree(answer: Explanation, view: View) -> Document:
     """The answer about a policy kind in the order of thought that every command keeps."""
-    said = list(statements(answer))
+    profile, said = answer.profile, list(statements(answer))
+    nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
+    notes = [Line((Span(profile.notes, prose=True),), 2, 2)] if profile.notes else []
     return (
         headline_line(explanation_headline(answer)),
         *(
             line
             for topic, together in groupby(said, lambda statement: statement.topic)
-            for line in titled(_title(topic, answer), _rows(_labelled(together, answer)))
+            for line in titled(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
         *section("How this is known", _rows(_known(answer, said))),
-        *section("What is assumed", _rows(_assumed(answer))),
-        *section(_NOTES[answer.profile.approximate], _notes(answer)),
+        *section("What is assumed", _rows((choice, ASSUMPTIONS[choice].remedy, "") for choice in profile.assumed)),
+        *section(_NOTES[profile.approximate], notes),
         *unseen_section(answer.unseen),
         *next_section(after_explanation(answer), view),
     )
-
-
-def _title(topic: str, answer: Explanation) -> str:
-    inherited = topic == TWO and answer.profile.policy_class == "inherited"
-    return f"{topic} (the nearer one is the one nearer to the backend)" if inherited else topic
 
 
 def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tuple[str, str, str]]:
@@ -102,13 +99,9 @@ def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tu
         yield "" if again else said.label, said.text, "" if again else _MARKS.get(said.basis, "")
         last = said.label
         if said.fields == ("declared_targets",) and answer.policies:
-            yield "in the input", _seen(answer), ""
-
-
-def _seen(answer: Explanation) -> str:
-    parts = [f"{levels_words([level])} ({count(number, 'reference')})" for level, number in answer.targets]
-    named = "; ".join(parts) or "without target references"
-    return f"{count(answer.policies, 'policy')}: {named}"
+            parts = [f"{levels_words([level])} ({count(number, 'reference')})" for level, number in answer.targets]
+            named = "; ".join(parts) or "without target references"
+            yield "in the input", f"{count(answer.policies, 'policy')}: {named}", ""
 
 
 def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
@@ -129,16 +122,6 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
         yield "" if position else "evidence", evidence, ""
     if any(statement.basis == "default" for statement in said):
         yield "by default", _BY_DEFAULT, ""
-
-
-def _assumed(answer: Explanation) -> Iterator[tuple[str, str, str]]:
-    for choice in answer.profile.assumed:
-        yield choice, ASSUMPTIONS[choice].remedy, ""
-
-
-def _notes(answer: Explanation) -> Iterator[Line]:
-    if answer.profile.notes:
-        yield Line((Span(answer.profile.notes, prose=True),), 2, 2)
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:

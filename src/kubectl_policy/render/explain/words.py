@@ -217,9 +217,7 @@ def _two(profile: PolicyKindProfile) -> Iterator[Saying]:
     age = f"{', then '.join(numbers)}, and only then age"
     yield "ordered by", ("order_field", "weight_annotation"), age if numbers else ""
     yield "as one unit", ("whole_fields",), _whole(profile)
-    of_stanzas = profile.map_fields if profile.stanzas in {None, "singular"} else ()
-    split = (field.partition(".") for field in of_stanzas)
-    maps = listed(sorted({rest for stanza, _, rest in split if stanza in {"default", "override"} and rest}))
+    maps = listed(sorted(profile.maps_in_stanzas))
     yield "as one unit", ("map_fields",), maps and f"{maps} in default and override"
     yield "together", ("shared_fields",), _shared(profile)
     port = profile.port_field
