@@ -49,37 +49,39 @@ class _Consequence:
 
 _ATTACHMENT: Final = (
     _Consequence(
-        lambda found: found.without_class,
+        lambda summary: summary.without_class,
         "Gateway",
         "{who} {is} left without a GatewayClass",
         "leaves {who} without a GatewayClass",
     ),
-    _Consequence(lambda found: found.detached, "route", "{who} {is} detached from a parent", "detaches {who}"),
+    _Consequence(lambda summary: summary.detached, "route", "{who} {is} detached from a parent", "detaches {who}"),
     _Consequence(
-        lambda found: found.attached, "route", "{who} {is} newly attached to a parent", "attaches {who} to a parent"
+        lambda summary: summary.attached, "route", "{who} {is} newly attached to a parent", "attaches {who} to a parent"
     ),
     _Consequence(
-        lambda found: found.without_target,
+        lambda summary: summary.without_target,
         "policy",
         "{who} {is} left without a target",
         "leaves {who} without a target",
     ),
-    _Consequence(lambda found: found.losing_target, "policy", "{who} {loses} a target", "takes a target from {who}"),
-    _Consequence(lambda found: found.gaining_target, "policy", "{who} {gains} a target", "gives a target to {who}"),
     _Consequence(
-        lambda found: found.unsure,
+        lambda summary: summary.losing_target, "policy", "{who} {loses} a target", "takes a target from {who}"
+    ),
+    _Consequence(lambda summary: summary.gaining_target, "policy", "{who} {gains} a target", "gives a target to {who}"),
+    _Consequence(
+        lambda summary: summary.unsure,
         "object",
         "what {who} {is} attached to is no longer known",
         "leaves it unknown what {who} {is} attached to",
     ),
 )
 _FORCE: Final = (
-    _Consequence(lambda found: found.into_force, "policy", "{who} {comes} into force", "brings {who} into force"),
+    _Consequence(lambda summary: summary.into_force, "policy", "{who} {comes} into force", "brings {who} into force"),
     _Consequence(
-        lambda found: found.out_of_force, "policy", "{who} {is} left without effect", "leaves {who} without effect"
+        lambda summary: summary.out_of_force, "policy", "{who} {is} left without effect", "leaves {who} without effect"
     ),
     _Consequence(
-        lambda found: found.new_without_effect,
+        lambda summary: summary.new_without_effect,
         "policy",
         "{who} {is} new and {has} no effect",
         "leaves {who} without effect",
@@ -89,9 +91,9 @@ _FORCE: Final = (
 
 def diff_headline(difference: StateDiff) -> str:
     """What a difference comes to, in one sentence; if part of it is not known, the same sentence says so."""
-    found = summarize(difference)
-    settings, ways = list(_settings(found)), list(_traffic(found))
-    rest = [*_relations(found), *_problems(difference.problems.introduced, difference.problems.fixed)]
+    summary = summarize(difference)
+    settings, ways = list(_settings(summary)), list(_traffic(summary))
+    rest = [*_relations(summary), *_problems(difference.problems.introduced, difference.problems.fixed)]
     if not settings and ways:
         ways[0] = f"T{ways[0][1:]}"
     elif not settings:
@@ -106,25 +108,25 @@ def blast_headline(answer: BlastRadius) -> str:
     return f"{sentence}{as_far_as(answer.difference.unseen)}."
 
 
-def _settings(found: ChangeSummary) -> Iterator[str]:
+def _settings(summary: ChangeSummary) -> Iterator[str]:
     """What becomes of settings on paths that both states have."""
-    sorts = [(words, refs) for sort, words in _SORTS.items() if (refs := found.of_sort(sort))]
+    sorts = [(words, refs) for sort, words in _SORTS.items() if (refs := summary.of_sort(sort))]
     if len(sorts) == 1:
         ((words, refs),) = sorts
         subject = f"{_who(refs)}{_namespaces({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
-        yield f"{_said(words, subject, one=len(refs) == 1)}{_security(found, 'relevant to security')}"
+        yield f"{_said(words, subject, one=len(refs) == 1)}{_security(summary, 'relevant to security')}"
     elif sorts:
-        where = _namespaces({ref.namespace for ref in found.changed})
+        where = _namespaces({ref.namespace for ref in summary.changed})
         each = [_said(words, str(len(refs)), one=len(refs) == 1) for words, refs in sorts]
-        security = _security(found, "in settings relevant to security")
-        yield f"{count(len(found.changed), 'object')} change{where}{security}: {listed(each)}"
-    if moved := found.of_sort("moved"):
+        security = _security(summary, "in settings relevant to security")
+        yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(each)}"
+    if moved := summary.of_sort("moved"):
         yield _said("{who} {gets} the same values from elsewhere", _who(moved), one=len(moved) == 1)
 
 
-def _security(found: ChangeSummary, words: str) -> str:
+def _security(summary: ChangeSummary, words: str) -> str:
     """`, for 1 of them relevant to security`; empty if nothing is."""
-    number, total = len(found.security & found.changed), len(found.changed)
+    number, total = len(summary.security & summary.changed), len(summary.changed)
     if not number:
         return ""
     return f", {words}" if number == total else f", for {number} of them {words}"
@@ -151,11 +153,11 @@ def _aside(difference: StateDiff) -> str:
         (len(difference.deleted), "deleted"),
         (len(difference.updated), "updated"),
     ]
-    found = [f"{number} {verb}" for number, verb in numbers if number]
+    parts = [f"{number} {verb}" for number, verb in numbers if number]
     total = sum(number for number, _ in numbers)
-    if len(found) == 1:
-        return f" ({count(total, 'object')} {found[0].partition(' ')[2]})"
-    return f" ({total} objects differ: {listed(found)})" if found else ""
+    if len(parts) == 1:
+        return f" ({count(total, 'object')} {parts[0].partition(' ')[2]})"
+    return f" ({total} objects differ: {listed(parts)})" if parts else ""
 
 
 def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
@@ -168,24 +170,19 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
         return f"{subject} affects {count(len(objects), 'object')}{_count_words(answer.counts)}"
     if reach.enforcement.state == "Unknown":
         return f"Whether {answer.subject} has an effect is unknown: {_reasons(reach) or 'that is not computed'}"
-    if answer.difference.unseen and _may_affect_more(reach):
+    is_idle = reach.enforcement.state == "NoEffect" and not reach.enforcement.outcomes
+    if answer.difference.unseen and is_idle and _is_attached(reach):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
     return f"{subject} has no effect: {_why_not(reach)}"
 
 
-def _may_affect_more(reach: PolicyReach) -> bool:
-    idle = reach.enforcement.state == "NoEffect" and not reach.enforcement.outcomes
-    return idle and any(found.state == "attached" for found in reach.attachments)
-
-
 def _with_target(policy: ObjectRef, reach: PolicyReach) -> str:
-    targets = list(dict.fromkeys(attachment_words(found) for found in reach.attachments if found.target))
+    targets = list(dict.fromkeys(attachment_words(attachment) for attachment in reach.attachments if attachment.target))
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
 def _why_not(reach: PolicyReach) -> str:
     beaters = names(reach.enforcement.by)
-    attached = any(found.state == "attached" for found in reach.attachments)
     match reach.enforcement.state:
         case "Overridden":
             return f"it is replaced everywhere, by {beaters}"
@@ -193,50 +190,54 @@ def _why_not(reach: PolicyReach) -> str:
             return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
         case "NoEffect" if reach.enforcement.outcomes:
             return "controllers ignore all that it says there"
-        case "NoEffect" if attached:
+        case "NoEffect" if _is_attached(reach):
             return nothing_below(reach.enforcement)
         case _:
             return _reasons(reach) or "it is attached to nothing"
 
 
+def _is_attached(reach: PolicyReach) -> bool:
+    return any(attachment.state == "attached" for attachment in reach.attachments)
+
+
 def _reasons(reach: PolicyReach) -> str:
-    return listed(list(dict.fromkeys(found.message for found in reach.attachments if found.message)))
+    return listed(list(dict.fromkeys(attachment.message for attachment in reach.attachments if attachment.message)))
 
 
-def _count_words(found: ObjectCounts) -> str:
+def _count_words(counts: ObjectCounts) -> str:
     """` in 2 namespaces (4 routes, 4 Services)`."""
     numbers: dict[str, int] = {}
-    routes = [kind for kind, _ in found.kinds if kind in ROUTES]
-    for kind, number in found.kinds:
+    routes = [kind for kind, _ in counts.kinds if kind in ROUTES]
+    for kind, number in counts.kinds:
         noun = "route" if kind in routes and len(routes) > 1 else kind.kind
         numbers[noun] = numbers.get(noun, 0) + number
     kinds = [
         count(number, noun) for noun, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0] != "route"))
     ]
-    return f"{_namespaces([name for name, _ in found.namespaces])} ({', '.join(kinds)})"
+    return f"{_namespaces([name for name, _ in counts.namespaces])} ({', '.join(kinds)})"
 
 
 def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
     """What deleting a policy changes: on what it affects, on what else, and for other policies."""
     difference = answer.difference
-    found = summarize(difference, {answer.subject, *answer.deleted_with_it})
+    summary = summarize(difference, {answer.subject, *answer.deleted_with_it})
     affected = {node.object for node in reach.affected}
-    further = [*_traffic(found), *_relations(found), *_problems(difference.problems.introduced, ())]
-    if moved := found.of_sort("moved"):
+    further = [*_traffic(summary), *_relations(summary), *_problems(difference.problems.introduced, ())]
+    if moved := summary.of_sort("moved"):
         further.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
-    if found.changed or further or affected:
-        changes = f"{_how_many(found, affected)}{_left_with_nothing(answer, reach)}"
+    if summary.changed or further or affected:
+        changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer, reach)}"
         return "; ".join([f"Deleting it{deleted_with_it} changes {changes}", *further])
     if reach.enforcement.state == "Unknown":
         return f"What deleting it{deleted_with_it} would change is unknown too"
     return f"Deleting it{deleted_with_it} changes nothing"
 
 
-def _how_many(found: ChangeSummary, affected: Collection[ObjectRef]) -> str:
+def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     """`8 of them and 1 other object`, `both`, `none of them`, of those that a policy affects."""
-    among, others = found.changed & {*affected}, found.changed - {*affected}
-    security = _security(found, "in settings relevant to security").removeprefix(", ")
+    among, others = summary.changed & {*affected}, summary.changed - {*affected}
+    security = _security(summary, "in settings relevant to security").removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
         return f"{_who(others)}{security}" if others else "no setting"
@@ -273,46 +274,46 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
 def _without(answer: BlastRadius) -> str:
     """What deleting an object that is no policy does."""
     difference, gone = answer.difference, {answer.subject, *answer.deleted_with_it}
-    found = summarize(difference, gone)
-    told = found.detached | found.without_target | found.losing_target | found.unsure | found.without_class
+    summary = summarize(difference, gone)
+    told = summary.detached | summary.without_target | summary.losing_target | summary.unsure | summary.without_class
     problems = [problem for problem in difference.problems.introduced if problem.subject not in told]
     parts = [f"also deletes {count(len(answer.deleted_with_it), 'object')}"] if answer.deleted_with_it else []
-    parts += [*_active(_ATTACHMENT, found), *_traffic(found, active=True)]
-    if found.changed:
-        verb = "takes settings from" if found.changed == found.of_sort("lost") else "changes settings of"
-        parts.append(f"{verb} {_who(found.changed)}{_security(found, 'relevant to security')}")
-    parts += _active(_FORCE, found)
+    parts += [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]
+    if summary.changed:
+        verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
+        parts.append(f"{verb} {_who(summary.changed)}{_security(summary, 'relevant to security')}")
+    parts += _active(_FORCE, summary)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
     if not parts:
         return f"Deleting {answer.subject} changes nothing in what policies amount to"
-    if not found.changed and not [*_active(_ATTACHMENT, found), *_traffic(found, active=True)]:
+    if not summary.changed and not [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]:
         parts.append("changes no setting of anything else")
     return f"Deleting {answer.subject} {listed(parts)}"
 
 
-def _relations(found: ChangeSummary) -> list[str]:
+def _relations(summary: ChangeSummary) -> list[str]:
     """What happens to routes and policies, said of them."""
     return [
         _said(row.passive, _who(refs, row.noun), one=len(refs) == 1)
         for row in (*_ATTACHMENT, *_FORCE)
-        if (refs := row.of(found))
+        if (refs := row.of(summary))
     ]
 
 
-def _active(table: Collection[_Consequence], found: ChangeSummary) -> list[str]:
+def _active(table: Collection[_Consequence], summary: ChangeSummary) -> list[str]:
     """What happens to routes and policies, after the name of what does it to them."""
-    return [_said(row.active, _who(refs, row.noun), one=len(refs) == 1) for row in table if (refs := row.of(found))]
+    return [_said(row.active, _who(refs, row.noun), one=len(refs) == 1) for row in table if (refs := row.of(summary))]
 
 
-def _traffic(found: ChangeSummary, *, active: bool = False) -> Iterator[str]:
+def _traffic(summary: ChangeSummary, *, active: bool = False) -> Iterator[str]:
     """Where traffic ends and begins; `active`: after the name of what does that."""
-    if ended := _extent(found.ended):
+    if ended := _extent(summary.ended):
         yield f"{'ends traffic' if active else 'traffic ends'} {ended}"
-    if begun := _extent(found.begun):
+    if begun := _extent(summary.begun):
         yield f"{'begins traffic' if active else 'traffic begins'} {begun}"
-    if found.rerouted:
-        to = _who(found.rerouted)
+    if summary.rerouted:
+        to = _who(summary.rerouted)
         yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"
 
 

@@ -122,7 +122,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     ]
     reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
     superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
-    failed = [found for found in reach.attachments if found.state != "attached"] if reach else []
+    failed = [attachment for attachment in reach.attachments if attachment.state != "attached"] if reach else []
     return (
         headline_line(blast_headline(answer)),
         *section("Affects" if reach else "Concerns", _counts(answer.counts)),
@@ -142,29 +142,33 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     )
 
 
-def _counts(found: ObjectCounts) -> Iterator[Line]:
+def _counts(counts: ObjectCounts) -> Iterator[Line]:
     rows = [
-        ("kinds", ", ".join(count(number, kind.kind) for kind, number in found.kinds)),
-        ("namespaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in found.namespaces)),
+        ("kinds", ", ".join(count(number, kind.kind) for kind, number in counts.kinds)),
+        ("namespaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in counts.namespaces)),
     ]
-    if found.owner_key:
-        rows.append((found.owner_key, ", ".join(f"{name or '(not said)'} {number:,}" for name, number in found.owners)))
+    if counts.owner_key:
+        rows.append(
+            (counts.owner_key, ", ".join(f"{name or '(not said)'} {number:,}" for name, number in counts.owners))
+        )
     width = max(len(label) for label, _ in rows)
-    for label, words in rows if found.total else ():
+    for label, words in rows if counts.total else ():
         yield Line((Span(f"{pad(label, width)}   "), Span(words, prose=True)), 2, width + 5)
 
 
-def _superseded(found: SupersededOn) -> Line:
-    return object_line([node_words(node) for node in found.objects], lead=f"{names(found.by)}: ")
+def _superseded(superseded: SupersededOn) -> Line:
+    return object_line([node_words(node) for node in superseded.objects], lead=f"{names(superseded.by)}: ")
 
 
-def _detached(found: DetachedRoute) -> Line:
-    reason = Span(f" [{found.reason}]" if found.reason else "")
-    return Line((Span(f"{found.object}:"), Span(f" {found.message}", prose=True), reason), 2)
+def _detached(route: DetachedRoute) -> Line:
+    reason = Span(f" [{route.reason}]" if route.reason else "")
+    return Line((Span(f"{route.object}:"), Span(f" {route.message}", prose=True), reason), 2)
 
 
-def _failed(found: Attachment) -> Line:
-    return Line((Span(f"{attachment_words(found)}: "), Span(f"{found.state}: {found.message}", prose=True)), 2)
+def _failed(attachment: Attachment) -> Line:
+    return Line(
+        (Span(f"{attachment_words(attachment)}: "), Span(f"{attachment.state}: {attachment.message}", prose=True)), 2
+    )
 
 
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
@@ -197,7 +201,7 @@ def _heading(change: EffectChange) -> Line:
     alone = change.to_nothing and not change.from_nothing
     left = f", no {change.kind.kind} is left" if alone else ""
     danger = Span(" · relevant to security", "error") if change.security else Span("")
-    number = len({found.node.object for found in change.objects})
+    number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} object{'s' if number > 1 else ''}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
     return Line((lead, danger, Span(f" · {change.kind} · {objects}", prose=True)), 0, 2)
@@ -255,12 +259,17 @@ def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str
 
 def traffic_section(changes: Iterable[EffectChange], gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
     """The objects to which traffic ends, without those that are themselves gone, and the kinds with settings there."""
-    found = tuple(changes)
-    nodes = {NodeRef(one.node.object) for change in found for one in change.objects if one.node.object not in gone}
+    ended = tuple(changes)
+    nodes = {
+        NodeRef(changed.node.object)
+        for change in ended
+        for changed in change.objects
+        if changed.node.object not in gone
+    }
     places = [str(node) for node in sorted(nodes, key=from_the_root)]
     if not places:
         return ()
-    kinds = list(dict.fromkeys(str(change.kind) for change in found))
+    kinds = list(dict.fromkeys(str(change.kind) for change in ended))
     about = f"{count(len(kinds), 'policy kind')} had settings there: {', '.join(kinds)}"
     return section("Traffic ends", (object_line(places), Line((Span(about, "aside", prose=True),), INDENT, 2 * INDENT)))
 
@@ -317,8 +326,8 @@ def _attachment(change: AttachmentChange) -> Line:
 
 def enforcement_section(changes: Iterable[EnforcementChange]) -> tuple[Line, ...]:
     """What becomes of policies of which the state differs: a line each."""
-    found = tuple(change for change in changes if change.before != change.after)
-    return section("Policies that fare otherwise", first_lines(found, _enforcement, "policy"))
+    differing = tuple(change for change in changes if change.before != change.after)
+    return section("Policies that fare otherwise", first_lines(differing, _enforcement, "policy"))
 
 
 def _enforcement(change: EnforcementChange) -> Line:
