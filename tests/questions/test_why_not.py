@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
+from tests.property.examples import examples
 from tests.questions.causes import (
     ON_GATEWAY,
     ON_ROUTE,
@@ -70,23 +72,26 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
 
 
 WORLDS = sorted(path.name for path in FIXTURES.iterdir() if path.name != "profiles")
+# One pair of a policy and a node in so many; a thorough run asks about all of them.
+ONE_IN = 1 if examples(1) > 1 else 4
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_question_about_a_world_has_an_answer(world: str) -> None:
     """Of each policy and node: an effect, or reasons in causal order and an edit that works if it is made."""
     analysis = analyze(load_manifests([FIXTURES / world]))
-    for policy in analysis.policies:
-        for node in analysis.topology.nodes:
-            answer = why_not(analysis, policy.ref, node)
-            rules = [RULES.index(reason.rule) for reason in answer.reasons]
-            assert rules == sorted(rules)
-            assert bool(answer.in_force) or answer.reasons, (policy.ref, node)
-            assert sum([bool(answer.in_force), bool(answer.edit), bool(answer.obstacle)]) == 1
-            if answer.edit:
-                after = edited(analysis, answer.edit)
-                assert effect_on(after, policy.ref, node).in_force, (policy.ref, node)
-                assert errors(after, answer.edit.object) <= errors(analysis, answer.edit.object)
+    for (at, policy), (place, node) in product(enumerate(analysis.policies), enumerate(analysis.topology.nodes)):
+        if (at + place) % ONE_IN:
+            continue
+        answer = why_not(analysis, policy.ref, node)
+        rules = [RULES.index(reason.rule) for reason in answer.reasons]
+        assert rules == sorted(rules)
+        assert bool(answer.in_force) or answer.reasons, (policy.ref, node)
+        assert sum([bool(answer.in_force), bool(answer.edit), bool(answer.obstacle)]) == 1
+        if answer.edit:
+            after = edited(analysis, answer.edit)
+            assert effect_on(after, policy.ref, node).in_force, (policy.ref, node)
+            assert errors(after, answer.edit.object) <= errors(analysis, answer.edit.object)
 
 
 def errors(analysis: Analysis, obj: ObjectRef) -> set[str]:
