@@ -71,6 +71,8 @@ class TestUnusable:
             "kind unsupported",
             "ColorPolicy cannot target a Gateway.gateway.networking.k8s.io; it takes Ghost.v.io, Service",
         )
+        selecting: dict[str, Json] = {"kind": "Gateway", "group": GATEWAY_API, "matchLabels": {"a": "b"}}
+        assert outcome(gateway("g"), to=selecting, profile=profile)[0] == "kind unsupported"
         assert outcome(service("s"), to=target("s", "Service", group=""), profile=profile) == ("attached", "")
 
 

@@ -190,6 +190,8 @@ def test_the_same_outcome_elsewhere() -> None:
     assert effective.target == node("HTTPRoute", "r")
     assert elsewhere.target == node("HTTPRoute", "r", "rule[0]")
     assert elsewhere.spec is effective.spec
+    assert [fate.state for fate in elsewhere.fates_of(effective.contributions[0].source.object)] == ["effective"]
+    assert elsewhere.fates_of(PATH[0].object) == ()
     again = resolved(declares("a", {"x": 1})).resolution
     assert (again, hash(again)) == (effective.resolution, hash(effective.resolution))
     assert again != resolved(declares("b", {"x": 1})).resolution
