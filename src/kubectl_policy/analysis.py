@@ -145,7 +145,7 @@ class Analysis:
 
     def effective_on(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of one path, sorted by kind; see `effective`."""
-        return tuple(found for found in self.resolver.effective(path) if self._reaches(found))
+        return tuple(effective for effective in self.resolver.effective(path) if self._reaches(effective))
 
     def _reaches(self, effective: EffectivePolicy) -> bool:
         profile = self.registry.known(effective.kind)
@@ -189,7 +189,10 @@ class Analysis:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every problem and doubt in the snapshot: those from reading, then those of each object, by kind and name."""
         resources = (resource for kind in self.index.group_kinds for resource in self.index.of_kind(kind))
-        return (*self.snapshot.diagnostics, *(found for resource in resources for found in self._problems.of(resource)))
+        return (
+            *self.snapshot.diagnostics,
+            *(problem for resource in resources for problem in self._problems.of(resource)),
+        )
 
     def problems_of(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
         """The problems and doubts whose subject is one object; the rest of the snapshot is not looked at."""

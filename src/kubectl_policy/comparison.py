@@ -32,9 +32,9 @@ def compare(
     implementation: Implementation | None = None,
 ) -> StateComparison:
     """The comparison of two states that were read apart; for the arguments see `analyze`."""
-    one, other = paired(before, after)
-    first = analyze(one, profiles=profiles, implementation=implementation)
-    return StateComparison(first, first.of_state(other))
+    old, new = paired(before, after)
+    first = analyze(old, profiles=profiles, implementation=implementation)
+    return StateComparison(first, first.of_state(new))
 
 
 def what_if(
@@ -108,7 +108,7 @@ class StateComparison:
     def kinds(self) -> tuple[GroupKind, ...]:
         """The policy kinds of which either state has a policy; sorted."""
         both = (self.before, self.after)
-        return tuple(sorted({policy.group_kind for one in both for policy in one.registry.policy_kinds}))
+        return tuple(sorted({policy.group_kind for state in both for policy in state.registry.policy_kinds}))
 
     def pairs(self) -> Iterator[Pair]:
         """Both outcomes on every path, and of every kind, that the change can reach; by kind, in the paths' order.
@@ -140,11 +140,11 @@ class StateComparison:
     def differing(self, kind: GroupKind) -> frozenset[NodeRef]:
         """The nodes on which the policies of a kind do not stand alike in both states."""
         if kind not in self._differing:
-            one, other = self.before.resolver, self.after.resolver
+            before, after = self.before.resolver, self.after.resolver
             self._differing[kind] = frozenset(
                 node
                 for node in self.nodes_with(kind)
-                if not _ranked_alike(one.ranked(node, kind), other.ranked(node, kind))
+                if not _ranked_alike(before.ranked(node, kind), after.ranked(node, kind))
             )
         return self._differing[kind]
 
@@ -188,9 +188,9 @@ class StateComparison:
             return True
         standard = {GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""}
         policies = all(
-            kind.group not in standard and one.registry.profile_of(kind)
+            kind.group not in standard and state.registry.profile_of(kind)
             for kind in kinds
-            for one in (self.before, self.after)
+            for state in (self.before, self.after)
         )
         if not policies or any(self.before.topology.relations.filters_naming(ref) for ref in self.changed):
             return False
@@ -243,12 +243,12 @@ def _without_backend(path: Path) -> Iterator[Path]:
         yield path[:-rule]
 
 
-def _ranked_alike(one: Sequence[RankedPolicy], other: Sequence[RankedPolicy]) -> bool:
-    return len(one) == len(other) and all(
+def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy]) -> bool:
+    return len(before) == len(after) and all(
         mine.policy.ref == theirs.policy.ref
         and same_object(mine.policy, theirs.policy)
         and (mine.filter_place, mine.refusal) == (theirs.filter_place, theirs.refusal)
-        for mine, theirs in zip(one, other, strict=True)
+        for mine, theirs in zip(before, after, strict=True)
     )
 
 

@@ -98,13 +98,13 @@ class Problems:
         """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
         if route.ref.group_kind not in WITH_FILTERS:
             return
-        for found in route_filters(self._topology.index, route.ref, route.raw):
-            profile = self._registry.profile_of(found.object.group_kind)
+        for named in route_filters(self._topology.index, route.ref, route.raw):
+            profile = self._registry.profile_of(named.object.group_kind)
             known = profile and profile.known_by == "profile" and not profile.filter_routes
-            if known and self._topology.index.get(found.object):
-                message = f"{route.ref}: {found.field}: no filter is known to attach a {found.object.kind}"
-                origin, related = route.origin, (found.object,)
-                yield Diagnostic("filter-unsupported", "warning", message, route.ref, found.field, origin, related)
+            if known and self._topology.index.get(named.object):
+                message = f"{route.ref}: {named.field}: no filter is known to attach a {named.object.kind}"
+                origin, related = route.origin, (named.object,)
+                yield Diagnostic("filter-unsupported", "warning", message, route.ref, named.field, origin, related)
 
     @cached_property
     def _cycles(self) -> tuple[Path, ...]:
@@ -128,11 +128,12 @@ class Problems:
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
         profile = self._registry.known(policy.ref.group_kind)
-        for found in self._enforcements.contentions(policy.ref):
-            holder = self._topology.index.get(found.holder)
+        for contention in self._enforcements.contentions(policy.ref):
+            holder = self._topology.index.get(contention.holder)
             undated = holder and order_unknown((holder, policy), profile)
             guess = ", by name because creationTimestamp is missing" if undated else ""
-            by = "" if found.holder == policy.ref else f", for which {found.holder} came first{guess}"
-            message = f"{policy.ref}: {found.section} uses {found.entry} like {found.other}{by}; each needs its own"
-            related = (found.section.object, found.other.object)
+            by = "" if contention.holder == policy.ref else f", for which {contention.holder} came first{guess}"
+            shared = f"uses {contention.entry} like {contention.other}{by}; each needs its own"
+            message = f"{policy.ref}: {contention.section} {shared}"
+            related = (contention.section.object, contention.other.object)
             yield Diagnostic("target-contended", "error", message, policy.ref, origin=policy.origin, related=related)

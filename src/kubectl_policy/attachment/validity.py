@@ -42,8 +42,8 @@ def too_small(policy: Resource, least_sizes: Mapping[str, Sequence[str]]) -> str
 
 
 def _bytes(value: Json) -> int | None:
-    found = re.fullmatch(_SIZE, str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
-    return int(found[1]) * _UNITS[found[2].lower()] if found else None
+    match = re.fullmatch(_SIZE, str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    return int(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
 def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> Failure | None:
@@ -80,17 +80,17 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], whose: str = "") -> Iterator[Failure]:
     """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
     for need in needs:
-        for found in _named(index, owner, need):
-            if isinstance(found, Failure):
-                yield found
-            elif _forbidden(index, owner, found.ref, need):
-                where = f"no ReferenceGrant in namespace {found.ref.namespace} lets {owner.ref} refer to {found.ref}"
+        for named in _named(index, owner, need):
+            if isinstance(named, Failure):
+                yield named
+            elif _forbidden(index, owner, named.ref, need):
+                where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {owner.ref} refer to {named.ref}"
                 yield Failure("not permitted", where, need.competes)
-            elif index.presence(found.ref) == "missing":
-                message = f"{found.ref}, which {found.field}{whose} names, does not exist"
+            elif index.presence(named.ref) == "missing":
+                message = f"{named.ref}, which {named.field}{whose} names, does not exist"
                 yield Failure("policy invalid", message, need.competes)
             else:
-                resource = index.get(found.ref)
+                resource = index.get(named.ref)
                 yield from _missing(index, resource, need.through, f" of {resource.ref}") if resource else ()
 
 
@@ -108,12 +108,12 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 
 def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[RequiredReference]:
     for need in needs:
-        for found in _named(index, owner, need):
-            resource = None if isinstance(found, Failure) else index.get(found.ref)
+        for named in _named(index, owner, need):
+            resource = None if isinstance(named, Failure) else index.get(named.ref)
             if resource:
                 yield from _unread(index, resource, need.through)
-            elif not isinstance(found, Failure) and index.presence(found.ref) == "unknown":
-                yield found
+            elif not isinstance(named, Failure) and index.presence(named.ref) == "unknown":
+                yield named
 
 
 def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[RequiredReference | Failure]:
@@ -155,7 +155,7 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     if enabling is None or not gateways:
         return None
     itself = target.group_kind not in ROUTES
-    if any(enabled_on(topology, one, enabling, itself=itself) is not False for one in gateways):
+    if any(enabled_on(topology, gateway, enabling, itself=itself) is not False for gateway in gateways):
         return None
     return Failure("not enabled", not_enabled(topology, enabling, gateways), competes=True)
 
@@ -195,6 +195,6 @@ def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collecti
     """Why the controllers ignore parents of a route, or of routes that delegate to it, although these are theirs."""
     for above in topology.relations.delegating_routes(route):
         for parent in parent_refs(topology.index, above, topology.index.raw(above)):
-            found = topology.relations.why_ignored(NodeRef(parent.object))
-            if found and managed(topology, parent.object, controllers):
-                yield found.message
+            ignored = topology.relations.why_ignored(NodeRef(parent.object))
+            if ignored and managed(topology, parent.object, controllers):
+                yield ignored.message

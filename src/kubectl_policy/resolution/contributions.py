@@ -84,14 +84,14 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     spec = _without_references(raw, profile)
     for style, overrides, defaults in _STYLES:
         if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
-            found = [
+            named = [
                 _stanza(f"spec.{name}", mapping_at(spec, name), profile, is_override=name == overrides)
                 for name in (overrides, defaults)
                 if isinstance(spec.get(name), Mapping)
             ]
             rest = {key: value for key, value in spec.items() if key not in {overrides, defaults}}
-            bare = [_bare(raw, rest, profile)] if rest or not found else []
-            return tuple(found + bare)
+            bare = [_bare(raw, rest, profile)] if rest or not named else []
+            return tuple(named + bare)
     return (_bare(raw, spec, profile),)
 
 
@@ -171,14 +171,14 @@ def field_of(shared: SharedField) -> Field:
 
 def whole_among(shared: Sequence[SharedField], within: Within) -> frozenset[Field]:
     """The shared fields that all the same come whole from one policy here."""
-    combined = {one.field for one in shared if within in one.within}
-    return frozenset(field_of(one) for one in shared if one.field not in combined)
+    combined = {each.field for each in shared if within in each.within}
+    return frozenset(field_of(each) for each in shared if each.field not in combined)
 
 
 def combined_fields(shared: Sequence[SharedField], within: Within) -> list[Field]:
     """The shared fields that are put together here, outermost first; those inside one that comes whole are not."""
     whole = whole_among(shared, within)
-    combined = {field_of(one) for one in shared if within in one.within}
+    combined = {field_of(each) for each in shared if within in each.within}
     return sorted(field for field in combined if not _around(field, whole))
 
 
@@ -196,8 +196,8 @@ def _around(field: Field, fields: Iterable[Field]) -> Field:
 
 def taken_apart(spec: Traced, shared: Sequence[SharedField]) -> Traced:
     """A spec in which every shared field is taken apart into what can come from different policies."""
-    for one in shared:
-        spec = _taken_apart_at(spec, field_of(one), one.by)
+    for each in shared:
+        spec = _taken_apart_at(spec, field_of(each), each.by)
     return spec
 
 

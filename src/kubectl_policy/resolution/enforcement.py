@@ -144,18 +144,18 @@ def enforce(
     resolver: Resolver,
 ) -> Enforcement:
     """The enforcement of a policy, given all of its attachments."""
-    targets = [found.target for found in attachments if found.target and found.state == "attached"]
+    targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     if not targets:
         return Enforcement(policy, _unattached(attachments, profile), (), ())
     carrying: list[Path] = []
     idle: list[Path] = []
     for path in paths_by_way_of(targets, profile, topology):
         (carrying if topology.carries_traffic(path) else idle).append(path)
-    found = (resolver.effective_of(profile.group_kind, path) for path in carrying)
-    outcomes = tuple(effective for effective in found if effective)
+    on_paths = (resolver.effective_of(profile.group_kind, path) for path in carrying)
+    outcomes = tuple(effective for effective in on_paths if effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), (), tuple(idle))
-    parts = [_part_of(policy, resolution) for resolution in dict.fromkeys(one.resolution for one in outcomes)]
+    parts = [_part_of(policy, resolution) for resolution in dict.fromkeys(outcome.resolution for outcome in outcomes)]
     by = {ref for part in parts for ref in part.beaten_by} - {policy}
     return Enforcement(policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle))
 
@@ -231,11 +231,11 @@ def paths_by_way_of(targets: Iterable[NodeRef], profile: PolicyKindProfile, topo
 
     Also those on which no traffic runs.
     """
-    found = [tuple(_paths(target, profile, topology)) for target in targets]
+    by_target = [tuple(_paths(target, profile, topology)) for target in targets]
     # Whole paths by way of one target are never the same; to look for any that are takes as long as to resolve them.
-    if len(found) == 1 and not profile.effective_targets:
-        return found[0]
-    return tuple(dict.fromkeys(path for paths in found for path in paths))
+    if len(by_target) == 1 and not profile.effective_targets:
+        return by_target[0]
+    return tuple(dict.fromkeys(path for paths in by_target for path in paths))
 
 
 def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:

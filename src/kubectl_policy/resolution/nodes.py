@@ -46,19 +46,19 @@ class AttachedPolicies:
 
 def attached_by_kind(index: Index, attachments: Iterable[Attachment]) -> dict[GroupKind, AttachedPolicies]:
     """The attachments that matter to a node, by the kind of their policy."""
-    found: dict[GroupKind, AttachedPolicies] = {}
+    by_kind: dict[GroupKind, AttachedPolicies] = {}
     for attachment in attachments:
         policy, target = index.get(attachment.policy), attachment.target
         if policy is None or target is None or not (attachment.competes or attachment.state == "attached"):
             continue
-        kind = found.setdefault(policy.ref.group_kind, AttachedPolicies())
+        kind = by_kind.setdefault(policy.ref.group_kind, AttachedPolicies())
         if attachment.competes:
             kind.competing.setdefault(target, {})[policy.ref] = policy
         if attachment.state == "attached":
             kind.on.setdefault(target, {})[policy.ref] = policy
             if attachment.declared.place:
                 kind.filters.setdefault(target, {}).setdefault(policy.ref, attachment.declared.place)
-    return found
+    return by_kind
 
 
 @value(kw_only=True)
@@ -111,15 +111,15 @@ class PoliciesOnNodes:
         if node not in self._on_node:
             ranked, profile = self.ranked(node), self.profile
             brought = [
-                (part, one.refusal)
-                for one in ranked
-                for part in contributions_of(one.policy, node, profile, one.filter_place)
+                (part, rank.refusal)
+                for rank in ranked
+                for part in contributions_of(rank.policy, node, profile, rank.filter_place)
             ]
             parts = [part for part, _ in brought]
             self._on_node[node] = OnNode(
                 contributions=tuple(on_one_node(parts, same_level_of(profile, parts))),
                 refused={part.source: refusal for part, refusal in brought if refusal},
-                age_unknown=order_unknown((one.policy for one in ranked if not one.filter_place), profile),
+                age_unknown=order_unknown((rank.policy for rank in ranked if not rank.filter_place), profile),
             )
         return self._on_node[node]
 
@@ -152,4 +152,6 @@ class PoliciesOnNodes:
         if self.profile.same_level == "one-applies":
             return [""]
         parts = contributions_of(policy, node, self.profile)
-        return [field_name(one) for part in parts for one in unshared_fields(part.spec, self.profile.shared_fields)]
+        return [
+            field_name(claimed) for part in parts for claimed in unshared_fields(part.spec, self.profile.shared_fields)
+        ]

@@ -54,9 +54,9 @@ def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
 
 def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
-    found = [(_numbers(policy, profile), policy.created) for policy in policies]
-    times = Counter(numbers for numbers, _ in found)
-    return any(date is None and times[numbers] > 1 for numbers, date in found)
+    numbered = [(_numbers(policy, profile), policy.created) for policy in policies]
+    times = Counter(numbers for numbers, _ in numbered)
+    return any(date is None and times[numbers] > 1 for numbers, date in numbered)
 
 
 def _numbers(policy: Resource, profile: PolicyKindProfile) -> tuple[int, int]:
@@ -115,7 +115,7 @@ def refusals(
     for all of its targets, and a refused policy is in nobody's way.
     """
     held: dict[tuple[NodeRef, str], ObjectRef] = {}
-    found: dict[tuple[ObjectRef, NodeRef], Refusal] = {}
+    every_refusal: dict[tuple[ObjectRef, NodeRef], Refusal] = {}
     for policy in policies:
         claimed, theirs = claims[policy.ref], sorted(targets[policy.ref])
         refused = {
@@ -127,6 +127,6 @@ def refusals(
         if refused and extent == "everywhere":
             first = next(iter(refused.values()))
             refused = {target: refused.get(target, first) for target in theirs}
-        found |= {(policy.ref, target): refusal for target, refusal in refused.items()}
+        every_refusal |= {(policy.ref, target): refusal for target, refusal in refused.items()}
         held |= {(target, field): policy.ref for target in theirs if target not in refused for field in claimed}
-    return found
+    return every_refusal

@@ -54,8 +54,8 @@ class Resolver:
 
     def claimants(self, node: NodeRef, kind: GroupKind) -> tuple[Resource, ...]:
         """The policies of a kind attached to a node itself, in their order of precedence."""
-        found = self._of_kind(kind)
-        return found.in_order(node) if found else ()
+        policies = self._of_kind(kind)
+        return policies.in_order(node) if policies else ()
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
@@ -63,21 +63,21 @@ class Resolver:
 
     def ranked(self, node: NodeRef, kind: GroupKind) -> list[RankedPolicy]:
         """All that decides what a kind's policies bring to a node; where it is the same, so is what they bring."""
-        found = self._of_kind(kind)
-        return found.ranked(node) if found else []
+        policies = self._of_kind(kind)
+        return policies.ranked(node) if policies else []
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
         """Why a policy is refused on a target that it is attached to, where a target takes one policy, or one setting.
 
         None if it is not.
         """
-        found = self._of_kind(policy.group_kind)
-        return found.refusal(policy, target) if found else None
+        policies = self._of_kind(policy.group_kind)
+        return policies.refusal(policy, target) if policies else None
 
     def effective(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of a path, sorted by kind."""
-        found = (self.effective_of(kind, path) for kind in self.kinds_at(path))
-        return tuple(effective for effective in found if effective)
+        every = (self.effective_of(kind, path) for kind in self.kinds_at(path))
+        return tuple(effective for effective in every if effective)
 
     def effective_of(self, kind: GroupKind, path: Path) -> EffectivePolicy | None:
         """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there."""

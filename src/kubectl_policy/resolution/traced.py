@@ -85,26 +85,26 @@ def keyed(spec: Traced, list_keys: Mapping[Field, str], field: Field = ()) -> Tr
     elements of another one is named without them: `rules.matches`.
     """
     is_list = isinstance(spec, KeyedList)
-    found: dict[str, Leaf | Traced] = sort_of(spec)()
+    with_keys: dict[str, Leaf | Traced] = sort_of(spec)()
     for key, child in spec.items():
         here = field if is_list else (*field, key)
         inner = child
         if isinstance(child, Leaf) and here in list_keys and not is_list:
             inner = elements(child, list_keys[here], deep=True)
-        found[key] = inner if isinstance(inner, Leaf) else keyed(inner, list_keys, here)
-    return found
+        with_keys[key] = inner if isinstance(inner, Leaf) else keyed(inner, list_keys, here)
+    return with_keys
 
 
 def elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
     """The elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
-    found = leaf.value if isinstance(leaf.value, list) else []
+    items = leaf.value if isinstance(leaf.value, list) else []
     if list_key:
-        names = [_name(element, list_key) for element in found]
+        names = [_name(element, list_key) for element in items]
     else:
-        names = [f"{leaf.source.object.qualified_name}[{position}]" for position in range(len(found))]
+        names = [f"{leaf.source.object.qualified_name}[{position}]" for position in range(len(items))]
     if not names or "" in names or len(set(names)) < len(names):
         return leaf
-    return KeyedList(zip(names, (_element(element, leaf.source, deep=deep) for element in found), strict=True))
+    return KeyedList(zip(names, (_element(element, leaf.source, deep=deep) for element in items), strict=True))
 
 
 def _name(element: Json, list_key: str) -> str:
@@ -183,20 +183,20 @@ def _disagree(ours: Traced, theirs: Traced, fields: Sequence[str]) -> bool:
 def only_field(spec: Traced, field: Field) -> Traced:
     """A spec with nothing but one of its fields, if it has that."""
     key, *rest = field
-    found = spec.get(key)
-    if found is None or not rest:
-        return {} if found is None else {key: found}
-    inner: Traced = {} if isinstance(found, Leaf) else only_field(found, tuple(rest))
+    there = spec.get(key)
+    if there is None or not rest:
+        return {} if there is None else {key: there}
+    inner: Traced = {} if isinstance(there, Leaf) else only_field(there, tuple(rest))
     return {key: inner} if inner else {}
 
 
 def without(spec: Traced, keys: Sequence[str]) -> Traced:
     """A spec without one of its fields; a map that held nothing else goes with it."""
     key, *rest = keys
-    found = spec.get(key)
-    if found is None or (rest and isinstance(found, Leaf)):
+    there = spec.get(key)
+    if there is None or (rest and isinstance(there, Leaf)):
         return spec
-    left = without(found, rest) if rest and not isinstance(found, Leaf) else {}
+    left = without(there, rest) if rest and not isinstance(there, Leaf) else {}
     if left:
         return {**spec, key: left}
     return {name: child for name, child in spec.items() if name != key}
