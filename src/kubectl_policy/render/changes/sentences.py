@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize
-from kubectl_policy.render.words.headlines import as_far_as, nothing_below
-from kubectl_policy.render.words.names import attachment_words, count, listed, names, node_words
+from kubectl_policy.render.words.headlines import as_far_as, failures, may_affect_more, why_idle, with_target
+from kubectl_policy.render.words.names import count, listed, names, node_words
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES
 
@@ -162,46 +162,24 @@ def _aside(difference: StateDiff) -> str:
 
 def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     """What a policy affects, or why it has no effect."""
-    subject = _with_target(answer.subject, reach)
+    subject = with_target(reach)
     if reach.affected:
         objects = {node.object for node in reach.affected}
         if len(objects) == 1:
             return f"{subject} affects 1 object: {listed([node_words(node) for node in reach.affected])}"
         return f"{subject} affects {count(len(objects), 'object')}{_count_words(answer.counts)}"
     if reach.enforcement.state == "Unknown":
-        return f"Whether {answer.subject} has an effect is unknown: {_reasons(reach) or 'that is not computed'}"
-    is_idle = reach.enforcement.state == "NoEffect" and not reach.enforcement.outcomes
-    if answer.difference.unseen and is_idle and _is_attached(reach):
+        return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
+    if answer.difference.unseen and may_affect_more(reach):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
     return f"{subject} has no effect: {_why_not(reach)}"
 
 
-def _with_target(policy: ObjectRef, reach: PolicyReach) -> str:
-    targets = list(dict.fromkeys(attachment_words(attachment) for attachment in reach.attachments if attachment.target))
-    return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
-
-
 def _why_not(reach: PolicyReach) -> str:
-    beaters = names(reach.enforcement.by)
-    match reach.enforcement.state:
-        case "Overridden":
-            return f"it is replaced everywhere, by {beaters}"
-        case "Conflicted":
-            return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
-        case "NoEffect" if reach.enforcement.outcomes:
-            return "controllers ignore all that it says there"
-        case "NoEffect" if _is_attached(reach):
-            return nothing_below(reach.enforcement)
-        case _:
-            return _reasons(reach) or "it is attached to nothing"
-
-
-def _is_attached(reach: PolicyReach) -> bool:
-    return any(attachment.state == "attached" for attachment in reach.attachments)
-
-
-def _reasons(reach: PolicyReach) -> str:
-    return listed(list(dict.fromkeys(attachment.message for attachment in reach.attachments if attachment.message)))
+    if reach.enforcement.state == "Conflicted":
+        beaters = names(reach.enforcement.by)
+        return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
+    return why_idle(reach) or failures(reach) or "it is attached to nothing"
 
 
 def _count_words(counts: ObjectCounts) -> str:

@@ -7,7 +7,7 @@ their own words, and is in their slices.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
@@ -17,6 +17,7 @@ from kubectl_policy.topology.references import ROUTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
@@ -34,8 +35,8 @@ _UNDECIDED: Final = frozenset({"not-computed", "target-unknown", "parent-unknown
 
 def policy_headline(answer: PolicyDescription) -> str:
     """Whether a policy is enforced, and on what."""
-    if _may_affect_more(answer):
-        return f"{_with_target(answer)} affects nothing that was read, but not all below its target may have been."
+    if answer.unseen and may_affect_more(answer):
+        return f"{with_target(answer)} affects nothing that was read, but not all below its target may have been."
     unknown = answer.enforcement.state == "Unknown"
     return f"{_of_policy(answer)}{'' if unknown else as_far_as(answer.unseen)}."
 
@@ -46,15 +47,6 @@ def object_headline(answer: ObjectDescription) -> str:
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     return f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}."
-
-
-def _may_affect_more(answer: PolicyDescription) -> bool:
-    idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
-    return idle and bool(answer.unseen) and _is_attached(answer)
-
-
-def _is_attached(answer: PolicyDescription) -> bool:
-    return any(attachment.state == "attached" for attachment in answer.attachments)
 
 
 def fully_enforced(answer: PolicyDescription) -> int:
@@ -92,7 +84,48 @@ def _in_force(answer: PolicyDescription) -> set[int]:
     }
 
 
-def nothing_below(enforcement: Enforcement) -> str:
+class AttachedPolicy(Protocol):
+    """An answer about a policy: what its references come to, and what becomes of it below its targets."""
+
+    @property
+    def attachments(self) -> Sequence[Attachment]:
+        """A reference each, also those that fail."""
+        ...
+
+    @property
+    def enforcement(self) -> Enforcement:
+        """Its state over all paths."""
+        ...
+
+
+def with_target(answer: AttachedPolicy) -> str:
+    """The policy, with its target if it has one alone."""
+    policy = answer.enforcement.policy
+    targets = list(dict.fromkeys(attachment_words(found) for found in answer.attachments if found.target))
+    return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
+
+
+def failures(answer: AttachedPolicy) -> str:
+    """What is wrong with its references."""
+    return listed(list(dict.fromkeys(found.message for found in answer.attachments if found.message)))
+
+
+def may_affect_more(answer: AttachedPolicy) -> bool:
+    """Whether it affects nothing where it is attached, which what was not read might change."""
+    idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
+    return idle and any(found.state == "attached" for found in answer.attachments)
+
+
+def why_idle(answer: AttachedPolicy) -> str:
+    """Why a policy that is attached has no effect; empty if that depends on its kind, or it is not attached."""
+    if answer.enforcement.state == "Overridden":
+        return f"it is replaced everywhere, by {names(answer.enforcement.by)}"
+    if answer.enforcement.state == "NoEffect" and answer.enforcement.outcomes:
+        return "controllers ignore all that it says there"
+    return _nothing_below(answer.enforcement) if may_affect_more(answer) else ""
+
+
+def _nothing_below(enforcement: Enforcement) -> str:
     """Why there is nothing that a policy could affect, although it is attached."""
     if enforcement.idle and not any(node.object.group_kind in ROUTES for path in enforcement.idle for node in path):
         return "no route sends requests to its target"
@@ -128,27 +161,26 @@ def _of_object(answer: ObjectDescription) -> str:
     return f"No policy {affects} {subject}{paths}"
 
 
-def _with_target(answer: PolicyDescription) -> str:
-    targets = list(dict.fromkeys(attachment_words(a) for a in answer.attachments if a.target))
-    return f"{answer.policy} → {targets[0]}" if len(targets) == 1 else str(answer.policy)
-
-
 def _of_policy(answer: PolicyDescription) -> str:
-    subject = _with_target(answer)
+    subject, failed = with_target(answer), failures(answer)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
             return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}{_idle(answer)}"
         case "Unknown":
-            why = _reasons(answer) or "how it attaches is not computed"
-            return f"Whether {answer.policy} has an effect is unknown: {why}"
-        case "Overridden" | "Conflicted":
-            return f"{subject} has no effect: {_beaten(answer)}"
-        case "NoEffect" if answer.enforcement.outcomes:
-            return f"{subject} has no effect: controllers ignore all that it says there"
-        case "NoEffect" if _is_attached(answer):
-            return f"{subject} has no effect: {nothing_below(answer.enforcement)}"
+            return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
+        case "Conflicted":
+            return f"{subject} has no effect: it is refused everywhere, {_refused(answer)}"
+        case _ if why := why_idle(answer):
+            return f"{subject} has no effect: {why}"
         case _:
-            return f"{answer.policy} has no effect: {_reasons(answer) or f'it {without_references(answer.profile)}'}"
+            return f"{answer.policy} has no effect: {failed or f'it {without_references(answer.profile)}'}"
+
+
+def _refused(answer: PolicyDescription) -> str:
+    beaters = names(answer.enforcement.by)
+    if answer.profile.same_level == "one-applies":
+        return f"because one policy alone applies to a target, and {beaters} came first"
+    return f"because it conflicts with {beaters}"
 
 
 def _extent(answer: PolicyDescription) -> str:
@@ -159,15 +191,6 @@ def _extent(answer: PolicyDescription) -> str:
     if not fully:
         return f"in part, on {of_all(partly, total)}"
     return f"on {of_all(fully, total)}" + (f", and in part on {partly} more" if partly else "")
-
-
-def _beaten(answer: PolicyDescription) -> str:
-    beaters = names(answer.enforcement.by)
-    if answer.enforcement.state == "Overridden":
-        return f"it is replaced everywhere, by {beaters}"
-    if answer.profile.same_level == "one-applies":
-        return f"it is refused everywhere, because one policy alone applies to a target, and {beaters} came first"
-    return f"it is refused everywhere, because it conflicts with {beaters}"
 
 
 def _idle(answer: PolicyDescription) -> str:
@@ -185,10 +208,6 @@ def _affecting(answer: PolicyDescription) -> str:
     spread = f" ({kind_counts(kinds)})" if len(set(kinds)) > 1 else ""
     noun = kinds[0].kind if len(set(kinds)) == 1 else "object"
     return f"; it affects {count(len(objects), noun)}{spread}"
-
-
-def _reasons(answer: PolicyDescription) -> str:
-    return listed(list(dict.fromkeys(a.message for a in answer.attachments if a.message)))
 
 
 def list_headline(listing: Listing[object]) -> str:
