@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import ScopeOutcome
     from kubectl_policy.topology import Path
 
-# From the least to the best.
-_MERGED_STATES: Final[tuple[Event, ...]] = ("overridden", "partially enforced", "enforced")
+# What a policy is in merges, from the least to the best.
 _MERGED_WORDS: Final[Mapping[Event, str]] = {
-    "enforced": "it has a part in every field that is merged there",
-    "partially enforced": "fields that are merged there are set by others",
     "overridden": "others set every field of something that is merged there",
+    "partially enforced": "fields that are merged there are set by others",
+    "enforced": "it has a part in every field that is merged there",
 }
 
 
@@ -53,8 +52,8 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
 
 def least(states: Iterable[Event]) -> Event:
     """The least of some states of a policy in merges; "enforced" where there is none."""
-    everything: Event = "enforced"
-    return min(states, key=_MERGED_STATES.index, default=everything)
+    found = {*states, "enforced"}
+    return next(state for state in _MERGED_WORDS if state in found)
 
 
 def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:
