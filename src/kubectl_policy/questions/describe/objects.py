@@ -69,7 +69,13 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     resource = analysis.index.get(subject.object)
     paths = paths_through(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
+    kind = subject.object.group_kind
     attached = {found.policy for found in analysis.attachments_to(subject.object) if found.state == "attached"}
+    targeting = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
+    for attachments in analysis.attachments.values():
+        targets = (attachment.target for attachment in attachments)
+        if any(target and target.object.group_kind == kind for target in targets):
+            targeting.add(attachments[0].policy.group_kind)
     return ObjectDescription(
         subject=subject,
         origin=resource.origin if resource else None,
@@ -84,19 +90,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         events=reported_events(analysis.index, subject.object),
         unseen=unseen_for(analysis, subject, paths),
         diagnostics=relevant_diagnostics(analysis, subject, paths),
-        targeted_by=_targeted_by(analysis, subject.object.group_kind),
+        targeted_by=tuple(sorted(targeting)),
     )
-
-
-def _targeted_by(analysis: Analysis, kind: GroupKind) -> tuple[GroupKind, ...]:
-    declared = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
-    attached = {
-        attachment.policy.group_kind
-        for attachments in analysis.attachments.values()
-        for attachment in attachments
-        if attachment.target and attachment.target.object.group_kind == kind
-    }
-    return tuple(sorted(declared | attached))
 
 
 @value(kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
@@ -12,10 +12,10 @@ from kubectl_policy.questions.shared.effects import affecting, paths_through
 from kubectl_policy.questions.shared.reported import reported_conditions
 from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
-from kubectl_policy.topology.references import GATEWAY, ROUTES
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.topology import Binding, BindingState, Delegation
+    from kubectl_policy.topology import BindingState
 
 
 @value(kw_only=True)
@@ -125,7 +125,30 @@ class NamespaceRow(ObjectRow):
 
 def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectRow:
     """The row of an object, of the sort that its type has."""
-    return _ROWS[rows](analysis, resource)
+    ref, topology = resource.ref, analysis.topology
+    listed = _listed(analysis, resource)
+    match rows:
+        case "gateway classes":
+            return GatewayClassRow(listed=listed, gateways=topology.gateways.of_class(ref))
+        case "gateways":
+            return _with_listeners(analysis, listed, topology.gateways.class_of(ref))
+        case "listener sets":
+            return _with_listeners(analysis, listed, topology.gateways.gateway_of(ref))
+        case "routes":
+            hostnames = tuple(strings_at(resource.raw, "spec.hostnames"))
+            return RouteRow(listed=listed, hostnames=hostnames, parents=tuple(_parents(analysis, ref)))
+        case "namespaces":
+            held = [analysis.index.get(inside) for inside in topology.relations.in_namespace(ref.name)]
+            rows_inside = [_listed(analysis, obj) for obj in held if obj]
+            return NamespaceRow(
+                listed=listed,
+                holds=tuple(row.resource.ref for row in rows_inside),
+                affected=tuple(row.resource.ref for row in rows_inside if row.policies),
+                unseen_inside=tuple(dict.fromkeys(thing for row in rows_inside for thing in row.unseen)),
+            )
+        case _:
+            routes = {*topology.relations.routes_forwarding_to(ref), *topology.relations.routes_naming(ref)}
+            return BackendRow(listed=listed, referred_by=tuple(sorted(routes)))
 
 
 def _listed(analysis: Analysis, resource: Resource) -> Listed:
@@ -147,13 +170,8 @@ def _listed(analysis: Analysis, resource: Resource) -> Listed:
     )
 
 
-def _gateway_class(analysis: Analysis, resource: Resource) -> GatewayClassRow:
-    gateways = analysis.topology.gateways.of_class(resource.ref)
-    return GatewayClassRow(listed=_listed(analysis, resource), gateways=gateways)
-
-
-def _gateway(analysis: Analysis, resource: Resource) -> GatewayRow:
-    topology, ref = analysis.topology, resource.ref
+def _with_listeners(analysis: Analysis, listed: Listed, above: ObjectRef | None) -> GatewayRow:
+    topology, ref = analysis.topology, listed.resource.ref
     listeners = topology.sections(ref)
     below = (child for name in listeners for child in topology.children(NodeRef(ref, name)))
     routes = dict.fromkeys(child.object for child in below if child.object.group_kind in ROUTES)
@@ -163,73 +181,28 @@ def _gateway(analysis: Analysis, resource: Resource) -> GatewayRow:
         for binding in topology.bindings(route)
         if binding.parent == ref and binding.state == "unknown" and route not in routes
     )
-    is_gateway = ref.group_kind == GATEWAY
-    return GatewayRow(
-        listed=_listed(analysis, resource),
-        above=topology.gateways.class_of(ref) if is_gateway else topology.gateways.gateway_of(ref),
-        listeners=listeners,
-        routes=tuple(routes),
-        undecided=tuple(undecided),
-    )
+    return GatewayRow(listed=listed, above=above, listeners=listeners, routes=tuple(routes), undecided=tuple(undecided))
 
 
-def _route(analysis: Analysis, resource: Resource) -> RouteRow:
-    bindings = groupby(analysis.topology.bindings(resource.ref), lambda binding: binding.parent_index)
-    named = tuple(_parent(tuple(of_parent)) for _, of_parent in bindings)
-    objects = {parent.object for parent in named}
-    delegations = analysis.topology.relations.delegations.to(resource.ref)
-    told = (delegation for delegation in delegations if delegation.takes or delegation.reason)
-    unnamed = _unnamed(delegation for delegation in told if delegation.parent.object not in objects)
-    return RouteRow(
-        listed=_listed(analysis, resource),
-        hostnames=tuple(strings_at(resource.raw, "spec.hostnames")),
-        parents=(*named, *unnamed),
-    )
-
-
-def _unnamed(delegations: Iterable[Delegation]) -> Iterator[Parent]:
-    """The routes that delegate to a route which does not name them as its parents."""
-    for route, of_route in groupby(delegations, lambda delegation: delegation.parent.object):
-        best = max(of_route, key=lambda delegation: delegation.takes)
-        state: BindingState = "attached" if best.takes else "refused"
-        yield Parent(object=route, state=state, listeners=(), reason=best.reason, message=best.message)
-
-
-def _parent(bindings: tuple[Binding, ...]) -> Parent:
+def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
+    """What comes of each parentRef, then the routes that delegate to a route which does not name them as parents."""
     order: tuple[BindingState, ...] = ("attached", "unknown", "refused")
-    best = min(bindings, key=lambda binding: order.index(binding.state))
-    attached = [binding.listener for binding in bindings if binding.state == "attached"]
-    return Parent(
-        object=best.parent,
-        state=best.state,
-        listeners=tuple(listener for listener in attached if listener),
-        reason=best.reason,
-        message=best.message,
-    )
-
-
-def _backend(analysis: Analysis, resource: Resource) -> BackendRow:
-    relations = analysis.topology.relations
-    routes = {*relations.routes_forwarding_to(resource.ref), *relations.routes_naming(resource.ref)}
-    return BackendRow(listed=_listed(analysis, resource), referred_by=tuple(sorted(routes)))
-
-
-def _namespace(analysis: Analysis, resource: Resource) -> NamespaceRow:
-    inside = analysis.topology.relations.in_namespace(resource.ref.name)
-    held = [_listed(analysis, obj) for ref in inside if (obj := analysis.index.get(ref))]
-    return NamespaceRow(
-        listed=_listed(analysis, resource),
-        holds=tuple(listed.resource.ref for listed in held),
-        affected=tuple(listed.resource.ref for listed in held if listed.policies),
-        unseen_inside=tuple(dict.fromkeys(thing for listed in held for thing in listed.unseen)),
-    )
-
-
-_ROWS: Final[Mapping[RowSort, Callable[[Analysis, Resource], ObjectRow]]] = {
-    "gateway classes": _gateway_class,
-    "gateways": _gateway,
-    "listener sets": _gateway,
-    "routes": _route,
-    "backends": _backend,
-    "namespaces": _namespace,
-}
+    named: set[ObjectRef] = set()
+    for _, found in groupby(analysis.topology.bindings(route), lambda binding: binding.parent_index):
+        bindings = tuple(found)
+        best = min(bindings, key=lambda binding: order.index(binding.state))
+        attached = (binding.listener for binding in bindings if binding.state == "attached")
+        named.add(best.parent)
+        yield Parent(
+            object=best.parent,
+            state=best.state,
+            listeners=tuple(listener for listener in attached if listener),
+            reason=best.reason,
+            message=best.message,
+        )
+    delegations = analysis.topology.relations.delegations.to(route)
+    told = (each for each in delegations if each.parent.object not in named and (each.takes or each.reason))
+    for parent, of_parent in groupby(told, lambda delegation: delegation.parent.object):
+        first = max(of_parent, key=lambda delegation: delegation.takes)
+        state: BindingState = "attached" if first.takes else "refused"
+        yield Parent(object=parent, state=state, listeners=(), reason=first.reason, message=first.message)

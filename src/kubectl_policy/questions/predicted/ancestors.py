@@ -53,14 +53,19 @@ def _places(
     target = attachment.target
     if placement == "policy" or target is None:
         return (None,) if placement == "policy" else ()
-    with_listeners = target.object.group_kind in (GATEWAY, *LISTENER_SETS)
+    topology, with_listeners = analysis.topology, target.object.group_kind in (GATEWAY, *LISTENER_SETS)
     match placement:
         case "targets":
             return (target,)
         case "gateways":
-            return _gateways_above(analysis, target)
+            objects = {node.object for path in topology.paths(target) for node in path}
+            return sorted(NodeRef(obj) for obj in objects if obj.group_kind == GATEWAY)
         case "parentGateways":
-            return _named_gateways(analysis, profile, target)
+            # Those that routes to a target name as parents, themselves or by a ListenerSet, attached or not.
+            routes = topology.relations.routes_referring_to(target.object)
+            parents = {parent.object for route in routes for parent in _parents(analysis, profile, route)}
+            gateways = {topology.gateways.gateway_of(parent) for parent in parents}
+            return sorted(NodeRef(gateway) for gateway in gateways if gateway)
         case "owners" if with_listeners:
             return _owners(analysis, target)
         case _:
@@ -100,20 +105,8 @@ def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, targ
 def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -> tuple[NodeRef, ...]:
     """The parents of a route on which one of the kind's controllers acts, whether or not they take the route.
 
-    A route that others delegate to has the parents of those at the top as well.
+    A route that others delegate to has their parents as well, in the order of their distance.
     """
-    return tuple(
-        dict.fromkeys(
-            NodeRef(parent.object, parent.section)
-            for top in _tops(analysis, route)
-            for parent in parent_refs(analysis.index, top, analysis.index.raw(top))
-            if _reports(analysis, profile, parent.object)
-        )
-    )
-
-
-def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
-    """A route and, in the order of their distance, the routes that delegate to it."""
     routes = {route: None}
     waiting = [route]
     for below in waiting:
@@ -121,7 +114,9 @@ def _tops(analysis: Analysis, route: ObjectRef) -> tuple[ObjectRef, ...]:
         above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.takes)
         waiting += [each for each in above if each not in routes]
         routes.update(above)
-    return tuple(routes)
+    references = (ref for each in routes for ref in parent_refs(analysis.index, each, analysis.index.raw(each)))
+    parents = (NodeRef(ref.object, ref.section) for ref in references if _reports(analysis, profile, ref.object))
+    return tuple(dict.fromkeys(parents))
 
 
 def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) -> bool:
@@ -133,16 +128,3 @@ def _reports(analysis: Analysis, profile: PolicyKindProfile, parent: ObjectRef) 
     if gateway and analysis.index.presence(gateway) != "unknown" and gateways.admits(gateway, parent) is False:
         return False
     return managed(analysis.topology, parent, profile.controllers) is not False
-
-
-def _named_gateways(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef) -> list[NodeRef]:
-    """The Gateways that routes to a target name as parents, themselves or by a ListenerSet, attached or not."""
-    routes = analysis.topology.relations.routes_referring_to(target.object)
-    parents = {parent.object for route in routes for parent in _parents(analysis, profile, route)}
-    gateways = {analysis.topology.gateways.gateway_of(parent) for parent in parents}
-    return sorted(NodeRef(gateway) for gateway in gateways if gateway)
-
-
-def _gateways_above(analysis: Analysis, target: NodeRef) -> list[NodeRef]:
-    objects = {node.object for path in analysis.topology.paths(target) for node in path}
-    return sorted(NodeRef(obj) for obj in objects if obj.group_kind == GATEWAY)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
     from kubectl_policy.resolution import ScopeOutcome
-    from kubectl_policy.topology import Path
 
 # What a policy is in merges, from the least to the best.
 _MERGED_WORDS: Final[Mapping[Event, str]] = {
@@ -42,34 +41,22 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
     instead.
     """
     profile = analysis.registry.known(policy.group_kind)
-    return least(
-        _state_in(scope, policy, profile)
-        for path in analysis.topology.paths_through(target)
-        if _leads_through(analysis, path, place)
-        for scope in _scopes(analysis, policy, reach(path, profile) or path)
-    )
+    states: set[Event] = set()
+    for path in analysis.topology.paths_through(target):
+        listener = analysis.topology.listener_on(path)
+        if place not in ({listener.node, NodeRef(listener.node.object)} if listener else path):
+            continue
+        effective = analysis.resolver.effective_of(policy.group_kind, reach(path, profile) or path)
+        for scope in effective.resolution.scopes if effective else ():
+            if any(source.object == policy for source in scope.members):
+                states.add(_state_in(scope, policy, profile))
+    return least(states)
 
 
 def least(states: Iterable[Event]) -> Event:
     """The least of some states of a policy in merges; "enforced" where there is none."""
     found = {*states, "enforced"}
     return next(state for state in _MERGED_WORDS if state in found)
-
-
-def _leads_through(analysis: Analysis, path: Path, place: NodeRef) -> bool:
-    """Whether a path leads through the listener that a place is, or through a listener of it."""
-    listener = analysis.topology.listener_on(path)
-    if listener is None:
-        return place in path
-    return place in {listener.node, listener.node._replace(section="")}
-
-
-def _scopes(analysis: Analysis, policy: ObjectRef, path: Path) -> Iterator[ScopeOutcome]:
-    """The scopes of a path in which a policy takes part."""
-    effective = analysis.resolver.effective_of(policy.group_kind, path)
-    for scope in effective.resolution.scopes if effective else ():
-        if any(source.object == policy for source in scope.members):
-            yield scope
 
 
 def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile) -> Event:

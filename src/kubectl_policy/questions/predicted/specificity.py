@@ -49,9 +49,11 @@ class TargetOrder:
 
         A policy on a rule counts as one on its route, except below the route itself.
         """
-        covered = self._profile.status.narrowed_by == "targets"
-        sections = self._sections(target, covered=covered)
-        return tuple(sorted({*sections, *(() if covered else self._routes_below(target))}))
+        if self._profile.status.narrowed_by == "targets":
+            return tuple(sorted(set(self._sections(target, covered=True))))
+        named = (each for owner in self._owners(target) for each in self._routes_with_policies.get(owner, ()))
+        routes = {NodeRef(route) for section, route in named if not target.section or section in {"", target.section}}
+        return tuple(sorted(routes.union(self._sections(target, covered=False))))
 
     def merges_of(self, policy: ObjectRef, target: NodeRef) -> tuple[Merge, ...]:
         """The merges of a policy by way of one target, listener by listener."""
@@ -81,12 +83,6 @@ class TargetOrder:
                 yield from sections
             else:
                 yield from filter(self._has, sections if covered else (whole, *sections))
-
-    def _routes_below(self, target: NodeRef) -> Iterator[NodeRef]:
-        for owner in self._owners(target):
-            for section, route in self._routes_with_policies.get(owner, ()):
-                if not target.section or section in {"", target.section}:
-                    yield NodeRef(route)
 
     def _owners(self, target: NodeRef) -> Iterator[ObjectRef]:
         """What routes name as their parent if they are below a target."""

@@ -76,16 +76,13 @@ def _below(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None
         whole = named
     by_key = isinstance(named.node, KeyedList)
     for place, (key, child) in enumerate(named.node.items()):
-        step = _element(key, child, place) if by_key else field_name((key,))
+        step = field_name((key,))
+        if by_key:
+            # An element that is told from others by its policy and place alone has no key.
+            step = f"[{place}]" if key.startswith(f"{_policy_of(child)}[") else f"[{key}]"
         dot = "" if not named.name or step.startswith("[") else "."
         below = NamedNode(field=(*named.field, key), name=f"{named.name}{dot}{step}", node=child)
         yield from _below(below, profile, whole)
-
-
-def _element(key: str, element: Leaf | Traced, place: int) -> str:
-    """An element of a list by its key or, if it is told from others by its policy and place alone, by its place."""
-    has_none = key.startswith(f"{_policy_of(element)}[")
-    return f"[{place}]" if has_none else f"[{key}]"
 
 
 def _policy_of(node: Leaf | Traced) -> str:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.resolution import leaves, reach, same_level_of
-from kubectl_policy.topology.references import layer_of
+from kubectl_policy.resolution import leaves, reach, same_level_of, takes_effect_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
@@ -77,55 +76,19 @@ def effective_entries(
     analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kind: GroupKind | None = None
 ) -> tuple[Entry, ...]:
     """The effective policy of every kind, or of one, on every path, at the level where the kind takes effect."""
-    return tuple(
-        entry
-        for position, path in enumerate(paths)
-        for policy_kind in analysis.resolver.kinds_at(path)
-        if kind in {None, policy_kind}
-        for entry in _on_path(analysis, subject, position, path, policy_kind)
-    )
-
-
-def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
-    """Entries of the same kind and outcome as one, sorted by kind, then by first path."""
-    groups: dict[tuple[object, ...], list[Entry]] = {}
-    outcomes: dict[Resolution, tuple[object, ...]] = {}
-    for entry in entries:
-        target, resolution = entry.effective.target, entry.effective.resolution
-        if resolution not in outcomes:
-            outcomes[resolution] = _outcome(resolution)
-        level = (target.object.group_kind, bool(target.section))
-        groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
-    found = [_in_force(analysis, group) for group in groups.values()]
-    return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
-
-
-def _outcome(resolution: Resolution) -> tuple[object, ...]:
-    """What is the same where policies amount to the same, and each field has the same fate."""
-    sources = tuple(part.source for part in resolution.contributions)
-    own = tuple((field, leaf.source) for field, leaf in leaves(resolution.spec))
-    for_port = (resolution.replaced_for_port, resolution.port_sources)
-    return (resolution.kind, sources, own, resolution.ignored_fields, for_port)
-
-
-def _on_path(analysis: Analysis, subject: NodeRef, position: int, path: Path, kind: GroupKind) -> Iterator[Entry]:
-    profile = analysis.registry.known(kind)
-    direct = profile.policy_class == "direct"
-    reached = reach(path, profile)
-    if not direct and not reached and not _may_be_below(path[-1], profile):
-        return
-    ends = _direct_ends(analysis, profile, path, subject) if direct else [reached or path]
-    for end in ends:
-        effective = analysis.resolver.effective_of(kind, end)
-        if effective:
-            yield Entry(path=position, effective=effective, passes_down=not direct and not reached)
-
-
-def _may_be_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
-    """Whether the levels at which a kind takes effect can be below a node that is at none of them."""
-    kind, levels = node.object.group_kind, profile.effective_targets
-    sections = not node.section and any(level.group_kind == kind for level in levels)
-    return not levels or sections or any(layer_of(level.group_kind) > layer_of(kind) for level in levels)
+    entries: list[Entry] = []
+    for position, path in enumerate(paths):
+        for policy_kind in (each for each in analysis.resolver.kinds_at(path) if kind in {None, each}):
+            profile = analysis.registry.known(policy_kind)
+            direct, reached = profile.policy_class == "direct", reach(path, profile)
+            if direct:
+                ends = _direct_ends(analysis, profile, path, subject)
+            else:
+                ends = [reached or path] if reached or takes_effect_below(path[-1], profile) else []
+            below = not direct and not reached
+            outcomes = filter(None, (analysis.resolver.effective_of(policy_kind, end) for end in ends))
+            entries += (Entry(path=position, effective=outcome, passes_down=below) for outcome in outcomes)
+    return tuple(entries)
 
 
 def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:
@@ -138,19 +101,39 @@ def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, sub
     whole -= {level.group_kind for level in profile.effective_targets if level.section}
     deepest = {
         node.object: place
-        for place, node in enumerate(path)
-        if place >= first
-        and (
-            not node.section
-            or node.object.group_kind not in whole
-            or analysis.resolver.claimants(node, profile.group_kind)
-        )
+        for place, node in enumerate(path[first:], first)
+        if not node.section
+        or node.object.group_kind not in whole
+        or analysis.resolver.claimants(node, profile.group_kind)
     }
     return [path[: place + 1] for place in sorted(deepest.values())]
 
 
+def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
+    """Entries of the same kind and outcome as one, sorted by kind, then by first path."""
+    groups: dict[tuple[object, ...], list[Entry]] = {}
+    outcomes: dict[Resolution, tuple[object, ...]] = {}
+    for entry in entries:
+        target, resolution = entry.effective.target, entry.effective.resolution
+        if resolution not in outcomes:
+            # What is the same where policies amount to the same, and each field has the same fate.
+            outcomes[resolution] = (
+                resolution.kind,
+                tuple(part.source for part in resolution.contributions),
+                tuple((field, leaf.source) for field, leaf in leaves(resolution.spec)),
+                resolution.ignored_fields,
+                resolution.replaced_for_port,
+                resolution.port_sources,
+            )
+        level = (target.object.group_kind, bool(target.section))
+        groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
+    found = [_in_force(analysis, group) for group in groups.values()]
+    return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
+
+
 def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     effective = entries[0].effective
+    parts = effective.contributions
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     beaten: dict[Field, list[Fate]] = {}
     for named, fate in named_fates(effective, profile):
@@ -166,20 +149,26 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         )
         for named in named_leaves(effective.spec, profile)
     )
+    strategies = tuple(dict.fromkeys(part.strategy for part in parts))
+    if profile.chooser == "challenger":
+        # The nearest one alone decides.
+        strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
+    # How specs merge matters where several meet and one has not chosen.
+    merges = len(parts) > 1 and any(part.field == "spec" for part in parts)
     return InForce(
         kind=effective.kind,
         profile=profile,
         policies=tuple(sorted(effective.policies_in_force())),
-        strategies=_strategies(effective, profile),
-        same_level=same_level_of(profile, effective.contributions),
+        strategies=strategies,
+        same_level=same_level_of(profile, parts),
         paths=tuple(dict.fromkeys(entry.path for entry in entries)),
         at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
         settings=settings,
         beaten=tuple(fate for fates in beaten.values() for fate in fates),
         passes_down=entries[0].passes_down,
-        assumed=_assumed(effective, profile),
+        assumed=tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges),
         doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
-        order=tuple(part.source for part in effective.contributions),
+        order=tuple(part.source for part in parts),
         weights=_weights(analysis, effective, profile),
     )
 
@@ -190,19 +179,5 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
         return {}
     refs = sorted({part.source.object for part in effective.contributions})
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
-    found = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
-    return {ref: weight for ref, weight in found.items() if weight}
-
-
-def _strategies(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[MergeStrategy, ...]:
-    """The strategies that decide: those of all contributions or, where challengers choose, of the nearest one alone."""
-    if profile.chooser == "challenger":
-        return tuple(part.strategy for part in effective.contributions if part.source not in effective.rejected)[-1:]
-    return tuple(dict.fromkeys(part.strategy for part in effective.contributions))
-
-
-def _assumed(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
-    """The assumptions that this outcome rests on: how specs merge matters where several meet and one has not chosen."""
-    parts = effective.contributions
-    merges = len(parts) > 1 and any(part.field == "spec" for part in parts)
-    return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
+    weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
+    return {ref: weight for ref, weight in weights.items() if weight}

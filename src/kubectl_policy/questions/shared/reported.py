@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, tex
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.index import Index
@@ -82,41 +82,33 @@ def has_report(raw: Mapping[str, Json]) -> bool:
 
 def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:
     reference = mapping_at(entry, field)
-    about = _words(reference) if field else f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
+    about = f"listener {text_at(entry, 'name')}" if sort == "listener" else ""
+    if field:
+        namespace, section = text_at(reference, "namespace"), text_at(reference, "sectionName")
+        name = f"{namespace}/{text_at(reference, 'name')}" if namespace else text_at(reference, "name")
+        about = f"{text_at(reference, 'kind', 'Gateway')} {name}{f'#{section}' if section else ''}"
     controller = text_at(entry, "controllerName")
-    return ReportedPlace(
-        sort=sort,
-        entry=entry,
-        reference=reference,
-        controller=controller,
-        conditions=tuple(_conditions(entry, about, controller, generation)),
-    )
-
-
-def _conditions(
-    holder: Mapping[str, Json], about: str, controller: str, generation: int | None
-) -> Iterator[ReportedCondition]:
-    for condition in mappings_at(holder, "conditions"):
-        own = integer_at(condition, "observedGeneration")
+    conditions: list[ReportedCondition] = []
+    for condition in mappings_at(entry, "conditions"):
         # Some kinds have one for all of their conditions instead, next to these.
-        seen = integer_at(holder, "observedGeneration") if own is None else own
-        yield ReportedCondition(
-            type=text_at(condition, "type"),
-            status=text_at(condition, "status"),
-            reason=text_at(condition, "reason"),
-            message=text_at(condition, "message"),
-            about=about,
-            controller=controller,
-            stale=seen is not None and generation is not None and seen < generation,
-            seen=seen,
+        for_all = integer_at(entry, "observedGeneration")
+        seen = integer_at(condition, "observedGeneration")
+        seen = for_all if seen is None else seen
+        conditions.append(
+            ReportedCondition(
+                type=text_at(condition, "type"),
+                status=text_at(condition, "status"),
+                reason=text_at(condition, "reason"),
+                message=text_at(condition, "message"),
+                about=about,
+                controller=controller,
+                stale=seen is not None and generation is not None and seen < generation,
+                seen=seen,
+            )
         )
-
-
-def _words(reference: Mapping[str, Json]) -> str:
-    namespace, name = text_at(reference, "namespace"), text_at(reference, "name")
-    section = text_at(reference, "sectionName")
-    qualified = f"{namespace}/{name}" if namespace else name
-    return f"{text_at(reference, 'kind', 'Gateway')} {qualified}{f'#{section}' if section else ''}"
+    return ReportedPlace(
+        sort=sort, entry=entry, reference=reference, controller=controller, conditions=tuple(conditions)
+    )
 
 
 # One stored object, which an API server shows in both of its groups.
@@ -158,7 +150,17 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
         for event in index.of_kind(kind)
         if _is_about(event, obj, uid)
     }
-    return tuple(_event(raw) for raw in sorted(raws.values(), key=lambda raw: _last(raw)[0]))
+    return tuple(
+        ReportedEvent(
+            type=text_at(raw, "type"),
+            reason=text_at(raw, "reason"),
+            source=next((source for path in _SOURCES if (source := text_at(raw, path))), ""),
+            message=text_at(raw, "message") or text_at(raw, "note"),
+            count=next((count for path in _COUNTS if (count := integer_at(raw, path))), 1),
+            last=_last(raw)[1],
+        )
+        for raw in sorted(raws.values(), key=lambda raw: _last(raw)[0])
+    )
 
 
 def _is_about(event: Resource, obj: ObjectRef, uid: str) -> bool:
@@ -177,14 +179,3 @@ def _last(raw: Mapping[str, Json]) -> tuple[datetime, str]:
     """When an Event occurred last, also as it is written."""
     times = ((time_at(raw, path), text_at(raw, path)) for path in _TIMES)
     return next(((time, text) for time, text in times if time), (_UNDATED, ""))
-
-
-def _event(raw: Mapping[str, Json]) -> ReportedEvent:
-    return ReportedEvent(
-        type=text_at(raw, "type"),
-        reason=text_at(raw, "reason"),
-        source=next((source for path in _SOURCES if (source := text_at(raw, path))), ""),
-        message=text_at(raw, "message") or text_at(raw, "note"),
-        count=next((count for path in _COUNTS if (count := integer_at(raw, path))), 1),
-        last=_last(raw)[1],
-    )

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
@@ -103,21 +102,19 @@ def _any_of(names: Iterable[str]) -> str:
 
 def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
     for attachment in attachments:
-        if attachment.state == "target unknown":
-            yield _unknown_target(analysis, attachment)
-
-
-def _unknown_target(analysis: Analysis, attachment: Attachment) -> Unseen:
-    declared, policy, target = attachment.declared, attachment.policy, attachment.target
-    if not declared.field:
-        what = f"{plural(declared.kind)} in namespace {declared.namespace}"
-        return Unseen(what=what, reason=f"none was read, and a filter of one may name {policy}", remedy=_ADD_ALL)
-    reason = f"{policy} targets it, and {attachment.message}"
-    if target is None:
-        return Unseen(what=f"what {policy} selects", reason=reason)
-    if analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
-        return Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
-    return Unseen(what=str(target.object), reason=reason)
+        declared, policy, target = attachment.declared, attachment.policy, attachment.target
+        reason = f"{policy} targets it, and {attachment.message}"
+        if attachment.state != "target unknown":
+            continue
+        if not declared.field:
+            what = f"{plural(declared.kind)} in namespace {declared.namespace}"
+            yield Unseen(what=what, reason=f"none was read, and a filter of one may name {policy}", remedy=_ADD_ALL)
+        elif target is None:
+            yield Unseen(what=f"what {policy} selects", reason=reason)
+        elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
+            yield Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
+        else:
+            yield Unseen(what=str(target.object), reason=reason)
 
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
@@ -198,27 +195,23 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
 
 
 def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
-    """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed."""
+    """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed.
+
+    Those name no target, and are in the namespace of the object if their kind does not leave its own.
+    """
     for profile in analysis.registry.policy_kinds:
         if profile.attaches_as_known and profile.references_alone:
             continue
-        found = {
-            obj: _without_references(analysis, profile, obj)
-            for obj in objects
-            if obj.group_kind in profile.declared_targets
-        }
+        index, kind = analysis.index, profile.group_kind
+        found: dict[ObjectRef, list[ObjectRef]] = {}
+        for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
+            near = index.of_kind_in(kind, obj.namespace) if profile.cross_namespace is False else index.of_kind(kind)
+            found[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
         policies = tuple(dict.fromkeys(policy for near in found.values() for policy in near))
         if policies:
-            kind, several = profile.group_kind.kind, len(policies) > 1
-            what = f"{len(policies)} {plural(kind)}" if several else str(policies[0])
+            several = len(policies) > 1
+            what = f"{len(policies)} {plural(kind.kind)}" if several else str(policies[0])
             may = ", ".join(str(obj) for obj, near in found.items() if near)
             reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
-            yield Unseen(what=what, reason=reason, remedy=f"read what explain {kind.lower()} says", policies=policies)
-
-
-def _without_references(analysis: Analysis, profile: PolicyKindProfile, obj: ObjectRef) -> list[ObjectRef]:
-    """The policies of a kind that name no target, in the namespace of an object if the kind does not leave its own."""
-    index, kind = analysis.index, profile.group_kind
-    local = profile.cross_namespace is False
-    found = index.of_kind_in(kind, obj.namespace) if local else index.of_kind(kind)
-    return [policy.ref for policy in found if not analysis.attachments[policy.ref]]
+            remedy = f"read what explain {kind.kind.lower()} says"
+            yield Unseen(what=what, reason=reason, remedy=remedy, policies=policies)

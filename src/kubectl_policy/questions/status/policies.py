@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, ObjectRef, Resource
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import StatusProfile
     from kubectl_policy.questions.shared.reported import ReportedPlace
@@ -51,7 +51,11 @@ class PolicyComparisons:
         """The report on a policy, and what is computed. Raises `KeyError` for an object that is no policy."""
         profile = self._analysis.registry.known(policy.ref.group_kind)
         own, *rest = reported_places(policy.raw)
-        entries = [(self._node(policy.ref, place), place) for place in rest if place.sort == "ancestor"]
+        entries: list[tuple[NodeRef, ReportedPlace]] = []
+        for place in (place for place in rest if place.sort == "ancestor"):
+            # PolicyAncestorStatus.ancestorRef is a ParentReference: a Gateway of the policy's namespace by default.
+            obj = refer(self._analysis.index, place.reference, policy.ref.namespace, GATEWAY)
+            entries.append((NodeRef(obj, text_at(place.reference, "sectionName")), place))
         written = {(node, place.controller) for node, place in entries}
         ours: list[tuple[NodeRef, ReportedPlace]] = []
         others: dict[OtherController, None] = {}
@@ -70,11 +74,6 @@ class PolicyComparisons:
             comparisons=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),
             other_controllers=tuple(others),
         )
-
-    def _node(self, policy: ObjectRef, place: ReportedPlace) -> NodeRef:
-        """PolicyAncestorStatus.ancestorRef is a ParentReference: a Gateway of the policy's namespace by default."""
-        obj = refer(self._analysis.index, place.reference, policy.namespace, GATEWAY)
-        return NodeRef(obj, text_at(place.reference, "sectionName"))
 
     def _is_ours(
         self, profile: PolicyKindProfile, node: NodeRef, controller: str, written: Collection[tuple[NodeRef, str]]
@@ -98,7 +97,9 @@ class PolicyComparisons:
         computed = {
             status.ancestor: tuple(self._with_certificates(policy, profile, status.ancestor, status.conditions))
             for status in self._statuses.of(policy)
-            if self._is_to_report(profile, status.ancestor)
+            if status.ancestor is None
+            or status.ancestor.object.group_kind not in (GATEWAY, *LISTENER_SETS)
+            or self._acts(profile, status.ancestor) is not False
         }
         # Nothing is claimed of a policy that may attach in a way that is not computed, or names no target at all.
         claims = bool(self._analysis.attachments[policy])
@@ -115,11 +116,9 @@ class PolicyComparisons:
         for ancestor in (place for place in computed if place and place not in told):
             yield from compare(ancestor, computed[ancestor], (), _NOTHING, optional=_OPTIONAL)
 
-    def _is_to_report(self, profile: PolicyKindProfile, node: NodeRef | None) -> bool:
-        """Whether one of the kind's controllers reports at a place, as far as is known."""
-        if node is None or node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
-            return True
-        return managed(self._analysis.topology, node.object, profile.controllers) is not False
+    def _acts(self, profile: PolicyKindProfile, node: NodeRef) -> bool | None:
+        """Whether one of the kind's controllers acts on a place; None if that is not known."""
+        return managed(self._analysis.topology, node.object, profile.controllers)
 
     def _with_certificates(
         self, policy: ObjectRef, profile: PolicyKindProfile, node: NodeRef | None, conditions: Iterable[PolicyCondition]
@@ -145,35 +144,24 @@ class PolicyComparisons:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
         if not found.disagrees:
             return found
-        if is_assumed(profile) and not _contradicts(found):
-            return replace(found, verdict="undecided", doubts=(_unsaid(policy.group_kind),))
-        doubts = tuple(self._doubts(policy, profile, found))
+        doubts: tuple[Unseen, ...]
+        statuses = {claim.status for claim in (found.computed, found.reported) if claim}
+        if is_assumed(profile) and statuses != {"True", "False"}:
+            # Only that two sides say the opposite does not depend on the words that are assumed.
+            what = f"how {plural(policy.kind)} report"
+            reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
+            doubts = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
+        elif depends_on_references(found.type, _status(profile, found.controller)):
+            doubts = unseen_by_references(self._analysis, policy)
+            if found.at and found.verdict == "not reported" and self._acts(profile, found.at) is None:
+                doubts += (unseen_class(self._analysis, found.at, profile.controllers),)
+        else:
+            doubts = self._explainer.doubts(unseen_for_policy(self._analysis, self._analysis.enforcement(policy)))
         if doubts:
             return replace(found, verdict="undecided", doubts=doubts)
         return replace(found, explanation=self._explainer.of_policy(found, profile))
-
-    def _doubts(self, policy: ObjectRef, profile: PolicyKindProfile, found: Comparison) -> Iterator[Unseen]:
-        topology, at = self._analysis.topology, found.at
-        if not depends_on_references(found.type, _status(profile, found.controller)):
-            enforcement = self._analysis.enforcement(policy)
-            yield from self._explainer.doubts(unseen_for_policy(self._analysis, enforcement))
-            return
-        yield from unseen_by_references(self._analysis, policy)
-        if found.verdict == "not reported" and at and managed(topology, at.object, profile.controllers) is None:
-            yield unseen_class(self._analysis, at, profile.controllers)
 
 
 def _status(profile: PolicyKindProfile, controller: str) -> StatusProfile:
     """How a controller of a kind reports."""
     return profile.status_by.get(controller, profile.status)
-
-
-def _contradicts(found: Comparison) -> bool:
-    """Whether two sides say the opposite, in whatever words the one that is assumed would say it."""
-    statuses = {claim.status for claim in (found.computed, found.reported) if claim}
-    return statuses == {"True", "False"}
-
-
-def _unsaid(kind: GroupKind) -> Unseen:
-    reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
-    return Unseen(what=f"how {plural(kind.kind)} report", reason=reason, remedy="say it in a profile, under status")
