@@ -53,7 +53,7 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
             conditions[node] = route_conditions(topology, route, parent.position)
     for above in routes_above(topology, route):
         conditions.setdefault(NodeRef(above), _below(topology, route, above))
-    return tuple((node, found) for node, found in conditions.items() if found)
+    return tuple((node, reported) for node, reported in conditions.items() if reported)
 
 
 def route_conditions(topology: Topology, route: ObjectRef, parent_index: int) -> tuple[Condition, ...]:
@@ -173,12 +173,12 @@ def certificate_conditions(topology: Topology, policy: ObjectRef) -> tuple[Condi
 
 def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
     """The targets, which are in the policy's own namespace (LocalPolicyTargetReferenceWithSectionName)."""
-    found: list[NodeRef] = []
+    targets: list[NodeRef] = []
     for reference in mappings_at(topology.index.raw(policy), "spec.targetRefs"):
         target = refer(topology.index, {**reference, "namespace": None}, policy.namespace, SERVICE)
         if target.name:
-            found.append(NodeRef(target, text_at(reference, "sectionName")))
-    return found
+            targets.append(NodeRef(target, text_at(reference, "sectionName")))
+    return targets
 
 
 def _certificate_problems(topology: Topology, policy: ObjectRef) -> tuple[Problem | None, ...]:
@@ -221,9 +221,9 @@ def _without_certificates(problems: tuple[Problem | None, ...]) -> Condition | N
 
 
 def _policy_resolved(problems: tuple[Problem | None, ...]) -> Condition:
-    found = [problem for problem in problems if problem]
-    certain = next((problem for problem in found if problem.certain), None)
+    wrong = [problem for problem in problems if problem]
+    certain = next((problem for problem in wrong if problem.certain), None)
     if certain:
         reason = INVALID_KIND if certain.reason == INVALID_KIND else "InvalidCACertificateRef"
         return Condition("ResolvedRefs", "False", reason, certain.message)
-    return unknown("ResolvedRefs", found[0].message) if found else true("ResolvedRefs")
+    return unknown("ResolvedRefs", wrong[0].message) if wrong else true("ResolvedRefs")

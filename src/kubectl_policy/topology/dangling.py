@@ -109,14 +109,14 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
     ExtensionRef).
     """
-    for found in route_filters(relations.index, route.ref, route.raw):
-        presence = relations.index.presence(found.object)
+    for extension in route_filters(relations.index, route.ref, route.raw):
+        presence = relations.index.presence(extension.object)
         if presence == "missing":
-            lost = f"requests to {found.backend}" if found.backend else "requests to this rule"
-            message = f"{found.object} does not exist; {lost} get an error response"
-            yield _broken(route, found.field, found.object, message, "")
+            lost = f"requests to {extension.backend}" if extension.backend else "requests to this rule"
+            message = f"{extension.object} does not exist; {lost} get an error response"
+            yield _broken(route, extension.field, extension.object, message, "")
         elif presence == "unknown":
-            yield _unknown(route, found.field, found.object, f"{found.object} was not read")
+            yield _unknown(route, extension.field, extension.object, f"{extension.object} was not read")
 
 
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:

@@ -63,9 +63,11 @@ class Topology:
         those of another state of the world, in which nothing differs that the hierarchy is made of; see `of_state`.
         """
         self.index = index
-        known = profiles or Registry(index, (), implementation.settings)
-        self._paths = paths or Paths(Relations(index, implementation, known))
-        self.relations = self._paths.relations
+        if paths is None:
+            known = profiles or Registry(index, (), implementation.settings)
+            paths = Paths(Relations(index, implementation, known))
+        self._paths = paths
+        self.relations = paths.relations
         self.gateways = self.relations.gateways
 
     def of_state(self, index: Index) -> Topology:

@@ -101,10 +101,10 @@ def enabled_on(
     """
     if unread_parameters(topology, gateway, enabling):
         return None
-    found = parameters_of(topology, gateway, enabling.group_kind)
-    if value_at(found.spec, enabling.field) not in (None, False, "", {}, []):
+    parameters = parameters_of(topology, gateway, enabling.group_kind)
+    if value_at(parameters.spec, enabling.field) not in (None, False, "", {}, []):
         return True
-    return found.present is False and (not itself or enabling.without == "allowed")
+    return parameters.present is False and (not itself or enabling.without == "allowed")
 
 
 def why_disabled(topology: Topology, gateway: ObjectRef, enabling: RequiredParameter) -> str:

@@ -133,8 +133,8 @@ class Paths:
         whole = NodeRef(node.object)
         ports = [NodeRef(node.object, section) for section in self.relations.sections(node.object)]
         entries = (node, whole) if node.section else (whole, *ports)
-        found = (parent for entry in entries for parent in _parents(self.relations, entry))
-        return dict.fromkeys(parent for parent in found if parent.object != node.object and self._leads(parent, node))
+        parents = (parent for entry in entries for parent in _parents(self.relations, entry))
+        return dict.fromkeys(parent for parent in parents if parent.object != node.object and self._leads(parent, node))
 
     def _leads(self, above: NodeRef, below: NodeRef) -> bool:
         """Whether traffic can come from one node to the next; it never gets to what an unattached route refers to."""

@@ -103,12 +103,12 @@ def _holds(raw: Mapping[str, Json], key: str) -> bool:
 
 def _text(raw: Mapping[str, Json], part: str, key: str) -> str:
     """The text under a key of one part of a ConfigMap or Secret, decoded if need be; empty if malformed."""
-    found = mapping_at(raw, part).get(key)
-    if not isinstance(found, str):
+    text = mapping_at(raw, part).get(key)
+    if not isinstance(text, str):
         return ""
     if part == "stringData" or (part == "data" and text_at(raw, "kind") == CONFIG_MAP.kind):
-        return found
+        return text
     try:
-        return base64.b64decode("".join(found.split()), validate=True).decode("ascii", "replace")
+        return base64.b64decode("".join(text.split()), validate=True).decode("ascii", "replace")
     except ValueError:
         return ""

@@ -111,5 +111,7 @@ def _traits(listener: Listener) -> Iterator[_Trait]:
             yield "hostname over HTTP", listener.hostname
         case "HTTPS" | "TLS":
             yield "hostname over TLS", listener.hostname
+        case _:
+            pass
     if listener.protocol == "TLS":
         yield "TLS mode", "Terminate" if listener.terminates else "Passthrough"

@@ -130,7 +130,7 @@ class Gateways:
     @cached_property
     def _by_class(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
         gateways = [gateway.ref for gateway in self.index.of_kind(GATEWAY)]
-        return grouped((found, gateway) for gateway in gateways if (found := self.class_of(gateway)))
+        return grouped((name, gateway) for gateway in gateways if (name := self.class_of(gateway)))
 
     def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
         """The ListenerSets that name a Gateway, admitted or not, in their order of precedence.
@@ -145,7 +145,7 @@ class Gateways:
         listener_sets = [resource for kind in LISTENER_SETS for resource in self.index.of_kind(kind)]
         return grouped(
             (gateway, listener_set.ref)
-            for listener_set in sorted(listener_sets, key=lambda found: (found.seniority, found.ref.kind))
+            for listener_set in sorted(listener_sets, key=lambda each: (each.seniority, each.ref.kind))
             if (gateway := self.gateway_of(listener_set.ref))
         )
 
