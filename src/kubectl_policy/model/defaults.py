@@ -18,7 +18,7 @@ from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource
@@ -51,26 +51,17 @@ def filler_of(schema: Mapping[str, Json]) -> Filler:
     properties = mapping_at(schema, "properties")
     filler = Filler(
         nullable=schema.get("nullable") is True,
-        properties=tuple(_worthwhile(properties)),
+        properties=tuple((key, found) for key, about in properties.items() if (found := _or_none(about))),
         named=frozenset(properties),
-        others=_or_none(schema, "additionalProperties"),
-        items=_or_none(schema, "items"),
+        others=_or_none(schema.get("additionalProperties")),
+        items=_or_none(schema.get("items")),
     )
     default = filled(schema.get("default"), filler)
     return filler if default is None else replace(filler, default=default)
 
 
-def _worthwhile(properties: Mapping[str, Json]) -> Iterator[tuple[str, Filler]]:
-    """The properties with anything to fill in."""
-    for key, about in properties.items():
-        found = filler_of(about) if isinstance(about, Mapping) else None
-        if found and (found.default is not None or found.goes_on):
-            yield key, found
-
-
-def _or_none(schema: Mapping[str, Json], key: str) -> Filler | None:
-    below = mapping_at(schema, key)
-    found = filler_of(below) if below else None
+def _or_none(schema: Json) -> Filler | None:
+    found = filler_of(schema) if isinstance(schema, Mapping) else None
     return found if found and (found.default is not None or found.goes_on) else None
 
 
@@ -132,16 +123,13 @@ class Defaults:
 
     def apply(self, resource: Resource) -> Mapping[str, Json]:
         """The object with its defaults; the very same mapping if there is nothing to fill in. `raw` is not mutated."""
-        version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
-        raw = filled_mapping(resource.raw, self._filler(resource.ref.group_kind, version))
+        key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
+        if key not in self._fillers:
+            self._fillers[key] = filler_of(self.schema_of(*key))
+        raw = filled_mapping(resource.raw, self._fillers[key])
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
         return _with_target_ports(raw) if resource.ref.group_kind == SERVICE else raw
-
-    def _filler(self, group_kind: GroupKind, version: str) -> Filler:
-        if (group_kind, version) not in self._fillers:
-            self._fillers[group_kind, version] = filler_of(self.schema_of(group_kind, version))
-        return self._fillers[group_kind, version]
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
@@ -166,16 +154,15 @@ def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:
 def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     """A Service whose ports name their target: the port itself unless they say otherwise (SetDefaults_Service)."""
     ports = items_at(raw, "spec.ports")
-    filled = [_with_target_port(port) for port in ports]
-    if all(new is old for new, old in zip(filled, ports, strict=True)):
+    with_targets = [
+        {**port, "targetPort": port["port"]}
+        if isinstance(port, Mapping) and "port" in port and port.get("targetPort") in _NO_TARGET_PORT
+        else port
+        for port in ports
+    ]
+    if all(new is old for new, old in zip(with_targets, ports, strict=True)):
         return raw
-    return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": filled}}
-
-
-def _with_target_port(port: Json) -> Json:
-    if isinstance(port, Mapping) and "port" in port and port.get("targetPort") in _NO_TARGET_PORT:
-        return {**port, "targetPort": port["port"]}
-    return port
+    return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": with_targets}}
 
 
 # What an API server fills in where the input brings no definition of a kind: the parts with defaults of the schemas of

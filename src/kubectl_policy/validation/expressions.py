@@ -71,7 +71,8 @@ class Evaluator:
     def evaluate(self, expressions: Sequence[str], value: Seen) -> list[Result]:
         """What each expression comes to for a value of `self`."""
         results: dict[str, Result] = {}
-        while waiting := [text for text in expressions if text not in results and self._may_evaluate(text)]:
+        possible = [text for text in expressions if len(text) <= _LARGEST_RULE]
+        while self._left > 0 and (waiting := [text for text in possible if text not in {*results, *self._stopped}]):
             results |= zip(waiting, self._answers(waiting, value), strict=False)
         return [results.get(text, _STOPPED) for text in expressions]
 
@@ -84,9 +85,6 @@ class Evaluator:
             (result,) = self.evaluate([f'self.matches("{quoted}")'], text)
             self._matches[pattern, text] = result.value if isinstance(result.value, bool) else None
         return self._matches[pattern, text]
-
-    def _may_evaluate(self, text: str) -> bool:
-        return self._left > 0 and len(text) <= _LARGEST_RULE and text not in self._stopped
 
     def _answers(self, expressions: Sequence[str], value: Seen) -> list[Result]:
         """The results of some expressions from the first on; the one after these, if there is any, was stopped."""

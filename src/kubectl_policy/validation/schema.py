@@ -36,15 +36,11 @@ def type_of(value: Json) -> str:
     return next((words for kind, words in _TYPES if isinstance(value, kind)), "")
 
 
-def _same(one: Json, other: Json) -> bool:
-    """Whether two values are the same JSON: a boolean is no number."""
-    return isinstance(one, bool) is isinstance(other, bool) and one == other
-
-
 def _type_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """That a value is of another type than it must be."""
-    wanted, actual, form = _types(schema), type_of(value), format_of(schema)
-    if not wanted or actual in wanted or (value is None and schema.get("nullable") is True):
+    wanted = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") is True else [text_at(schema, "type")]
+    actual, form = type_of(value), format_of(schema)
+    if wanted == [""] or actual in wanted or (value is None and schema.get("nullable") is True):
         return
     if isinstance(value, float) and value.is_integer() and "integer" in wanted:
         return
@@ -55,13 +51,6 @@ def _type_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) ->
     # So has the API server it: a list is text if the text has a format.
     elif not (form and actual == "array" and wanted == ["string"]):
         yield _wrong_type(field, ",".join(wanted), actual)
-
-
-def _types(schema: Mapping[str, Json]) -> list[str]:
-    if schema.get("x-kubernetes-int-or-string") is True:
-        return ["integer", "string"]
-    wanted = text_at(schema, "type")
-    return [wanted] if wanted else []
 
 
 def _wrong_type(field: FieldPath, wanted: str, actual: str) -> Problem:
@@ -76,8 +65,10 @@ def _invalid(field: FieldPath, value: Json, words: str) -> Problem:
 def _enum_problems(value: Json, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
     """That a value is none of those that are allowed."""
     allowed = items_at(schema, "enum")
-    if allowed and (value is None or not any(_same(value, one) for one in allowed)):
-        names = ", ".join(shown(one if isinstance(one, str) else shown(one)) for one in allowed)
+    # A boolean is no number.
+    equal = (isinstance(value, bool) is isinstance(each, bool) and value == each for each in allowed)
+    if allowed and (value is None or not any(equal)):
+        names = ", ".join(shown(each if isinstance(each, str) else shown(each)) for each in allowed)
         yield refused(field, "FieldValueNotSupported", shown(value), f"supported values: {names}")
 
 
@@ -119,11 +110,8 @@ def _duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: FieldP
                 yield refused(field / position, "FieldValueInvalid", shown(item), about)
                 return
         keys = strings_at(schema, "x-kubernetes-list-map-keys")
-        yield from _repeated([_key(item, keys) for item in value], field)
-
-
-def _key(item: Json, keys: Sequence[str]) -> Json:
-    return {key: item[key] for key in keys if key in item} if isinstance(item, Mapping) else {}
+        items = (item if isinstance(item, Mapping) else {} for item in value)
+        yield from _repeated([{key: item[key] for key in keys if key in item} for item in items], field)
 
 
 def _repeated(values: Sequence[Json], field: FieldPath) -> Iterator[Problem]:
