@@ -202,7 +202,7 @@ def of_references() -> list[Cause]:
             usual(
                 build.policy(
                     "p",
-                    targetSelectors=[{**selector(), "matchExpressions": [{"key": "a", "operator": "Odd"}]}],
+                    targetSelectors=[{**selector(team="a"), "matchExpressions": [{"key": "a", "operator": "Odd"}]}],
                     color="red",
                 ),
                 schema=by_label,
@@ -591,6 +591,7 @@ def of_backends() -> list[Cause]:
     far = build.service(namespace="far")
     on_route = defaults("p", ON_ROUTE, a=1)
     levels = (TargetLevel(SERVICE, section=False),)
+    on_service = build.target("s", "Service", group="")
     weightless = build.route(rules=[build.rule(build.backend(weight=0))])
     return [
         Cause(
@@ -604,6 +605,14 @@ def of_backends() -> list[Cause]:
         Cause(
             "a backend without weight",
             around(build.gateway(), build.service(), weightless, on_route),
+            build.node("Service", "s", group=""),
+            "no-weight",
+            "change",
+            build.ref("HTTPRoute", "r"),
+        ),
+        Cause(
+            "a policy on a backend without weight",
+            around(build.gateway(), build.service(), weightless, defaults("p", on_service, a=1)),
             build.node("Service", "s", group=""),
             "no-weight",
             "change",

@@ -1,4 +1,4 @@
-"""What an object touches, and what deleting it would change."""
+"""What an object reaches, and what deleting it would change."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WO
 
 
 def reach(*more: Resource, world: Collection[Resource] = WORLD) -> PolicyReach:
-    """What policy p touches."""
+    """What policy p reaches."""
     found = answer(ref(), *more, world=world).reach
     assert found
     return found
@@ -57,15 +57,15 @@ def names(nodes: Collection[NodeRef]) -> list[str]:
     return [str(node) for node in nodes]
 
 
-def test_what_was_not_read_touches_nothing() -> None:
+def test_what_was_not_read_reaches_nothing() -> None:
     """Nor does deleting it change anything."""
     found = answer(build.ref("Service", "ghost", group=""))
     assert (found.origin, found.reach, found.deleted_with_it, found.counts.total) == (None, None, (), 0)
     assert not found.difference.changes
 
 
-class TestTouched:
-    """What a policy touches."""
+class TestReach:
+    """What a policy reaches."""
 
     def test_nothing(self) -> None:
         """Its target does not exist: that is all there is to say."""
@@ -118,6 +118,17 @@ class TestTouched:
         ]
         assert "ghost" in found.detached[0].message
         assert found.detached[1].message == "it names no parent"
+
+    def test_a_backend_without_weight(self) -> None:
+        """The route that names it sends no requests there; another backend of it gets them all."""
+        backends = [build.backend(), build.backend("idle", weight=0)]
+        world = (*WORLD[:3], build.route("one", rules=[build.rule(*backends)]), build.service(), build.service("idle"))
+        policy = color("p", build.target("idle", "Service", group=""), a=1)
+        found = blast_radius(analyze(build.snapshot(*world, policy)), ref()).reach
+        assert found
+        assert [str(one.object) for one in found.detached] == ["HTTPRoute default/one"]
+        assert found.detached[0].message == "it gives weight 0 to Service default/idle"
+        assert found.affected == ()
 
     def test_a_rule_that_no_request_reaches(self) -> None:
         """The route above it is attached, and what it delegates never comes to this rule."""

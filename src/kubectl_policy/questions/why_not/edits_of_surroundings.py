@@ -265,9 +265,9 @@ def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
 def enable_kind(case: Case, _: Reason) -> Iterator[Edit]:
     """The parameters of Gateways have the field that lets the kind be used, where it is one that is true or false."""
     enabling = case.profile.enabled_by
-    if enabling:
-        path = FieldPath.parse(f"spec.{enabling.field}")
-        is_boolean = text_at(case.schema_at(enabling.group_kind, path), "type") == "boolean"
-        for found in case.analysis.index.of_kind(enabling.group_kind):
-            if is_boolean or path.get(found.raw) is False:
-                yield from edited(found, (path, True))
+    assert enabling  # noqa: S101 (else the kind would not lack it)
+    path = FieldPath.parse(f"spec.{enabling.field}")
+    is_boolean = text_at(case.schema_at(enabling.group_kind, path), "type") == "boolean"
+    for found in case.analysis.index.of_kind(enabling.group_kind):
+        if is_boolean or path.get(found.raw) is False:
+            yield from edited(found, (path, True))
