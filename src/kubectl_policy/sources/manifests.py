@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource, Snapshot
@@ -16,13 +16,12 @@ from kubectl_policy.model.kinds import (
     names_in_crd,
     problem_of_definition,
 )
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
 from kubectl_policy.text import UNRENDERED, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from kubectl_policy.model import Json, Severity
@@ -48,19 +47,6 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
 )
 _KUBECONFIG: Final = GroupKind("", "Config")
 
-
-@value(kw_only=True)
-class Unnamed:
-    """An object that no reference can be made to, and why; `kind` is empty where it is not known."""
-
-    kind: str = ""
-    namespace: str = ""
-    diagnostic: Diagnostic
-    may_exist: bool = False
-
-
-# An object that names no namespace has an empty one. None is what is no Kubernetes object at all, and counted only.
-Content: TypeAlias = Resource | Unnamed | None
 
 # A template is read by somebody else; everything else that cannot be read is a mistake.
 _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
@@ -117,31 +103,21 @@ class _Reading:
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted."""
-        if file.problem:
-            self._note(Problem(message=file.problem, reason="unreadable"), file.path)
-            return
         try:
-            text = text_of(file.path)
+            text = text_of(file.path) if not file.problem else ""
         except DocumentError as error:
             self._note(error.problem, file.path)
+            return
         except (OSError, ValueError) as error:
             self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)
-        else:
-            self._read_text(text, file.path)
-
-    def _read_text(self, text: str, source: str) -> None:
+            return
+        if file.problem:
+            self._note(Problem(message=file.problem, reason="unreadable"), file.path)
         for document in self._documents.read(text):
             if isinstance(document, Problem):
-                self._note(document, source)
-                continue
-            self.diagnostics.extend(_repeated_key(problem, source) for problem in document.problems)
-            for content in contents_of(document, source):
-                if content is None:
-                    self.ignored += 1
-                elif isinstance(content, Unnamed):
-                    self._note_unnamed(content)
-                else:
-                    self.objects.append(content)
+                self._note(document, file.path)
+            else:
+                self._read_document(document, file.path)
 
     def _note(self, problem: Problem, source: str) -> None:
         origin = Origin(source, problem.line)
@@ -149,11 +125,56 @@ class _Reading:
         self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
         self.gaps.append(Gap("", "", problem.message, origin))
 
-    def _note_unnamed(self, unnamed: Unnamed) -> None:
-        diagnostic = unnamed.diagnostic
-        self.diagnostics.append(diagnostic)
-        if unnamed.may_exist:
-            self.gaps.append(Gap(unnamed.kind, unnamed.namespace, diagnostic.message, diagnostic.origin))
+    def _read_document(self, document: Document, source: str) -> None:
+        """Read the object in a document, or the items of a List however deep it is in other Lists."""
+        for problem in document.problems:
+            message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
+            origin = Origin(source, problem.line)
+            self.diagnostics.append(Diagnostic(problem.reason, "error", message, origin=origin))
+        rest: list[tuple[Json, tuple[int, ...], int]] = [(document.value, (), document.line)]
+        while rest:
+            value, position, line = rest.pop()
+            items = _items_of(value)
+            if items is None:
+                self._read_object(value, Origin(source, line))
+            else:
+                places = [(item, (*position, number)) for number, item in enumerate(items)]
+                rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
+
+    def _read_object(self, value: Json, origin: Origin) -> None:
+        """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only."""
+        raw = value if isinstance(value, dict) else {}
+        api_version, kind = raw.get("apiVersion"), raw.get("kind")
+        typed = bool(api_version and isinstance(api_version, str) and kind and isinstance(kind, str))
+        group_kind = GroupKind(str(api_version).rpartition("/")[0], str(kind))
+        # A Helm chart's Chart.yaml has an apiVersion.
+        is_chart = "kind" not in raw and {"name", "version"} <= raw.keys()
+        of_client = typed and (group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG)
+        metadata = mapping_at(raw, "metadata")
+        name, namespace = metadata.get("name"), metadata.get("namespace")
+        if not {"apiVersion", "kind"} & raw.keys() or is_chart or of_client:
+            self.ignored += 1
+        elif not typed:
+            message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
+            self._warn("no-kind", message, origin)
+        elif "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
+            self._warn("unrendered-template", UNRENDERED, origin)
+            self.gaps.append(Gap("", "", UNRENDERED, origin))
+        elif impossible(group_kind):
+            message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
+            self._warn("no-kind", message, origin)
+        elif name and isinstance(name, str) and isinstance(namespace, str | None):
+            ref = ObjectRef(group_kind, namespace or "", name)
+            self.objects.append(Resource(ref, origin, raw, time_at(raw, "metadata.creationTimestamp")))
+        else:
+            field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
+            message = f"{field} must be text: only an object with a fixed name can be referred to"
+            self._warn("no-name", message, origin, field)
+            if metadata.get("generateName"):
+                self.gaps.append(Gap(group_kind.kind, namespace if isinstance(namespace, str) else "", message, origin))
+
+    def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
+        self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
 
 
 def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
@@ -167,8 +188,16 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
     for read in reading.objects:
         home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
         resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
-        if resource.ref in resources:
-            reading.diagnostics.append(_duplicate(resources[resource.ref], resource))
+        first = resources.get(resource.ref)
+        if first:
+            same = first.raw == resource.raw
+            message = f"{first.ref} is also in {first.origin}, " + (
+                "with the same content" if same else "with other content; what is here counts: remove one of the two"
+            )
+            severity: Severity = "info" if same else "warning"
+            reading.diagnostics.append(
+                Diagnostic("duplicate-object", severity, message, first.ref, origin=resource.origin)
+            )
         resources[resource.ref] = resource
     return tuple(resources.values())
 
@@ -198,20 +227,6 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
             )
 
 
-def _repeated_key(problem: Problem, source: str) -> Diagnostic:
-    message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
-    return Diagnostic(problem.reason, "error", message, origin=Origin(source, problem.line))
-
-
-def _duplicate(first: Resource, second: Resource) -> Diagnostic:
-    same = first.raw == second.raw
-    message = f"{first.ref} is also in {first.origin}, " + (
-        "with the same content" if same else "with other content; what is here counts: remove one of the two"
-    )
-    severity: Severity = "info" if same else "warning"
-    return Diagnostic("duplicate-object", severity, message, first.ref, origin=second.origin)
-
-
 def _nothing_found(reading: _Reading, files: Sequence[InputFile]) -> SourceError:
     if reading.diagnostics:
         first = reading.diagnostics[0]
@@ -222,19 +237,6 @@ def _nothing_found(reading: _Reading, files: Sequence[InputFile]) -> SourceError
         f"no Kubernetes object in {looked_at} with {what}",
         "name files or folders with manifests, or pipe `kubectl get -o yaml` to `-`",
     )
-
-
-def contents_of(document: Document, source: str) -> Iterator[Content]:
-    """The objects in a document: itself, or the items of a List however deep it is in other Lists."""
-    rest: list[tuple[Json, tuple[int, ...], int]] = [(document.value, (), document.line)]
-    while rest:
-        value, position, line = rest.pop()
-        items = _items_of(value)
-        if items is None:
-            yield _content(value, Origin(source, line))
-        else:
-            places = [(item, (*position, number)) for number, item in enumerate(items)]
-            rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
 
 
 def _items_of(value: Json) -> list[Json] | None:
@@ -250,47 +252,3 @@ def _items_of(value: Json) -> list[Json] | None:
     item_kind = kind.removesuffix("List")
     known: dict[str, Json] = {"apiVersion": value["apiVersion"], "kind": item_kind} if item_kind else {}
     return [{**known, **item} if known and isinstance(item, dict) else item for item in items or ()]
-
-
-def _content(value: Json, origin: Origin) -> Content:
-    if not isinstance(value, dict) or ("apiVersion" not in value and "kind" not in value):
-        return None
-    api_version, kind = value.get("apiVersion"), value.get("kind")
-    if not (api_version and isinstance(api_version, str) and kind and isinstance(kind, str)):
-        return None if _is_chart(value) else _without_kind(origin)
-    group_kind = GroupKind(api_version.rpartition("/")[0], kind)
-    if group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG:
-        return None
-    return _named(group_kind, value, origin)
-
-
-def _is_chart(raw: Mapping[str, Json]) -> bool:
-    """Whether this is a Helm chart's Chart.yaml, which has an apiVersion although it is nothing of Kubernetes."""
-    return "kind" not in raw and {"name", "version"} <= raw.keys()
-
-
-def _without_kind(origin: Origin) -> Unnamed:
-    message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
-    return Unnamed(diagnostic=Diagnostic("no-kind", "warning", message, origin=origin))
-
-
-def _named(group_kind: GroupKind, raw: Mapping[str, Json], origin: Origin) -> Resource | Unnamed:
-    metadata = mapping_at(raw, "metadata")
-    name, namespace = metadata.get("name"), metadata.get("namespace")
-    if "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
-        diagnostic = Diagnostic("unrendered-template", "warning", UNRENDERED, origin=origin)
-        return Unnamed(diagnostic=diagnostic, may_exist=True)
-    if impossible(group_kind):
-        message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
-        return Unnamed(diagnostic=Diagnostic("no-kind", "warning", message, origin=origin))
-    if name and isinstance(name, str) and (namespace is None or isinstance(namespace, str)):
-        ref = ObjectRef(group_kind, namespace or "", name)
-        return Resource(ref, origin, raw, time_at(raw, "metadata.creationTimestamp"))
-    field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
-    message = f"{field} must be text: only an object with a fixed name can be referred to"
-    return Unnamed(
-        kind=group_kind.kind,
-        namespace=namespace if isinstance(namespace, str) else "",
-        diagnostic=Diagnostic("no-name", "warning", message, field=field, origin=origin),
-        may_exist=bool(metadata.get("generateName")),
-    )

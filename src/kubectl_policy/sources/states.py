@@ -33,7 +33,7 @@ def load_state(
     else is as for `load_manifests`. Nothing is checked out, written or fetched. Raises SourceError also where git has
     no such revision or path, and UsageError for the word `live`.
     """
-    if operand == "-" or _on_disk(operand):
+    if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
         return load_manifests([operand], namespace=namespace, complete=complete, stdin=stdin)
     if operand == "live":
         raise UsageError("live clusters are not supported yet", "name a file, a folder or REV:PATH in git instead")
@@ -47,14 +47,6 @@ def load_state(
     name, path = parts
     with open_revision(name) as revision:
         return snapshot_of(revision.find(path), revision.read_text, namespace=namespace, complete=complete)
-
-
-def _on_disk(path: str) -> bool:
-    try:
-        os.stat(path)  # noqa: PTH116 (what is a path is not known yet)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _check_no_revision(word: str) -> None:

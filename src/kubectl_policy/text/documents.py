@@ -17,7 +17,7 @@ from kubectl_policy.text.places import parts_of, places, repeated_key
 from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.text.places import Place, Steps
@@ -100,13 +100,22 @@ class Configuration:
 
 def read_configuration(text: str, source: str, hint: str) -> Configuration:
     """The one document of a text. Raises `ProfileError` with its line for anything but plain YAML or JSON."""
+    documents: list[Document] = []
+    written: list[Place] = []
+    problem: Problem | None
     try:
-        documents = list(islice(YamlReader(strict=True).read(text), 2))
-        _check_only(documents, written := list(places(text)))
+        documents += islice(YamlReader(strict=True).read(text), 2)
+        written += places(text)
     except DocumentError as error:
+        problem = error.problem
+    else:
+        problem = next(filter(None, map(repeated_key, written)), None)
+        if len(documents) > 1:
+            problem = Problem(message="a second document: one file holds one", line=documents[1].line)
+    if problem:
         # The end of a text is on the line after the last one.
-        line = min(error.problem.line, text.rstrip("\n").count("\n") + 1)
-        raise ProfileError(f"{source}:{line}: {error}", hint) from None
+        line = min(problem.line, text.rstrip("\n").count("\n") + 1)
+        raise ProfileError(f"{source}:{line}: {problem.message}", hint)
     anchors = {place.event.anchor: place.steps for place in written if not isinstance(place.event, AliasEvent)}
     return Configuration(
         source=source,
@@ -114,11 +123,3 @@ def read_configuration(text: str, source: str, hint: str) -> Configuration:
         lines={place.steps: place.line for place in written},
         repeated={place.steps: anchors[place.event.anchor] for place in written if isinstance(place.event, AliasEvent)},
     )
-
-
-def _check_only(documents: Sequence[Document], written: Iterable[Place]) -> None:
-    if len(documents) > 1:
-        raise DocumentError("syntax-error", documents[1].line, "a second document: one file holds one")
-    for place in written:
-        if problem := repeated_key(place):
-            raise DocumentError(problem.reason, problem.line, problem.message)

@@ -40,29 +40,31 @@ class JsonReader:
         Raises ValueError where a value is not JSON, after those before it, and DocumentError (too-deep).
         """
         if _SURROGATE.search(text, start):
-            text = _ESCAPE.sub(_whole_character, text)
+            # Half a surrogate pair is no character; encoding/json reads U+FFFD instead.
+            text = _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
         line, at = first_line, start
         while (begin := _after_space(text, at)) < len(text):
             line += text.count("\n", at, begin)
             self._has_repeated_keys = False
             try:
-                value, at, starts = self._document(text, begin)
+                value, at, item_lines = self._document(text, begin, line)
             except RecursionError:
                 raise DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep") from None
             problems = repeated_keys(text[begin:at], line) if self._has_repeated_keys else ()
-            yield Document(value=value, line=line, item_lines=_lines(text, begin, line, starts), problems=problems)
+            yield Document(value=value, line=line, item_lines=item_lines, problems=problems)
             line += text.count("\n", begin, at)
 
-    def _document(self, text: str, begin: int) -> tuple[Json, int, list[int]]:
-        """The value at an offset, where it ends and, if it is a List, where its items start.
+    def _document(self, text: str, begin: int, line: int) -> tuple[Json, int, dict[tuple[int, ...], int]]:
+        """The value at an offset, which is on a line, where it ends and, if it is a List, the lines of its items.
 
         An object and its items are taken apart here, so that nothing is decoded twice for the lines of items.
         """
         if text[begin] != "{":
-            return *self._decode(text, begin, 0), []
+            return *self._decode(text, begin, 0), {}
         members: list[tuple[str, Json]] = []
         items: list[Json] = []
-        starts: list[int] = []
+        item_lines: dict[tuple[int, ...], int] = {}
+        counted = begin
 
         def read_member(at: int) -> int:
             name, at = self._decode_at(text, at)
@@ -71,7 +73,7 @@ class JsonReader:
                 _refuse(mark)
             if name == "items" and text.startswith("[", at):
                 items.clear()
-                starts.clear()
+                item_lines.clear()
                 members.append((name, items))
                 return _read_each(text, at, "]", read_item)
             value, at = self._decode(text, at, 1)
@@ -79,13 +81,16 @@ class JsonReader:
             return at
 
         def read_item(at: int) -> int:
-            starts.append(at)
+            nonlocal counted, line
+            line += text.count("\n", counted, at)
+            counted = at
+            item_lines[len(items),] = line
             item, at = self._decode(text, at, 2)
             items.append(item)
             return at
 
         end = _read_each(text, begin, "}", read_member)
-        return self._mapping(members), end, starts
+        return self._mapping(members), end, item_lines
 
     def _decode(self, text: str, begin: int, depth: int) -> tuple[Json, int]:
         """The value at an offset and where it ends. Raises RecursionError if it is too deep, at a depth in others."""
@@ -102,20 +107,6 @@ class JsonReader:
         if len(mapping) != len(members):
             self._has_repeated_keys = True
         return mapping
-
-
-def _lines(text: str, at: int, line: int, starts: list[int]) -> dict[tuple[int, ...], int]:
-    lines: dict[tuple[int, ...], int] = {}
-    for position, start in enumerate(starts):
-        line += text.count("\n", at, start)
-        lines[position,] = line
-        at = start
-    return lines
-
-
-def _whole_character(escape: re.Match[str]) -> str:
-    """Half a surrogate pair is no character; encoding/json reads U+FFFD instead."""
-    return "\\ufffd" if escape[1] else escape[0]
 
 
 def _number(text: str) -> int | float:
@@ -154,12 +145,6 @@ def _read_each(text: str, begin: int, close: str, read: Callable[[int], int]) ->
 def _deeper_than(limit: int, value: Json) -> bool:
     level: list[Json] = [value]
     for _ in range(limit):
-        level = [item for container in level for item in _containers_in(container)]
-        if not level:
-            return False
-    return True
-
-
-def _containers_in(value: Json) -> list[Json]:
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [item for item in items if isinstance(item, dict | list)]
+        containers = [item for item in level if isinstance(item, dict | list)]
+        level = [item for each in containers for item in (each.values() if isinstance(each, dict) else each)]
+    return any(isinstance(item, dict | list) for item in level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import yaml
@@ -44,20 +45,11 @@ _ITEM: Final = r"[ \t]*(-[ \t\r\n]|\{)"
 def parts_of(text: str) -> Iterator[tuple[str, int]]:
     """A text cut above each document marker (`---`), or above the directives that precede it, and each part's line."""
     line, end = 1, 0
-    for begin in _starts(text):
-        part = text[end:begin]
-        yield part, line
-        line += part.count("\n")
+    for marker in chain(re.finditer(_MARKER, text), (None,)):
+        begin = _directives_before(text, end, marker.start()) if marker else len(text)
+        yield text[end:begin], line
+        line += text.count("\n", end, begin)
         end = begin
-
-
-def _starts(text: str) -> Iterator[int]:
-    """The offsets at which documents end and the next ones start: at their directives, else at their markers."""
-    end = 0
-    for marker in re.finditer(_MARKER, text):
-        end = _directives_before(text, end, marker.start())
-        yield end
-    yield len(text)
 
 
 def _directives_before(text: str, end: int, marker: int) -> int:

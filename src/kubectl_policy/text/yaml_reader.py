@@ -187,9 +187,9 @@ class _Builder:
         self._scalars, self._keys, self._first_line, self._strict = scalars, keys, first_line, strict
         self.handlers: dict[type[yaml.Event], Callable[..., None]] = {
             yaml.ScalarEvent: self._scalar,
-            yaml.MappingStartEvent: self._start_mapping,
+            yaml.MappingStartEvent: self._start,
             yaml.MappingEndEvent: self._end,
-            yaml.SequenceStartEvent: self._start_sequence,
+            yaml.SequenceStartEvent: self._start,
             yaml.SequenceEndEvent: self._end,
             yaml.AliasEvent: self._alias,
         }
@@ -254,30 +254,23 @@ class _Builder:
             self._anchors[event.anchor] = value
         return value
 
-    def _start_mapping(self, event: yaml.MappingStartEvent) -> None:
-        if self._stack and self._stack[-1][1] == "items" and isinstance(self._container, list):
-            self._keep_line(self._first_line + line_of(event))
-        self._start(event, {})
-
-    def _keep_line(self, line: int) -> None:
-        """Keep the line of an item of a list `items`, if nothing but such lists is around it."""
-        if all(key == "items" for _, key in self._stack[1::2]):
-            lists = [container for container, _ in (*self._stack[2::2], (self._container, None))]
-            self._item_lines[tuple(map(len, lists))] = line
-
-    def _start_sequence(self, event: yaml.SequenceStartEvent) -> None:
-        self._start(event, [])
-
-    def _start(self, event: yaml.CollectionStartEvent, container: _Container) -> None:
+    def _start(self, event: yaml.CollectionStartEvent) -> None:
+        stack, is_mapping = self._stack, event.__class__ is yaml.MappingStartEvent
         if self._key is None and isinstance(self._container, dict):
             raise self._error(event, "a mapping key that is itself a mapping or a list")
         if event.tag and event.tag not in _COLLECTION_TAGS:
             raise self._error(event, f"the tag {event.tag} means nothing here")
-        if len(self._stack) >= MAX_DEPTH:
+        if len(stack) >= MAX_DEPTH:
             raise self._error(event, f"nested more than {MAX_DEPTH} levels deep", "too-deep")
+        in_list = len(stack) > 1 and isinstance(self._container, list)
+        if is_mapping and in_list and all(key == "items" for _, key in stack[1::2]):
+            # An item of a List, which nothing but such lists is around.
+            lists = [*(container for container, _ in stack[2::2]), self._container]
+            self._item_lines[tuple(map(len, lists))] = self._first_line + line_of(event)
+        container: _Container = {} if is_mapping else []
         if event.anchor:
             self._anchors[event.anchor] = container
-        self._stack.append((self._container, self._key))
+        stack.append((self._container, self._key))
         self._container, self._key = container, None
 
     def _end(self, event: yaml.CollectionEndEvent) -> None:
