@@ -12,7 +12,6 @@ from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.values import value
 from kubectl_policy.text import UNRENDERED, Document, DocumentError
-from kubectl_policy.text.json_reader import JsonReader
 from kubectl_policy.text.places import parts_of, places, repeated_key
 from kubectl_policy.text.yaml_reader import YamlReader
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json
+    from kubectl_policy.text.json_reader import JsonReader
     from kubectl_policy.text.places import Place, Steps
 
 # At some 8 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
@@ -34,7 +34,7 @@ class DocumentReader:
     def __init__(self) -> None:
         """Start without having read anything."""
         self._yaml = YamlReader()
-        self._json = JsonReader()
+        self._json: JsonReader | None = None
 
     def read(self, text: str) -> Iterator[Document | Problem]:
         """The documents of a text in their order, and where there is none that can be read, why not."""
@@ -55,6 +55,9 @@ class DocumentReader:
     def _read_either(self, text: str, line: int) -> Iterator[Document]:
         start = _JSON_START.match(text)
         if start:
+            from kubectl_policy.text.json_reader import JsonReader  # noqa: PLC0415 (most manifests are YAML)
+
+            self._json = self._json or JsonReader()
             try:
                 # All or nothing: what is not JSON from beginning to end is YAML.
                 documents = list(self._json.read(text, start.end(), line + text.count("\n", 0, start.end())))
