@@ -13,7 +13,7 @@ from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.listing.lists import list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing.columns import nothing_found, what_is_unknown
+from kubectl_policy.render.listing.columns import remarks
 from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.words.headlines import list_headline
@@ -225,20 +225,20 @@ def test_an_empty_list_is_explained_as_kubectl_does() -> None:
         build.snapshot(build.gateway("a"), build.gateway("b"), build.gateway("c", namespace="x"), build.service("s"))
     )
 
-    def said(word: str, namespace: str = "") -> tuple[str, ...]:
-        return nothing_found(list_type(analysis, word, Selection(namespace)))
+    def said(word: str, namespace: str = "") -> list[str]:
+        return remarks(list_type(analysis, word, Selection(namespace)), empty=True)
 
-    assert said("routes") == ("No resources found",)
-    assert said("gc", "far") == ("No resources found",)
-    assert said("routes", "far") == ("No resources found in far namespace.",)
+    assert said("routes") == ["No resources found"]
+    assert said("gc", "far") == ["No resources found"]
+    assert said("routes", "far") == ["No resources found in far namespace."]
     assert said("gateways", "far")[1] == "hint: there are 3 Gateways in 2 namespaces: add -A"
     assert said("svc", "far")[1] == "hint: there is 1 Service in namespace default: add -n default"
 
 
 def test_an_incomplete_list_says_so() -> None:
     """With what the marks in it mean; a complete one says nothing."""
-    assert what_is_unknown(list_type(colourful(), "policies", Selection())) == ()
-    assert what_is_unknown(list_type(busy(), "routes", Selection("default"))) == (
+    assert remarks(list_type(colourful(), "policies", Selection()), empty=False) == []
+    assert remarks(list_type(busy(), "routes", Selection("default")), empty=False) == [
         "6 routes in namespace default, as far as could be read: 1 object could not be.",
         "hint: a number that ends with + may be higher; -o yaml says what was not read",
-    )
+    ]

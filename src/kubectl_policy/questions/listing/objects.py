@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.fields import strings_at, text_at
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affecting, paths_through
 from kubectl_policy.questions.shared.reported import reported_conditions
@@ -65,8 +65,9 @@ class ObjectRow:
 
 @value(kw_only=True)
 class GatewayClassRow(ObjectRow):
-    """A GatewayClass and the Gateways that name it."""
+    """A GatewayClass, its controller and the Gateways that name it."""
 
+    controller: str
     gateways: tuple[ObjectRef, ...]
 
 
@@ -129,7 +130,8 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
     listed = _listed(analysis, resource)
     match rows:
         case "gateway classes":
-            return GatewayClassRow(listed=listed, gateways=topology.gateways.of_class(ref))
+            controller = text_at(resource.raw, "spec.controllerName")
+            return GatewayClassRow(listed=listed, controller=controller, gateways=topology.gateways.of_class(ref))
         case "gateways":
             return _with_listeners(analysis, listed, topology.gateways.class_of(ref))
         case "listener sets":

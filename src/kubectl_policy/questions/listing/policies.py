@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.values import value
@@ -60,6 +60,11 @@ class PolicyRow:
     def raw(self) -> Mapping[str, Json]:
         """The policy as it was read."""
         return self.resource.raw
+
+    @property
+    def created(self) -> str:
+        """Its creationTimestamp; empty if that is not known."""
+        return text_at(self.raw, "metadata.creationTimestamp") if self.resource.created else ""
 
 
 def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:

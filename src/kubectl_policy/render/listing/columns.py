@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.fields import FieldPath, text_at
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, number, text_of
 from kubectl_policy.render.words.headlines import list_headline
 from kubectl_policy.render.words.names import attachment_words, filter_words
@@ -36,36 +36,30 @@ _Object = TypeVar("_Object", bound="ObjectRow")
 UNKNOWN: Final = Number(-1, "<unknown>")
 
 
+def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
+
+
 def _target(attachment: Attachment) -> str:
-    if attachment.target is None:
-        return attachment_words(attachment)
-    return f"{attachment.target}{filter_words(attachment)}"
-
-
-def _affects(row: PolicyRow) -> Cell:
-    if row.affected is None:
-        return UNKNOWN
-    return number(len({node.object for node in row.affected}), complete=not row.unseen)
-
-
-def _reasons(row: PolicyRow) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(found.message for found in row.attachments if found.message))
-
-
-def _created(row: PolicyRow) -> str:
-    return text_at(row.raw, "metadata.creationTimestamp") if row.resource.created else UNKNOWN.text
+    words = filter_words(attachment)
+    return f"{attachment.target}{words}" if attachment.target else attachment_words(attachment)
 
 
 def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
     """Each type of condition with its status; where several are reported that differ, how many are True."""
-    found: dict[str, list[str]] = {}
+    by_type: dict[str, list[str]] = {}
     for condition in conditions:
-        found.setdefault(condition.type, []).append(condition.status)
-    return tuple(f"{type_} {_status(statuses)}" for type_, statuses in found.items())
+        by_type.setdefault(condition.type, []).append(condition.status)
+    return tuple(
+        f"{type_} {found[0]}" if len(set(found)) == 1 else f"{type_} {found.count('True')} of {len(found)} True"
+        for type_, found in by_type.items()
+    )
 
 
-def _status(statuses: list[str]) -> str:
-    return statuses[0] if len(set(statuses)) == 1 else f"{statuses.count('True')} of {len(statuses)} True"
+def _affects(row: PolicyRow) -> Number:
+    if row.affected is None:
+        return UNKNOWN
+    return number(len({node.object for node in row.affected}), complete=not row.unseen)
 
 
 def _kind_strategy(row: KindRow) -> str:
@@ -81,27 +75,6 @@ def _kind_strategy(row: KindRow) -> str:
     return strategy + (" (assumed)" if "merge strategy" in profile.assumed else "")
 
 
-def _level_names(row: KindRow) -> tuple[str, ...]:
-    return tuple(
-        f"{level.group_kind.kind} sections" if level.section else level.group_kind.kind
-        for level in row.profile.effective_targets
-    )
-
-
-def _policies(row: ObjectRow) -> Cell:
-    return number(len(row.listed.policies), complete=not row.listed.unseen)
-
-
-def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
-    """The policies that name the object, with what is wrong with the reference if it fails."""
-    found = row.listed.attachments
-    return tuple(dict.fromkeys(f"{one.policy}{'' if one.state == 'attached' else f' ({one.state})'}" for one in found))
-
-
-def _routes(row: GatewayRow) -> Cell:
-    return number(len(row.routes), complete=not (row.undecided or row.listed.unseen))
-
-
 def _above(row: GatewayRow) -> str:
     return row.above.qualified_name if row.above else ""
 
@@ -113,27 +86,25 @@ def _attached(row: RouteRow) -> Number:
 
 
 def _affected(row: NamespaceRow) -> Number:
-    held, found = number(len(row.holds), complete=not row.listed.unseen), len(row.affected)
-    complete = not row.unseen or (found == held.value and not row.listed.unseen)
-    return Number(found, f"{number(found, complete=complete).text} of {held.text}")
+    held, affected = number(len(row.holds), complete=not row.listed.unseen), len(row.affected)
+    complete = not row.unseen or (affected == held.value and not row.listed.unseen)
+    return Number(affected, f"{number(affected, complete=complete).text} of {held.text}")
 
 
 _POLICIES: Final[tuple[Column[PolicyRow], ...]] = (
     Column("NAME", lambda row: row.ref.name),
     Column("KIND", lambda row: str(row.ref.group_kind)),
-    Column("TARGETS", lambda row: tuple(dict.fromkeys(map(_target, row.attachments)))),
+    Column("TARGETS", lambda row: _distinct(map(_target, row.attachments))),
     Column("CLASS", lambda row: row.profile.policy_class),
-    Column("STRATEGY", lambda row: tuple(dict.fromkeys(stanza.strategy.value for stanza in row.stanzas))),
+    Column("STRATEGY", lambda row: _distinct(stanza.strategy.value for stanza in row.stanzas)),
     Column("ENFORCEMENT", lambda row: row.enforcement.state),
     Column("AFFECTS", _affects),
     Column("KNOWN BY", lambda row: row.profile.known_by, narrow=False),
-    Column(
-        "STANZAS", lambda row: tuple(f"{stanza.field}: {stanza.strategy.value}" for stanza in row.stanzas), narrow=False
-    ),
+    Column("STANZAS", lambda row: tuple(f"{it.field}: {it.strategy.value}" for it in row.stanzas), narrow=False),
     Column("BEATEN BY", lambda row: tuple(map(str, row.enforcement.by)), narrow=False),
-    Column("REASON", _reasons, narrow=False),
+    Column("REASON", lambda row: _distinct(it.message for it in row.attachments if it.message), narrow=False),
     Column("REPORTED", lambda row: _reported(row.reported), narrow=False),
-    Column("CREATED", _created, narrow=False),
+    Column("CREATED", lambda row: row.created or UNKNOWN.text, narrow=False),
 )
 _POLICY_KINDS: Final[tuple[Column[KindRow], ...]] = (
     Column("NAME", lambda row: row.name),
@@ -144,31 +115,41 @@ _POLICY_KINDS: Final[tuple[Column[KindRow], ...]] = (
     Column("KNOWN BY", lambda row: row.profile.known_by),
     Column("POLICIES", lambda row: number(len(row.policies), complete=row.complete)),
     Column("SCOPE", lambda row: "Namespaced" if row.names.namespaced else "Cluster", narrow=False),
-    Column("TAKES EFFECT AT", _level_names, narrow=False),
+    Column(
+        "TAKES EFFECT AT",
+        lambda row: tuple(f"{it.group_kind.kind}{' sections' * it.section}" for it in row.profile.effective_targets),
+        narrow=False,
+    ),
     Column("ASSUMED", lambda row: row.profile.assumed, narrow=False),
 )
 _GATEWAY_CLASS: Final[tuple[Column[GatewayClassRow], ...]] = (
-    Column("CONTROLLER", lambda row: text_at(row.raw, "spec.controllerName")),
+    Column("CONTROLLER", lambda row: row.controller),
     Column("GATEWAYS", lambda row: number(len(row.gateways), complete=not row.listed.unseen)),
 )
 _LISTENERS: Final[tuple[Column[GatewayRow], ...]] = (
     Column("LISTENERS", lambda row: number(len(row.listeners))),
-    Column("ROUTES", _routes),
+    Column("ROUTES", lambda row: number(len(row.routes), complete=not (row.undecided or row.listed.unseen))),
 )
 _ROUTE: Final[tuple[Column[RouteRow], ...]] = (
     Column("KIND", lambda row: row.ref.kind),
     Column("HOSTNAMES", lambda row: row.hostnames),
-    Column("PARENTS", lambda row: tuple(dict.fromkeys(str(parent.object) for parent in row.parents))),
+    Column("PARENTS", lambda row: _distinct(str(parent.object) for parent in row.parents)),
     Column("ATTACHED", _attached),
 )
 _BACKEND: Final[Column[BackendRow]] = Column("REFERRED BY", lambda row: tuple(map(str, row.referred_by)))
+
+
+def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
+    """The policies that name the object, with what is wrong with the reference if it fails."""
+    states = ((str(it.policy), "" if it.state == "attached" else f" ({it.state})") for it in row.listed.attachments)
+    return _distinct(policy + state for policy, state in states)
 
 
 def _object(*own: Column[_Object]) -> tuple[Column[_Object], ...]:
     return (
         Column("NAME", lambda row: row.ref.name),
         *own,
-        Column("POLICIES", _policies),
+        Column("POLICIES", lambda row: number(len(row.listed.policies), complete=not row.listed.unseen)),
         Column("TARGETED BY", _targeted_by, narrow=False),
         Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
     )
@@ -257,18 +238,12 @@ def _natural(text: str) -> tuple[str | int, ...]:
 
 
 def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
-    """Next to a table: that there is nothing, and what it cannot know."""
-    return [*(nothing_found(listing) if empty else ()), *what_is_unknown(listing)]
-
-
-def nothing_found(listing: Listing[object]) -> tuple[str, ...]:
-    """What kubectl says of an empty list, and, if there is something in other namespaces, how to see it."""
-    said = f"No resources found in {listing.namespace} namespace." if listing.namespace else "No resources found"
-    return said, *elsewhere_hint(listing.elsewhere, listing.type.noun)
-
-
-def what_is_unknown(listing: Listing[object]) -> tuple[str, ...]:
-    """Of an incomplete list, its headline, and how to see what is missing."""
-    if not listing.unseen:
-        return ()
-    return list_headline(listing), "hint: a number that ends with + may be higher; -o yaml says what was not read"
+    """Next to a table: what kubectl says of an empty list, if there is something elsewhere, and what it cannot know."""
+    said: list[str] = []
+    if empty:
+        where = f" in {listing.namespace} namespace." if listing.namespace else ""
+        said += [f"No resources found{where}", *elsewhere_hint(listing.elsewhere, listing.type.noun)]
+    if listing.unseen:
+        said.append(list_headline(listing))
+        said.append("hint: a number that ends with + may be higher; -o yaml says what was not read")
+    return said

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.attachment import Attachment
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
-from kubectl_policy.model.fields import text_at
 from kubectl_policy.profiles import MergeStrategy, TargetLevel
 from kubectl_policy.questions.listing.objects import (
     BackendRow,
@@ -54,12 +53,7 @@ shape(
     Field("policy", "ref", type=ObjectRef),
     Field("origin", "resource.origin"),
     _ITEM_COMPLETE,
-    Field(
-        "created",
-        lambda row: text_at(row.raw, "metadata.creationTimestamp") if row.resource.created else "",
-        type=str,
-        doc="Its creationTimestamp; empty if that is not known.",
-    ),
+    Field("created", type=str, doc="Its creationTimestamp; empty if that is not known."),
     class_field(),
     known_by_field(),
     Field("stanzas", doc="Its parts that take effect somewhere; spec alone if it has no stanzas."),
@@ -160,7 +154,7 @@ def _item(of: type[ObjectRow], name: str, *own: Field) -> Shape:
 _item(
     GatewayClassRow,
     "gatewayClassItem",
-    Field("controller", lambda row: text_at(row.raw, "spec.controllerName"), type=str),
+    Field("controller"),
     Field("gateways"),
 )
 _item(
