@@ -37,19 +37,19 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
     last = {group.kind: group for group in answer.in_force}
     which = WhichPaths(answer.paths)
-    scopes = [_scope(group, which) for group in answer.in_force]
+    groups: list[Line] = []
+    numbered = False
+    for group in answer.in_force:
+        # Where a kind takes effect at one place alone, that place says on which paths.
+        at_one_place = group.profile.policy_class == "direct" and len(group.at) == 1
+        phrase = Phrase("") if at_one_place else which.phrase(group.paths)
+        numbered = numbered or phrase.numbered
+        groups += (BLANK, _heading(group, phrase.words, answer.subject))
+        groups += setting_lines(group, view, noted=group is last[group.kind])
     return (
         headline_line(object_headline(answer)),
-        *_paths(answer, view, numbered=any(scope.numbered for scope in scopes)),
-        *(
-            line
-            for group, scope in zip(answer.in_force, scopes, strict=True)
-            for line in (
-                BLANK,
-                _heading(group, scope, answer.subject),
-                *setting_lines(group, view, noted=group is last[group.kind]),
-            )
-        ),
+        *_paths(answer, view, numbered=numbered),
+        *groups,
         *section("Does not apply", map(_not_applying, answer.not_applying)),
         *expected_section(answer.expected),
         *reported_section(answer.reported),
@@ -62,46 +62,32 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
 
 def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Line, ...]:
     obj = answer.subject.object
-    trivial = all(
-        path[-1].object == obj and path[0].object.group_kind == NAMESPACE and len(path) == 1 for path in answer.paths
-    )
+    trivial = all(len(path) == 1 and path[0].object == obj and obj.group_kind == NAMESPACE for path in answer.paths)
     lines = () if trivial else section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
-    if not answer.carries_traffic:
-        return lines
     alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    if alone and answer.targeted_by and obj.namespace:
+    if answer.carries_traffic and alone and answer.targeted_by and obj.namespace:
         lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)
     return lines
 
 
-def _scope(group: InForce, which: WhichPaths) -> Phrase:
-    """On which paths a group is in force; where it takes effect at one place alone, that place says it."""
-    at_one_place = group.profile.policy_class == "direct" and len(group.at) == 1
-    return Phrase("") if at_one_place else which.phrase(group.paths)
-
-
-def _heading(group: InForce, scope: Phrase, subject: NodeRef) -> Line:
+def _heading(group: InForce, paths: str, subject: NodeRef) -> Line:
     """The kind, how it merges, where it takes effect, and on which paths this is so; no place is named twice."""
-    words = ("same on " if scope.words.startswith(("both", "all")) else "") + scope.words
+    words = ("same on " if paths.startswith(("both", "all")) else "") + paths
     if len(group.at) == 1 and group.at[0].section and not group.passes_down:
         section = section_words(group.at[0])
         words = words.replace(f" with {section} only", " only").removeprefix(f"{section} only")
-    parts = [part for part in (strategy_words(group), place_words(group, subject), words) if part]
-    rest = "".join(f" · {part}" for part in parts)
+    rest = "".join(f" · {part}" for part in (strategy_words(group), place_words(group, subject), words) if part)
     return Line((Span(str(group.kind), "heading"), Span(rest, prose=True)), 0, 2)
 
 
 def _not_applying(found: NotApplying) -> Line:
     target = node_words(found.target) if found.target else ""
-    reason = Span(f" [{found.reason}]" if found.reason else "")
     if found.policy:
-        label = (Span(str(found.policy)), Span(f" → {target}: " if target else ": "))
+        lead = f" → {target}: " if target else ": "
     else:
-        label = (
-            Span(""),
-            Span(f"{target}: " if not found.message.startswith(target) else ""),
-        )
-    return Line((*label, Span(found.message, prose=True), reason), 2)
+        lead = "" if found.message.startswith(target) else f"{target}: "
+    reason = Span(f" [{found.reason}]" if found.reason else "")
+    return Line((Span(str(found.policy or "")), Span(lead), Span(found.message, prose=True), reason), 2)
 
 
 @value()
@@ -129,22 +115,16 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
 
 def settings(answer: ObjectDescription, _: View) -> Table[_SettingRow]:
     """A row for each effective setting of an object; `wide` also has what each beat and how its kind merges."""
-    which = WhichPaths(answer.paths)
-    rows = [
-        _SettingRow(setting, group, paths)
-        for group in answer.in_force
-        for paths in [_numbers(group, which, len(answer.paths))]
-        for setting in group.settings
-    ]
+    which, number = WhichPaths(answer.paths), len(answer.paths)
+    rows: list[_SettingRow] = []
+    for group in answer.in_force:
+        words = which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+        everywhere = f"all {number}" if number > 1 else "1"
+        paths = everywhere if len(group.paths) == number else words
+        rows += (_SettingRow(setting, group, paths) for setting in group.settings)
     return Table(_SETTINGS, rows)
 
 
 def policies_in_force(answer: ObjectDescription) -> Iterable[ObjectRef]:
     """The policies that affect an object."""
     return answer.policies
-
-
-def _numbers(group: InForce, which: WhichPaths, number: int) -> str:
-    if len(group.paths) == number:
-        return f"all {number}" if number > 1 else "1"
-    return which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")

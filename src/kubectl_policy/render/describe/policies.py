@@ -159,6 +159,24 @@ class _Fields:
             return "gives way to"
         return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 
+    def lines(self, view: View) -> Iterator[Line]:
+        """A row for each field with what became of it, then where the policy has no say, and what is not certain."""
+        names = [outcome.field.field for outcome in self.outcomes]
+        values = [flow(outcome.field.value) for outcome in self.outcomes]
+        effects = [self.in_effect(outcome) for outcome in self.outcomes]
+        beaters = [source_words(beater.by) for outcome in self.outcomes for beater in outcome.field.superseded]
+        widths = columns(names, values, [*effects, *beaters], view.width)
+        for outcome, name, text, effect in zip(self.outcomes, names, values, effects, strict=True):
+            in_effect = bool(outcome.field.effective_on)
+            words = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
+            yield from row(name, Span(text, "value" if in_effect else ""), (words,), widths, view)
+            for spans in self.beaten_by(outcome):
+                yield Line(spans, widths.third, widths.third + INDENT)
+        for phrase in self.displaced():
+            yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
+        yield from doubt_lines(self.answer.doubts)
+        yield from note_lines(self.answer.profile)
+
     def displaced(self) -> Iterator[str]:
         """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
         groups: dict[tuple[ObjectRef, ...], list[int]] = {}
@@ -179,22 +197,24 @@ _MOST: Final = 12
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
     """The answer about a policy in the order of thought that every command keeps."""
     fields = _Fields(answer)
-    numbered = fields.needs_numbers
     # Without a subject among them, paths matter here only to say which of them a phrase means.
-    paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered and answer.affected else ()
-    described = {attachment.message for attachment in answer.attachments}
+    numbered = fields.needs_numbers and answer.affected
+    paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
+    merging = merging_words(answer.strategies, answer.profile)
+    heading = Span(str(answer.policy.group_kind), "heading"), Span(f" · {merging}" if merging else "", prose=True)
+    body = tuple(fields.lines(view))
     return (
         headline_line(policy_headline(answer)),
         *section("Targets", _targets(answer)),
         *section("Paths", paths),
-        *_fields_section(fields, view),
+        *((BLANK, Line(heading, 0, 2), *body) if body else ()),
         *section("Affects", _affected(answer, view)),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
         *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
         *reported_section(answer.reported),
         *events_section(answer.events),
         *unseen_section(answer.unseen),
-        *problems_section(answer.diagnostics, described),
+        *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
         *next_section(after_policy(answer), view),
     )
 
@@ -205,41 +225,9 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
     # Of the only target, the headline has just said what is wrong with it.
     told = len(places) == 1 and answer.attachments[0].state != "attached"
     for attachment, place in zip(answer.attachments, places, strict=True):
+        state = Span(attachment.state, "" if attachment.state == "attached" else "warning")
         message = f": {attachment.message}" if attachment.message and not told else ""
-        yield Line(
-            (
-                Span(f"{pad(place, width)}   "),
-                Span(attachment.state, "" if attachment.state == "attached" else "warning"),
-                Span(message, prose=True),
-            ),
-            2,
-        )
-
-
-def _fields_section(words: _Fields, view: View) -> tuple[Line, ...]:
-    answer, body = words.answer, tuple(_fields(words, view))
-    merging = merging_words(answer.strategies, answer.profile)
-    rest = Span(f" · {merging}" if merging else "", prose=True)
-    return (BLANK, Line((Span(str(answer.policy.group_kind), "heading"), rest), 0, 2), *body) if body else ()
-
-
-def _fields(words: _Fields, view: View) -> Iterator[Line]:
-    answer = words.answer
-    outcomes = words.outcomes
-    values = [flow(outcome.field.value) for outcome in outcomes]
-    effects = [words.in_effect(outcome) for outcome in outcomes]
-    beaters = [source_words(beater.by) for outcome in outcomes for beater in outcome.field.superseded]
-    widths = columns([outcome.field.field for outcome in outcomes], values, [*effects, *beaters], view.width)
-    for outcome, text, effect in zip(outcomes, values, effects, strict=True):
-        in_effect = bool(outcome.field.effective_on)
-        words_span = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
-        yield from row(outcome.field.field, Span(text, "value" if in_effect else ""), (words_span,), widths, view)
-        for spans in words.beaten_by(outcome):
-            yield Line(spans, widths.third, widths.third + INDENT)
-    for phrase in words.displaced():
-        yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
-    yield from doubt_lines(answer.doubts)
-    yield from note_lines(answer.profile)
+        yield Line((Span(f"{pad(place, width)}   "), state, Span(message, prose=True)), 2)
 
 
 def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
