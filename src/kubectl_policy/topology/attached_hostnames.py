@@ -12,8 +12,6 @@ from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import covers, intersection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.graph import Topology
@@ -38,14 +36,18 @@ def attached_hostnames(
     if at is None:
         return ()
     attached = attached_routes(topology, listener) if counted else topology.relations.attached_to(listener)
-    names = {
-        name
-        for first in _first_routes(topology, listener, route)
-        if first in attached
-        for name in _common(topology, at, first)
-        if not _is_taken(topology, at, name)
-    }
-    return tuple(sorted(name or "*" for name in names))
+    firsts = {route}
+    if topology.relations.delegations.to(route):
+        paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
+        firsts = {path[path.index(listener) + 1].object for path in paths}
+    isolates, others = topology.gateways.supports(at.gateway, ISOLATION), _more_specific(topology, at)
+    names: set[str] = set()
+    for first in firsts.intersection(attached):
+        own = strings_at(topology.index.raw(first), "spec.hostnames") if first.group_kind in WITH_HOSTNAMES else []
+        for name in (intersection(hostname, at.hostname) for hostname in own or [""]):
+            taken = name is None or any(covers(other, name) if isolates else other == name.lower() for other in others)
+            names.update(() if taken else [name or "*"])
+    return tuple(sorted(names))
 
 
 def too_wide(topology: Topology, path: Path) -> str:
@@ -64,35 +66,10 @@ def too_wide(topology: Topology, path: Path) -> str:
     return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {listener}"
 
 
-def _first_routes(topology: Topology, listener: NodeRef, route: ObjectRef) -> set[ObjectRef]:
-    """The routes by which requests at a listener come to a route: itself, or those further up that delegate."""
-    if not topology.relations.delegations.to(route):
-        return {route}
-    paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
-    return {path[path.index(listener) + 1 :][0].object for path in paths}
-
-
-def _common(topology: Topology, listener: Listener, route: ObjectRef) -> Iterator[str]:
-    hostnames = strings_at(topology.index.raw(route), "spec.hostnames") if route.group_kind in WITH_HOSTNAMES else []
-    for hostname in hostnames or [""]:
-        name = intersection(hostname, listener.hostname)
-        if name is not None:
-            yield name
-
-
-def _is_taken(topology: Topology, listener: Listener, name: str) -> bool:
-    isolates = topology.gateways.supports(listener.gateway, ISOLATION)
-    return any(
-        covers(other.hostname, name) if isolates else other.hostname == name.lower()
-        for other in _more_specific(topology, listener)
-    )
-
-
-def _more_specific(topology: Topology, listener: Listener) -> Iterator[Listener]:
-    """The other listeners on the port, of the same Gateway, whose hostname lies within a listener's."""
+def _more_specific(topology: Topology, listener: Listener) -> list[str]:
+    """The hostnames of other listeners on the port, of the same Gateway, that lie within a listener's."""
     gateways, gateway = topology.gateways, listener.gateway
-    for owner in (gateway, *gateways.admitted(gateway)) if gateway else (listener.node.object,):
-        for other in gateways.listeners(owner):
-            within = covers(listener.hostname, other.hostname) and listener.hostname != other.hostname
-            if within and other.port == listener.port:
-                yield other
+    owners = (gateway, *gateways.admitted(gateway)) if gateway else (listener.node.object,)
+    others = (other for owner in owners for other in gateways.listeners(owner) if other.port == listener.port)
+    hostnames = [other.hostname for other in others if covers(listener.hostname, other.hostname)]
+    return [hostname for hostname in hostnames if hostname != listener.hostname]

@@ -83,24 +83,22 @@ def backends_of(
 
 
 def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef) -> Backend:
-    index = gateways.index
-    ports = port_names(index.raw(ref.object)) if ref.object.group_kind in WITH_PORTS else {}
+    index, kind = gateways.index, ref.object.group_kind
+    ports = port_names(index.raw(ref.object)) if kind in WITH_PORTS else {}
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
-    problem = (
-        _kind_problem(index, ref)
-        or _grant_problem(index, route, ref)
-        or _presence_problem(index, ref)
-        or _port_problem(index, gateways.implementation, ref, node)
-    )
-    return Backend(ref=ref, node=node).given(problem)
-
-
-def _kind_problem(index: Index, ref: BackendRef) -> Problem | None:
-    """For a built-in kind that is no backend, or one that no API serves."""
-    kind = ref.object.group_kind
     built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
     unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
-    return Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind") if built_in or unserved else None
+    presence = index.presence(ref.object)
+    problem = _grant_problem(index, route, ref)
+    if built_in or unserved:
+        problem = Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind")
+    if problem is None and presence != "present":
+        missing = presence == "missing"
+        message = f"{ref.object} {'does not exist' if missing else 'was not read'}"
+        problem = Problem(message=message, reason="BackendNotFound", certain=missing)
+    if problem is None and kind in WITH_PORTS:
+        problem = _port_problem(index, gateways.implementation, ref, node)
+    return Backend(ref=ref, node=node).given(problem)
 
 
 def _grant_problem(index: Index, route: ObjectRef, ref: BackendRef) -> Problem | None:
@@ -114,17 +112,8 @@ def _grant_problem(index: Index, route: ObjectRef, ref: BackendRef) -> Problem |
     return Problem(message=message, reason="RefNotPermitted")
 
 
-def _presence_problem(index: Index, ref: BackendRef) -> Problem | None:
-    presence = index.presence(ref.object)
-    if presence == "missing":
-        return Problem(message=f"{ref.object} does not exist", reason="BackendNotFound")
-    return Problem(message=f"{ref.object} was not read", certain=False) if presence == "unknown" else None
-
-
 def _port_problem(index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef) -> Problem | None:
     """What is wrong with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
-    if ref.object.group_kind not in WITH_PORTS:
-        return None
     if not node.section:
         message = f"{ref.object} has no port {ref.port}" if ref.port else f"it names no port of {ref.object}"
         return Problem(message=message, reason="BackendNotFound")

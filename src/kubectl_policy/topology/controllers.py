@@ -9,8 +9,8 @@ from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
-    LISTENER_SETS,
     ROUTES,
+    WITH_LISTENERS,
     WITH_PORTS,
     parent_refs,
 )
@@ -40,19 +40,16 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
             for parent in parent_refs(topology.index, route, topology.index.raw(route))
             if route == obj or delegations.may_hold_on(parent.object)
         ]
-        above = (parent for parent in parents if parent.object.group_kind in (GATEWAY, *LISTENER_SETS))
-        gateways = [parent.object for parent in above if parent.section or not _is_ignored(topology, parent.object)]
-        each = [managed(topology, gateway, controllers) for gateway in gateways]
-        return True if True in each else None if None in each else False
-    if obj.group_kind not in (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS):
+        acting: set[bool | None] = set()
+        for parent in parents:
+            ignored = None if parent.section else topology.relations.why_ignored(NodeRef(parent.object))
+            if parent.object.group_kind in WITH_LISTENERS and not (ignored and ignored.reason == NO_PARENT):
+                acting.add(managed(topology, parent.object, controllers))
+        return True if True in acting else None if None in acting else False
+    if obj.group_kind not in (GATEWAY_CLASS, *WITH_LISTENERS):
         return True
     controller = topology.gateways.controller_of(obj)
     return None if controller is None else controller in controllers
-
-
-def _is_ignored(topology: Topology, obj: ObjectRef) -> bool:
-    ignored = topology.relations.why_ignored(NodeRef(obj))
-    return ignored is not None and ignored.reason == NO_PARENT
 
 
 def controlled(topology: Topology, path: Path, controllers: Collection[str]) -> bool:

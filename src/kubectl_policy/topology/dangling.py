@@ -9,9 +9,9 @@ from kubectl_policy.topology.gateway.certificates import NOT_PERMITTED, certific
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
-    LISTENER_SETS,
     ROUTES,
     WITH_FILTERS,
+    WITH_LISTENERS,
     parent_refs,
     route_filters,
 )
@@ -35,7 +35,7 @@ def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
     index = relations.index
     return tuple(
         diagnostic
-        for kind in (GATEWAY, *LISTENER_SETS, *ROUTES)
+        for kind in (*WITH_LISTENERS, *ROUTES)
         for resource in index.of_kind(kind)
         for diagnostic in dangling_references_of(relations, resource)
     )
@@ -43,27 +43,16 @@ def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
 
 def dangling_references_of(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
     """The same for the references that one object makes."""
-    kind = resource.ref.group_kind
-    if kind == GATEWAY:
-        yield from _of_gateway(relations, resource)
-    elif kind in LISTENER_SETS:
-        yield from _of_listener_set(relations, resource)
-    elif kind in ROUTES:
+    if resource.ref.group_kind in ROUTES:
         yield from _of_route(relations, resource)
-
-
-def _of_gateway(relations: Relations, gateway: Resource) -> Iterator[Diagnostic]:
-    gateway_class = relations.gateways.class_of(gateway.ref)
-    if gateway_class:
-        yield from _absent(relations, gateway, "spec.gatewayClassName", gateway_class, "")
-    yield from _of_listeners(relations, gateway)
-
-
-def _of_listener_set(relations: Relations, listener_set: Resource) -> Iterator[Diagnostic]:
-    gateway = relations.gateways.gateway_of(listener_set.ref)
-    if gateway:
-        yield from _absent(relations, listener_set, "spec.parentRef", gateway, "")
-    yield from _of_listeners(relations, listener_set)
+    elif resource.ref.group_kind in WITH_LISTENERS:
+        gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
+        above = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
+        if above:
+            yield from _absent(
+                relations, resource, "spec.gatewayClassName" if is_gateway else "spec.parentRef", above, ""
+            )
+        yield from _of_listeners(relations, resource)
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:

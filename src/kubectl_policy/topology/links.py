@@ -45,22 +45,13 @@ class Link:
         return (parent for parent in self.up(relations, node) if parent.object.group_kind in self.above)
 
 
-def _gateways(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(gateway) for gateway in relations.gateways.of_class(node.object) if not node.section)
-
-
-def _gateway_class(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    gateway_class = None if node.section else relations.gateways.class_of(node.object)
-    return (NodeRef(gateway_class),) if gateway_class else ()
-
-
-def _listener_sets(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(each) for each in relations.gateways.admitted(node.object) if not node.section)
+def _nodes(*objects: ObjectRef | None) -> list[NodeRef]:
+    return [NodeRef(obj) for obj in objects if obj]
 
 
 def _parent_gateway(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     gateway = None if node.section else relations.gateways.gateway_of(node.object)
-    return (NodeRef(gateway),) if gateway and relations.gateways.admits(gateway, node.object) else ()
+    return _nodes(gateway) if gateway and relations.gateways.admits(gateway, node.object) else ()
 
 
 def _sections(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
@@ -68,21 +59,17 @@ def _sections(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 
 def _whole(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(node.object),) if node.section in relations.sections(node.object) else ()
+    return _nodes(node.object) if node.section in relations.sections(node.object) else ()
 
 
 def _attached_routes(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(route) for route in relations.attached_to(node))
+    return _nodes(*relations.attached_to(node))
 
 
 def _attached_parents(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     bindings = () if node.section else relations.bindings(node.object)
     attached = (binding for binding in bindings if binding.state == "attached")
     return dict.fromkeys(binding.listener or NodeRef(binding.parent) for binding in attached)
-
-
-def _backends(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return relations.below_rule(node)
 
 
 def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
@@ -94,14 +81,9 @@ def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     )
 
 
-def _in_namespace(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(obj) for obj in relations.in_namespace(node.object.name))
-
-
 def _namespace(_: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    if node.section or not node.object.namespace:
-        return ()
-    return (NodeRef(ObjectRef(NAMESPACE, "", node.object.namespace)),)
+    inside = node.object.namespace and not node.section
+    return _nodes(ObjectRef(NAMESPACE, "", node.object.namespace)) if inside else ()
 
 
 LINKS: Final = (
@@ -110,8 +92,8 @@ LINKS: Final = (
         carries="traffic",
         above=(GATEWAY_CLASS,),
         below=(GATEWAY,),
-        down=_gateways,
-        up=_gateway_class,
+        down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.of_class(node.object))),
+        up=lambda relations, node: _nodes(None if node.section else relations.gateways.class_of(node.object)),
     ),
     Link(
         name="listener",
@@ -126,7 +108,7 @@ LINKS: Final = (
         carries="traffic",
         above=(GATEWAY,),
         below=LISTENER_SETS,
-        down=_listener_sets,
+        down=lambda relations, node: _nodes(*(() if node.section else relations.gateways.admitted(node.object))),
         up=_parent_gateway,
     ),
     Link(
@@ -146,7 +128,19 @@ LINKS: Final = (
         up=_attached_parents,
     ),
     Link(name="rule", carries="traffic", above=ROUTES, below=ROUTES, down=_sections, up=_whole),
-    Link(name="backend", carries="traffic", above=ROUTES, down=_backends, up=_rules),
+    Link(
+        name="backend",
+        carries="traffic",
+        above=ROUTES,
+        down=lambda relations, node: relations.below_rule(node),
+        up=_rules,
+    ),
     Link(name="port", carries="traffic", above=WITH_PORTS, below=WITH_PORTS, down=_sections, up=_whole),
-    Link(name="namespace", carries="place", above=(NAMESPACE,), down=_in_namespace, up=_namespace),
+    Link(
+        name="namespace",
+        carries="place",
+        above=(NAMESPACE,),
+        down=lambda relations, node: _nodes(*relations.in_namespace(node.object.name)),
+        up=_namespace,
+    ),
 )

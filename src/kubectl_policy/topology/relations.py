@@ -78,15 +78,14 @@ class Relations:
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The sections of an object in their order; see `NodeRef`."""
         if obj not in self._sections:
-            self._sections[obj] = self._read_sections(obj)
+            if obj.group_kind in ROUTES:
+                sections = rule_names(self.index.raw(obj))
+            elif obj.group_kind in WITH_PORTS:
+                sections = tuple(dict.fromkeys(port_names(self.index.raw(obj)).values()))
+            else:
+                sections = tuple(listener.node.section for listener in self.gateways.listeners(obj))
+            self._sections[obj] = sections
         return self._sections[obj]
-
-    def _read_sections(self, obj: ObjectRef) -> tuple[str, ...]:
-        if obj.group_kind in ROUTES:
-            return rule_names(self.index.raw(obj))
-        if obj.group_kind in WITH_PORTS:
-            return tuple(dict.fromkeys(port_names(self.index.raw(obj)).values()))
-        return tuple(listener.node.section for listener in self.gateways.listeners(obj))
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """What comes of each parentRef of a route, at each listener that it picks."""
@@ -233,15 +232,14 @@ class Relations:
     def _plain_refs(self) -> list[tuple[ObjectRef, BackendRef]]:
         """Every route with every reference that forwards, and may, without delegating."""
         delegating = {(route, ref.ref.field) for route, refs in self.delegations.refs.items() for ref in refs}
+        grants = self.index.grants
         return [
             (route, ref)
             for route, ref in self.forwards
-            if (route, ref.field) not in delegating and ref.object.name and self._may_refer(route, ref.object)
+            if (route, ref.field) not in delegating and ref.object.name
+            if grants.permit(route.group_kind, route.namespace, ref.object)
+            or grants.may_be_unread(ref.object.namespace)
         ]
-
-    def _may_refer(self, route: ObjectRef, target: ObjectRef) -> bool:
-        permitted = self.index.grants.permit(route.group_kind, route.namespace, target)
-        return permitted or self.index.grants.may_be_unread(target.namespace)
 
     @cached_property
     def forwards(self) -> list[tuple[ObjectRef, BackendRef]]:

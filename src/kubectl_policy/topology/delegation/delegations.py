@@ -154,7 +154,8 @@ class Delegations:
     def _outcome(self, ref: DelegatingRef, child: ObjectRef) -> Delegation:
         rules: tuple[str, ...] = ()
         reason = message = ""
-        where = _words(ref.parent)
+        named = not ref.parent.section.startswith("rule[")
+        where = f"{'rule ' if named else ''}{ref.parent.section} of {ref.parent.object}"
         coming = self._flow.matches.get(ref.parent, ())
         if child in ref.strangers:
             message = f"{where} refers to it, but it names other parents"
@@ -172,11 +173,6 @@ class Delegations:
                 rules, reason = (), "UnsupportedValue"
                 message = f"{where} refers to it, but it has hostnames, which only the route above may have"
         return Delegation(parent=ref.parent, child=child, rules=rules, reason=reason, message=message)
-
-
-def _words(rule: NodeRef) -> str:
-    named = not rule.section.startswith("rule[")
-    return f"{'rule ' if named else ''}{rule.section} of {rule.object}"
 
 
 def delegated_binding(gateways: Gateways, delegations: Delegations, binding: Binding) -> Binding:

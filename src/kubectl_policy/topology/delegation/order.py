@@ -10,7 +10,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.delegation.references import DelegatingRef, Place
@@ -84,13 +84,11 @@ def loops(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], known: Order) -> 
     for circle in known.circles.values():
         start = circle.index(min(circle))
         steps = pairwise((*circle[start:], *circle[: start + 1]))
-        nodes = [(NodeRef(route), _leading(refs[route], child)) for route, child in steps]
-        by_routes.setdefault(frozenset(circle), tuple(node for pair in nodes for node in pair))
+        nodes: list[NodeRef] = []
+        for route, child in steps:
+            nodes += [NodeRef(route), next(ref.parent for ref in refs[route] if child in ref.children)]
+        by_routes.setdefault(frozenset(circle), tuple(nodes))
     return tuple(sorted(by_routes.values()))
-
-
-def _leading(refs: Iterable[DelegatingRef], child: ObjectRef) -> NodeRef:
-    return next(ref.parent for ref in refs if child in ref.children)
 
 
 def circle_words(circle: Sequence[ObjectRef]) -> str:

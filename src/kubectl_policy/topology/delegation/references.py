@@ -63,7 +63,8 @@ def delegating_refs(
     possible: dict[ObjectRef, list[DelegatingRef]] = {}
     for route, ref in forwards:
         for profile in profiles if route.group_kind == HTTP_ROUTE else ():
-            if _speaks_of(profile, ref):
+            kinds = (HTTP_ROUTE, profile.by_label.group_kind) if profile.by_label else (HTTP_ROUTE,)
+            if ref.object.group_kind in kinds:
                 possible.setdefault(route, []).append(lookup.resolve(route, ref, profile))
     valid = _valid_profiles(gateways, possible, profiles)
     delegating = {
@@ -71,11 +72,6 @@ def delegating_refs(
         for route, refs in possible.items()
     }
     return {route: refs for route, refs in delegating.items() if refs}
-
-
-def _speaks_of(profile: DelegationProfile, ref: BackendRef) -> bool:
-    kind = ref.object.group_kind
-    return kind == HTTP_ROUTE or (profile.by_label is not None and kind == profile.by_label.group_kind)
 
 
 class _Lookup:
@@ -87,7 +83,8 @@ class _Lookup:
 
     def resolve(self, route: ObjectRef, ref: BackendRef, profile: DelegationProfile) -> DelegatingRef:
         named = self._candidates(ref.object, profile)
-        permitted = [child for child in named if self._permits(profile, route, child)]
+        grants = self._index.grants if profile.grant_required else None
+        permitted = [child for child in named if not grants or grants.permit(HTTP_ROUTE, route.namespace, child)]
         children = dict.fromkeys(child for child in permitted if self._accepts(child, route))
         strangers = dict.fromkeys(child for child in permitted if child not in children and child != route)
         every = profile.by_label is not None and ref.object.namespace == profile.by_label.all_namespaces
@@ -122,9 +119,6 @@ class _Lookup:
                     routes.setdefault(value, []).append(route.ref)
             self._labelled[label] = routes
         return self._labelled[label]
-
-    def _permits(self, profile: DelegationProfile, route: ObjectRef, child: ObjectRef) -> bool:
-        return not profile.grant_required or self._index.grants.permit(HTTP_ROUTE, route.namespace, child)
 
     def _accepts(self, child: ObjectRef, parent: ObjectRef) -> bool:
         """Whether a route may be delegated to: it names no parents, or this one."""

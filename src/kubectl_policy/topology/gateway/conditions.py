@@ -24,7 +24,7 @@ from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -184,18 +184,16 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
     nodes = [listener.node for listener in gateways.listeners(obj)]
     if not nodes:
         return Condition("Accepted", "False", "ListenersNotValid", "it has no listeners")
-    invalid = [node.section for node in nodes if not _is_valid(gateways, node, every=every, strictly=strictly)]
+    invalid: list[str] = []
+    for node in nodes:
+        accepted, _, resolved = listener_conditions(gateways, node)
+        counts = strictly or (every and resolved.reason not in {"InvalidCertificateRef", "InvalidCACertificateRef"})
+        if accepted.status != "True" or (counts and resolved.status == "False"):
+            invalid.append(node.section)
     if not invalid:
         return true("Accepted")
     message = f"not valid: listener {', '.join(invalid)}"
     return Condition("Accepted", "True" if len(invalid) < len(nodes) else "False", "ListenersNotValid", message)
-
-
-def _is_valid(gateways: Gateways, listener: NodeRef, *, every: bool, strictly: bool) -> bool:
-    accepted, _, resolved = listener_conditions(gateways, listener)
-    about_certificates = resolved.reason in {"InvalidCertificateRef", "InvalidCACertificateRef"}
-    refused = resolved.status == "False" and (strictly or not about_certificates)
-    return accepted.status == "True" and not ((every or strictly) and refused)
 
 
 def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef) -> Condition | None:
@@ -266,13 +264,10 @@ def _listener_resolved(gateways: Gateways, listener: Listener) -> Condition:
     problems = [(problem, reasons) for problem, reasons in (*certificates, *authorities) if problem]
     if not problems:
         return true("ResolvedRefs")
-    message = "; ".join(dict.fromkeys(problem.message for problem, _ in sorted(problems, key=_is_doubt)))
+    problems.sort(key=lambda problem: not problem[0].certain)
+    message = "; ".join(dict.fromkeys(problem.message for problem, _ in problems))
     certain = next((reasons[problem.reason] for problem, reasons in problems if problem.certain), None)
     return Condition("ResolvedRefs", "False", certain, message) if certain else unknown("ResolvedRefs", message)
-
-
-def _is_doubt(problem: tuple[Problem, Mapping[str, str]]) -> bool:
-    return not problem[0].certain
 
 
 def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | None]:
@@ -283,14 +278,12 @@ def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | N
     """
     if listener.protocol != "HTTPS" or listener.gateway is None:
         return
-    for reference in mappings_at(_frontend(gateways, listener, listener.gateway), "validation.caCertificateRefs"):
+    frontend = mapping_at(gateways.index.raw(listener.gateway), "spec.tls.frontend")
+    by_port = {
+        integer_at(entry, "port"): mapping_at(entry, "tls") for entry in reversed(mappings_at(frontend, "perPort"))
+    }
+    default = mapping_at(frontend, "default")
+    tls = default if listener.port is None else by_port.get(listener.port, default)
+    for reference in mappings_at(tls, "validation.caCertificateRefs"):
         target = refer(gateways.index, reference, listener.gateway.namespace, CONFIG_MAP)
         yield authority_problem(gateways, listener.gateway, target)
-
-
-def _frontend(gateways: Gateways, listener: Listener, gateway: ObjectRef) -> Mapping[str, Json]:
-    frontend = mapping_at(gateways.index.raw(gateway), "spec.tls.frontend")
-    for entry in mappings_at(frontend, "perPort"):
-        if listener.port is not None and integer_at(entry, "port") == listener.port:
-            return mapping_at(entry, "tls")
-    return mapping_at(frontend, "default")
