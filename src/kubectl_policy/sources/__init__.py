@@ -1,6 +1,5 @@
 """Where snapshots come from: manifests in files, and in revisions of git repositories."""
 
-from kubectl_policy.sources.manifests import load_manifests
-from kubectl_policy.sources.states import load_state, locate
+from kubectl_policy.sources.manifests import load_manifests, load_state, locate
 
 __all__ = ["load_manifests", "load_state", "locate"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -212,18 +212,13 @@ class Revision:
         where = self._name or "the index"
         prefix, top = git.ask("rev-parse", "--show-prefix").out, git.ask("rev-parse", "--show-toplevel").out
         hint = "a path starts at the root of the repository, or with ./ at the current directory"
-        if prefix and self._exists(prefix + path):
-            hint = f"write {self._source('./' + path)}: a path starts at the root of the repository"
-        elif top and os.path.lexists(posixpath.join(top, path)):
+        if top and os.path.lexists(posixpath.join(top, path)):
             hint = f"it is on disk, but not in {where}: name the file or folder itself, or add it to git"
+        if prefix:
+            with suppress(OSError):
+                self._resolve(prefix + path)
+                hint = f"write {self._source('./' + path)}: a path starts at the root of the repository"
         return SourceError(f"{self._source(path)}: there is no such file or folder in {where}", hint)
-
-    def _exists(self, path: str) -> bool:
-        try:
-            self._resolve(path)
-        except OSError:
-            return False
-        return True
 
 
 def _check(entry: Entry) -> None:
