@@ -82,7 +82,9 @@ def markdown(difference: StateDiff, headline: str, limit: int) -> str:
     limit = max(limit, _LEAST)
     title = f"**{inert(headline.strip())}**\n"
     title = title if len(title) <= limit // _SHARE else _TOO_LONG
-    parts = [part for part in (_unseen(difference.unseen), *_tables(difference)) if part.total]
+    unseen = difference.unseen
+    warning = _Part(noun="unseen thing", total=len(unseen), lines=map(_unseen, unseen), title=_WARNING)
+    parts = [part for part in (warning, *_tables(difference)) if part.total]
     _fill(parts, limit - len(title) - _NOTE, limit // _SHARE)
     # That something was not seen is said even if there is no room for what it was.
     shown = "".join(part.text() for part in parts if part.shown or not part.columns)
@@ -110,11 +112,7 @@ def _note(parts: Iterable[_Part]) -> str:
     return f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
 
 
-def _unseen(unseen: Sequence[Unseen]) -> _Part:
-    return _Part(noun="unseen thing", total=len(unseen), lines=map(_unseen_line, unseen), title=_WARNING)
-
-
-def _unseen_line(thing: Unseen) -> str:
+def _unseen(thing: Unseen) -> str:
     remedy = f" ({thing.remedy})" if thing.remedy else ""
     return f"> - {inert(f'{thing.what}: {thing.reason}{remedy}')}\n"
 

@@ -29,33 +29,32 @@ _MOST_NAMED: Final = 3
 
 def why_not_tree(answer: WhyNot, view: View) -> Document:
     """The answer in the order of thought that every command keeps."""
+    which = WhichPaths(answer.paths)
+    if answer.in_force:
+        reasons = _elsewhere(answer, which, view)
+    else:
+        # The headline has said the first one.
+        reasons = section("Also in the way", _reasons(answer, answer.reasons[1:], which, view))
     return (
         headline_line(why_not_headline(answer)),
-        *(_elsewhere(answer, view) if answer.in_force else _further(answer, view)),
+        *reasons,
         *_edit(answer, view),
         *unseen_section(answer.unseen),
         *next_section(after_why_not(answer), view),
     )
 
 
-def _further(answer: WhyNot, view: View) -> tuple[Line, ...]:
-    """The reasons after the first one, which the headline has said."""
-    return section("Also in the way", _reasons(answer, answer.reasons[1:], view))
-
-
-def _elsewhere(answer: WhyNot, view: View) -> tuple[Line, ...]:
+def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...]:
     """The paths, if there is one without effect, and why there is none on it."""
     if not answer.reasons:
         return ()
-    which = WhichPaths(answer.paths)
     numbered = any(which.phrase(reason.paths).numbered for reason in answer.reasons)
     paths = path_lines(answer.paths, answer.target, view, numbered=numbered)
-    return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, view)))
+    return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, which, view)))
 
 
-def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], view: View) -> Iterator[Line]:
+def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: WhichPaths, view: View) -> Iterator[Line]:
     most = _SHOWN if view.terminal else len(reasons)
-    which = WhichPaths(answer.paths)
     for reason in reasons[:most]:
         scope = which.words(reason.paths) if answer.in_force else ""
         where = f"{scope}: " if scope else ""
