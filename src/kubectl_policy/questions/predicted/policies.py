@@ -171,17 +171,12 @@ class _Report:
         places = ancestors_of(self.analysis, self.profile, attachment)
         for place, status in places.items():
             invalid = self.analysis.topology.relations.why_ignored(place) if place and event == "accepted" else None
-            if invalid:
-                self._put(place, status, "target invalid", invalid.message)
-            else:
-                self._put(place, status, event, message)
+            self._put(place, status, "target invalid" if invalid else event, invalid.message if invalid else message)
             if target and attachment.state == "attached":
                 self.targets_at.setdefault(place, []).append(target)
-        if event == "accepted" and target:
-            self._write_specificity(target, places)
-
-    def _write_specificity(self, target: NodeRef, places: Mapping[NodeRef | None, StatusProfile]) -> None:
-        """What more specific policies below a target, and less specific ones above it, make of the policy."""
+        if event != "accepted" or target is None:
+            return
+        # What more specific policies below the target, and less specific ones above it, make of the policy.
         for merge in self.order.merges_of(self.policy, target):
             message, related = f"it is merged with {merge.parent}", (NodeRef(merge.parent),)
             self._put(merge.place, self.profile.status, "merged", message, related)
@@ -189,9 +184,9 @@ class _Report:
         left = tuple(node for node in self.order.more_specific(target) if node not in into)
         for place, status in places.items():
             if into:
-                self._put(place, status, "merged into", f"merged with it: {_listed(into)}", into)
+                self._put(place, status, "merged into", f"merged with it: {', '.join(map(str, into))}", into)
             if left:
-                self._put(place, status, "narrowed", f"narrower policies target {_listed(left)}", left)
+                self._put(place, status, "narrowed", f"narrower policies target {', '.join(map(str, left))}", left)
 
     def _enforced(self) -> None:
         """Conditions on enforcement; a policy that is not accepted has none."""
@@ -246,10 +241,6 @@ def _specificity(attachment: Attachment) -> int:
     if section:
         return 2
     return 3 if kind in LISTENER_SETS else 4 if kind == GATEWAY else 5
-
-
-def _listed(nodes: Iterable[NodeRef]) -> str:
-    return ", ".join(map(str, nodes))
 
 
 def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondition]:

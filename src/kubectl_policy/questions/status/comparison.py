@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
@@ -14,7 +14,7 @@ from kubectl_policy.questions.shared.unseen import gaps
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
@@ -59,15 +59,6 @@ class Claim:
     status: str
     reason: str = ""
     message: str = ""
-
-
-@value(kw_only=True)
-class Counted:
-    """What is counted and the number that was reported; where the world `is_open`, more may exist than was read."""
-
-    computed: tuple[ObjectRef, ...]
-    reported: int
-    is_open: bool
 
 
 # A condition that should be reported, whoever predicts it; its reason is Pending if something was not read.
@@ -155,50 +146,51 @@ def compare(
     for condition in reported:
         by_type.setdefault(condition.type, condition)
     for wanted in computed:
-        condition_there = by_type.pop(wanted.type, None)
-        if condition_there or (wanted.type, wanted.status) not in optional:
-            claim = Claim(wanted.status, wanted.reason, wanted.message)
-            yield _comparison(at, wanted.type, claim, condition_there, _verdict(claim, condition_there))
+        found = by_type.pop(wanted.type, None)
+        claim = Claim(wanted.status, wanted.reason, wanted.message)
+        if wanted.status == "Unknown" and wanted.reason == "Pending":
+            yield _comparison(at, claim, found, wanted.type, "undecided")
+        elif found:
+            agrees = (wanted.status, wanted.reason) == (found.status, found.reason)
+            yield _comparison(at, claim, found, wanted.type, "agrees" if agrees else "differs")
+        elif (wanted.type, wanted.status) not in optional:
+            yield _comparison(at, claim, None, wanted.type, "not reported")
     for condition in by_type.values():
         known = condition.status in known_statuses.get(condition.type, ())
-        yield _comparison(at, condition.type, None, condition, "not expected" if known else "unknown type")
-
-
-def _verdict(wanted: Claim, reported: ReportedCondition | None) -> Verdict:
-    if wanted.status == "Unknown" and wanted.reason == "Pending":
-        return "undecided"
-    if reported is None:
-        return "not reported"
-    return "agrees" if (wanted.status, wanted.reason) == (reported.status, reported.reason) else "differs"
+        yield _comparison(at, None, condition, condition.type, "not expected" if known else "unknown type")
 
 
 def _comparison(
-    at: NodeRef | None, type_: str, computed: Claim | None, reported: ReportedCondition | None, verdict: Verdict
+    at: NodeRef | None, computed: Claim | None, reported: ReportedCondition | None, type_: str, verdict: Verdict
 ) -> Comparison:
-    if reported is None:
-        return Comparison(at=at, type=type_, computed=computed, reported=None, verdict=verdict)
     return Comparison(
         at=at,
         type=type_,
         computed=computed,
-        reported=Claim(reported.status, reported.reason, reported.message),
+        reported=Claim(reported.status, reported.reason, reported.message) if reported else None,
         verdict=verdict,
-        controller=reported.controller,
-        seen=reported.seen,
-        stale=reported.stale,
+        controller=reported.controller if reported else "",
+        seen=reported.seen if reported else None,
+        stale=bool(reported and reported.stale),
     )
 
 
-def compare_count(at: NodeRef | None, name: str, counted: Counted, place: ReportedPlace) -> Comparison:
-    """A number that a controller reports in a place; `name` takes the place of a condition's type."""
-    computed, reported = len(counted.computed), counted.reported
-    more_may_exist = counted.is_open and reported > computed
-    listed = ", ".join(map(str, counted.computed[:_LISTED]))
+def compare_count(
+    at: NodeRef | None, name: str, counted: Sequence[ObjectRef], place: ReportedPlace, *, is_open: bool
+) -> Iterator[Comparison]:
+    """A number that a controller may report in a place, under a name that stands where conditions have their type.
+
+    Where the world `is_open`, more may exist than was read.
+    """
+    computed, reported = len(counted), integer_at(place.entry, name)
+    if reported is None:
+        return
     left = f" and {computed - _LISTED} more" if computed > _LISTED else ""
-    return Comparison(
+    more_may_exist = is_open and reported > computed
+    yield Comparison(
         at=at,
         type=name,
-        computed=Claim(str(computed), "", listed + left),
+        computed=Claim(str(computed), "", ", ".join(map(str, counted[:_LISTED])) + left),
         reported=Claim(str(reported)),
         verdict="agrees" if computed == reported else "undecided" if more_may_exist else "differs",
         seen=min((condition.seen for condition in place.conditions if condition.seen is not None), default=None),

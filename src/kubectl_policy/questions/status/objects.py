@@ -16,7 +16,6 @@ from kubectl_policy.questions.status.comparison import (
     ATTACHED_ROUTES,
     Claim,
     Comparison,
-    Counted,
     ObjectStatus,
     OtherController,
     compare,
@@ -95,38 +94,26 @@ class ObjectComparisons:
     ) -> Iterator[Comparison]:
         """A Gateway or a ListenerSet: its own conditions, then those of each of its listeners."""
         topology, known = self._analysis.topology, self._markers.known_statuses
+        gateways, is_open = topology.gateways, not self._analysis.snapshot.complete
         is_gateway = ref.group_kind == GATEWAY
-        conditions = (
-            gateway_conditions(topology.gateways, ref)
-            if is_gateway
-            else listener_set_conditions(topology.gateways, ref)
-        )
-        computed: tuple[Predicted, ...] = (*conditions, *self._markers.conditions(NodeRef(ref), own.conditions))
+        expected = gateway_conditions(gateways, ref) if is_gateway else listener_set_conditions(gateways, ref)
+        computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(NodeRef(ref), own.conditions))
         yield from compare(None, computed, own.conditions, known, optional=_OPTIONAL_ON_GATEWAYS)
-        sets = integer_at(own.entry, ATTACHED_LISTENER_SETS)
-        if is_gateway and sets is not None:
-            yield self._count(None, ATTACHED_LISTENER_SETS, attached_listener_sets(topology.gateways, ref), sets, own)
+        if is_gateway:
+            sets = attached_listener_sets(gateways, ref)
+            yield from compare_count(None, ATTACHED_LISTENER_SETS, sets, own, is_open=is_open)
         # A listener of a ListenerSet that no Gateway takes need not be reported on.
-        serves = is_gateway or conditions[0].status == "True"
+        serves = is_gateway or expected[0].status == "True"
         for name in dict.fromkeys((*(topology.sections(ref) if serves else ()), *listeners)):
-            yield from self._listener(NodeRef(ref, name), listeners.get(name))
-
-    def _listener(self, node: NodeRef, place: ReportedPlace | None) -> Iterator[Comparison]:
-        topology, known = self._analysis.topology, self._markers.known_statuses
-        expected = listener_conditions(topology.gateways, node)
-        reported = place.conditions if place else ()
-        computed: tuple[Predicted, ...] = (*expected, *self._markers.conditions(node, reported))
-        known = known if expected else {**known, **_OF_LISTENER}
-        yield from compare(node, computed, reported, known, optional=_OPTIONAL)
-        number = integer_at(place.entry, ATTACHED_ROUTES) if place else None
-        if place and number is not None and expected:
-            yield self._count(node, ATTACHED_ROUTES, attached_routes(topology, node), number, place)
-
-    def _count(
-        self, at: NodeRef | None, name: str, computed: tuple[ObjectRef, ...], reported: int, place: ReportedPlace
-    ) -> Comparison:
-        is_open = not self._analysis.snapshot.complete
-        return compare_count(at, name, Counted(computed=computed, reported=reported, is_open=is_open), place)
+            node, place = NodeRef(ref, name), listeners.get(name)
+            of_listener = listener_conditions(gateways, node)
+            reported = place.conditions if place else ()
+            computed = (*of_listener, *self._markers.conditions(node, reported))
+            known_there = known if of_listener else {**known, **_OF_LISTENER}
+            yield from compare(node, computed, reported, known_there, optional=_OPTIONAL)
+            if place and of_listener:
+                routes = attached_routes(topology, node)
+                yield from compare_count(node, ATTACHED_ROUTES, routes, place, is_open=is_open)
 
     def _route(
         self, ref: ObjectRef, own: ReportedPlace, places: Sequence[ReportedPlace]
