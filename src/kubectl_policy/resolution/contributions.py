@@ -118,9 +118,10 @@ def _stanza(field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, *,
 
 def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKindProfile) -> Stanza:
     chosen = text_at(raw, profile.strategy_field) if profile.strategy_field else ""
-    known = profile.strategy_values.get(chosen) or MergeStrategy.named(chosen)
-    strategy = known or MergeStrategy.named(f"{chosen} defaults") or profile.default_strategy
-    return Stanza("spec", strategy, spec)
+    strategy = profile.strategy_values.get(chosen)
+    if strategy is None and chosen:
+        strategy = MergeStrategy.named(chosen) or MergeStrategy.named(f"{chosen} defaults")
+    return Stanza("spec", strategy or profile.default_strategy, spec)
 
 
 def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) -> Contribution:

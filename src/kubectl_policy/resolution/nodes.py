@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -46,19 +47,19 @@ class AttachedPolicies:
 
 def attached_by_kind(index: Index, attachments: Iterable[Attachment]) -> dict[GroupKind, AttachedPolicies]:
     """The attachments that matter to a node, by the kind of their policy."""
-    by_kind: dict[GroupKind, AttachedPolicies] = {}
+    by_kind: dict[GroupKind, AttachedPolicies] = defaultdict(AttachedPolicies)
     for attachment in attachments:
         policy, target = index.get(attachment.policy), attachment.target
         if policy is None or target is None or not (attachment.competes or attachment.state == "attached"):
             continue
-        kind = by_kind.setdefault(policy.ref.group_kind, AttachedPolicies())
+        kind = by_kind[policy.ref.group_kind]
         if attachment.competes:
             kind.competing.setdefault(target, {})[policy.ref] = policy
         if attachment.state == "attached":
             kind.on.setdefault(target, {})[policy.ref] = policy
             if attachment.declared.place:
                 kind.filters.setdefault(target, {}).setdefault(policy.ref, attachment.declared.place)
-    return by_kind
+    return dict(by_kind)
 
 
 @value(kw_only=True)
