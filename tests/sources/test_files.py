@@ -146,6 +146,15 @@ def test_patterns_where_a_link_leads_back(folder: Path, pattern: str) -> None:
     assert found
 
 
+def test_long_patterns_end(folder: Path) -> None:
+    """However many parts there are, and however many ways lead to one folder."""
+    for number in range(20):
+        (folder / f"x{number}").mkdir()
+    assert len(_names(folder, "*/../" * 300 + "b.yaml")) == 1
+    assert len(_names(folder, "./" * 1500 + "b*.yaml")) == 1
+    assert _names(folder, "**/" * 500 + "d.yaml") == ["sub/d.yaml"]
+
+
 @pytest.mark.parametrize("pattern", ["**/*.yaml", "*/*.yaml", "s*/deep/*.yaml", "**/d*/f.yaml", "**"])
 def test_a_pattern_says_which_folders_may_not_be_listed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, pattern: str

@@ -138,6 +138,13 @@ def test_nothing_is_run_that_a_repository_names(repository: Repository) -> None:
     assert not (repository.folder / "ran").exists()
 
 
+def test_nothing_is_read_in_the_place_of_something_else(repository: Repository) -> None:
+    """A revision is what was committed, whatever `git replace` says here."""
+    own = repository.git("rev-parse", "main:a.yaml")
+    repository.git("replace", own, repository.blob((CM % "other").encode()))
+    assert load_state("main:a.yaml").resources[0].ref.name == "a"
+
+
 def test_what_a_partial_clone_lacks_is_not_fetched(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

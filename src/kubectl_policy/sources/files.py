@@ -123,30 +123,33 @@ def _matching(pattern: str) -> Iterator[InputFile]:
         yield from [match] if match.problem else _manifests_under(Path(match.path), seen, named=False)
 
 
-def _matches(folder: Path, parts: list[str]) -> Iterator[InputFile]:
-    """What the parts of a pattern lead to from a folder, and folders on the way that cannot be read."""
-    if not parts:
-        yield InputFile(str(folder))
-        return
-    part, rest = parts[0], parts[1:]
-    if part == "**":
-        while rest[:1] == ["**"]:
-            rest = rest[1:]
-        for path, mode, error in _walk(folder, set()):
-            if error and not isinstance(error, FileNotFoundError):
-                yield InputFile(str(path), reason_of(error))
-            elif stat.S_ISDIR(mode):
-                yield from _matches(path, rest)
-        return
-    try:
-        below = _children(folder, part)
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        return
-    except OSError as error:
-        yield InputFile(str(folder), reason_of(error))
-        return
-    for path in below:
-        yield from _matches(path, rest)
+def _matches(top: Path, parts: Iterable[str]) -> Iterator[InputFile]:
+    """What the parts of a pattern lead to from a folder, and folders on the way that cannot be read.
+
+    For each part, no folder is looked into twice, whatever links and `..` lead to it.
+    """
+    places = [top]
+    for part in parts:
+        folders, places = places, []
+        seen: set[tuple[int, int]] = set()
+        for folder in folders:
+            if part == "**":
+                for path, mode, error in _walk(folder, seen):
+                    if stat.S_ISDIR(mode):
+                        places.append(path)
+                    elif error and not isinstance(error, FileNotFoundError):
+                        yield InputFile(str(path), reason_of(error))
+                continue
+            try:
+                about = folder.stat()
+                if (about.st_dev, about.st_ino) not in seen:
+                    seen.add((about.st_dev, about.st_ino))
+                    places += _children(folder, part)
+            except (FileNotFoundError, NotADirectoryError, ValueError):
+                continue
+            except OSError as error:
+                yield InputFile(str(folder), reason_of(error))
+    yield from (InputFile(str(place)) for place in places)
 
 
 def _children(folder: Path, part: str) -> list[Path]:
