@@ -320,10 +320,9 @@ def contentions(enforcements: Iterable[Enforcement], field: str, topology: Topol
 
 def _entries(section: NodeRef, field: str, topology: Topology) -> dict[str, None]:
     """The objects that a list of references in a listener names; a namespace that is left out is the listener's."""
+    listener, home = topology.gateways.listener(section), section.object.namespace
     return dict.fromkeys(
-        f"{text_at(reference, 'kind', 'Secret')} {text_at(reference, 'namespace') or section.object.namespace}/{name}"
-        for listener in topology.gateways.listeners(section.object)
-        if listener.node == section
-        for reference in mappings_at(listener.raw, field)
+        f"{text_at(reference, 'kind', 'Secret')} {text_at(reference, 'namespace') or home}/{name}"
+        for reference in (mappings_at(listener.raw, field) if listener else ())
         if (name := text_at(reference, "name"))
     )

@@ -139,29 +139,24 @@ def _delegating(index: Index, delegations: Delegations, route: ObjectRef) -> dic
 
 
 def _delegation_problem(index: Index, delegations: Delegations, ref: DelegatingRef, backend: Backend) -> Problem | None:
-    circle = delegations.order.circles.get(ref.place)
+    circle, namespace = delegations.order.circles.get(ref.place), ref.ref.object.namespace
+    if not ref.permitted and index.grants.may_be_unread(namespace):
+        where = f"whether {ref.parent.object} may refer to routes there"
+        return Problem(message=f"{where} is unknown: not all ReferenceGrants were read", certain=False)
     if not ref.permitted:
-        return _forbidden_routes(index, ref)
+        message = f"no ReferenceGrant in namespace {namespace} lets {ref.parent.object} refer to an HTTPRoute"
+        return Problem(message=message, reason="RefNotPermitted")
     if circle:
         return Problem(message=f"a request would circle: {circle_words(circle)}", reason="RefNotPermitted")
     if not (ref.children or ref.strangers):
-        if ref.presence == "missing":
-            return Problem(message=_words(ref, "does not exist", "exists"), reason="BackendNotFound")
-        return Problem(message=_words(ref, "was not read", "was read"), certain=False)
+        missing = ref.presence == "missing"
+        message = _words(ref, "does not exist", "exists") if missing else _words(ref, "was not read", "was read")
+        return Problem(message=message, reason="BackendNotFound", certain=missing)
     if not delegations.lacks(ref):
         return None
     some = "some of its matches find no route"
     message = some if backend.routes else _words(ref, "takes none of its requests", "takes its requests")
     return Problem(message=message, reason="BackendNotFound")
-
-
-def _forbidden_routes(index: Index, ref: DelegatingRef) -> Problem:
-    route, namespace = ref.parent.object, ref.ref.object.namespace
-    if index.grants.may_be_unread(namespace):
-        message = f"whether {route} may refer to routes there is unknown: not all ReferenceGrants were read"
-        return Problem(message=message, certain=False)
-    message = f"no ReferenceGrant in namespace {namespace} lets {route} refer to an HTTPRoute"
-    return Problem(message=message, reason="RefNotPermitted")
 
 
 def _words(ref: DelegatingRef, of_one: str, of_any: str) -> str:

@@ -69,17 +69,15 @@ class Paths:
     def through(self, node: NodeRef) -> tuple[Path, ...]:
         """Every full path through a node; see `Topology.paths_through`."""
         if node not in self._through:
-            nodes = self._inside(node.object.name) if node.object.group_kind == NAMESPACE else [node]
+            nodes = [node]
+            if node.object.group_kind == NAMESPACE:
+                relations, inside = self.relations, self.relations.in_namespace(node.object.name)
+                existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
+                nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
             ways = (way for each in nodes for start in self._ways(each) for way in self._descend(start))
             # They come nearly in their order, which a set would lose.
             self._through[node] = tuple(sorted(dict.fromkeys(map(_with_namespaces, ways)))) or self.to(node)
         return self._through[node]
-
-    def _inside(self, namespace: str) -> list[NodeRef]:
-        """What may exist in a namespace, without backends all of whose paths lead through routes there as well."""
-        relations = self.relations
-        existing = [obj for obj in relations.in_namespace(namespace) if relations.index.presence(obj) != "missing"]
-        return [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
 
     def _is_below_own_routes(self, backend: ObjectRef) -> bool:
         """Whether every path through an object is one of some route in its own namespace."""

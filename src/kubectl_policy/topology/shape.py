@@ -13,7 +13,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.index import Index
@@ -108,20 +108,17 @@ def shape_problems(index: Index) -> tuple[Diagnostic, ...]:
 
 def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
     """The `wrong-type` errors of one object, in the order of the table."""
-    return tuple(
-        problem
-        for shape in SHAPES
-        if not shape.kinds or resource.ref.group_kind in shape.kinds
-        for path, wanted in shape.fields.items()
-        for problem in _problems(resource, path, wanted)
-    )
-
-
-def _problems(resource: Resource, path: str, wanted: str) -> Iterator[Diagnostic]:
-    for field, content in FieldPath.parse(path).each(resource.raw):
-        if content is not None and _type_of(content) != wanted:
-            message = f"{resource.ref}: {field} is {_type_of(content)}, must be {wanted}"
-            yield Diagnostic("wrong-type", "error", message, resource.ref, str(field), resource.origin)
+    problems: list[Diagnostic] = []
+    for shape in SHAPES:
+        concerned = not shape.kinds or resource.ref.group_kind in shape.kinds
+        for path, wanted in shape.fields.items() if concerned else ():
+            for field, content in FieldPath.parse(path).each(resource.raw):
+                if content is not None and _type_of(content) != wanted:
+                    message = f"{resource.ref}: {field} is {_type_of(content)}, must be {wanted}"
+                    problems.append(
+                        Diagnostic("wrong-type", "error", message, resource.ref, str(field), resource.origin)
+                    )
+    return tuple(problems)
 
 
 def _type_of(value: Json) -> str:

@@ -149,7 +149,7 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
                 unseen_inside=tuple(dict.fromkeys(thing for row in rows_inside for thing in row.unseen)),
             )
         case _:
-            routes = {*topology.relations.routes_forwarding_to(ref), *topology.relations.routes_naming(ref)}
+            routes = {*topology.relations.routes_referring_to(ref), *topology.relations.routes_naming(ref)}
             return BackendRow(listed=listed, referred_by=tuple(sorted(routes)))
 
 

@@ -85,7 +85,11 @@ class _Lookup:
         named = self._candidates(ref.object, profile)
         grants = self._index.grants if profile.grant_required else None
         permitted = [child for child in named if not grants or grants.permit(HTTP_ROUTE, route.namespace, child)]
-        children = dict.fromkeys(child for child in permitted if self._accepts(child, route))
+        children: dict[ObjectRef, None] = {}
+        for child in permitted:
+            parents = [parent.object for parent in parent_refs(self._index, child, self._index.raw(child))]
+            # A route that names parents may be delegated to by these alone.
+            children |= {child: None} if not parents or route in parents else {}
         strangers = dict.fromkeys(child for child in permitted if child not in children and child != route)
         every = profile.by_label is not None and ref.object.namespace == profile.by_label.all_namespaces
         namespace = "" if every and ref.object.group_kind != HTTP_ROUTE else ref.object.namespace
@@ -119,11 +123,6 @@ class _Lookup:
                     routes.setdefault(value, []).append(route.ref)
             self._labelled[label] = routes
         return self._labelled[label]
-
-    def _accepts(self, child: ObjectRef, parent: ObjectRef) -> bool:
-        """Whether a route may be delegated to: it names no parents, or this one."""
-        named = [ref.object for ref in parent_refs(self._index, child, self._index.raw(child))]
-        return not named or parent in named
 
 
 def _valid_profiles(
