@@ -18,14 +18,8 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
-_VERSION: Final = r"v\d+((alpha|beta)\d+)?"
-# Meaningless without target references.
-_OF_REFERENCES: Final = ("targetFields", "targetGroup", "unnamedRules")
-_WITHOUT_REFERENCES: Final = ("filters", "none")
-
 # A kind that makes one of these choices is merged level by level: what a policy chooses for itself does not matter.
 BY_LEVELS: Final = ("jointFields", "scopes", "routeChoice")
-_NOT_BY_LEVELS: Final = frozenset({None, "All apply", "Strategic merge"})
 _LIKE: Final = "one strategy for all policies (not All apply or Strategic merge) and stanzas: none"
 
 
@@ -41,11 +35,43 @@ def contradictions(document: dict[str, Any]) -> Iterator[Problem]:
         for name, holds, message in _RULES:
             if name in fields and not holds(fields):
                 yield Problem(message=message, field=path / name)
-        yield from _twice(fields.get("variants", ()), path / "variants")
+        varied: set[tuple[str, str]] = set()
+        for position, variant in enumerate(fields.get("variants", ())):
+            for place, target in enumerate(variant["targets"]):
+                if (target["group"], target["kind"]) in varied:
+                    message = f"another variant is for {target['kind']} already"
+                    yield Problem(message=message, field=path / "variants" / position / "targets" / place)
+                varied.add((target["group"], target["kind"]))
+
+
+def _versions(value: Json, path: FieldPath) -> Iterator[Problem]:
+    """Groups that are written as an apiVersion, wherever they stand."""
+    if isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _versions(item, path / position)
+    elif isinstance(value, dict):
+        for name, child in value.items():
+            if name in {"group", "targetGroup"} and isinstance(child, str) and has_version(child):
+                group = shown(child.partition("/")[0] if "/" in child else "")
+                message = f"{shown(child)} has a version; write the group alone, {group}"
+                yield Problem(message=message, field=path / name)
+            yield from _versions(child, path / name)
+
+
+def has_version(group: str) -> bool:
+    """Whether something is an apiVersion, or the version in one, rather than a group."""
+    return "/" in group or re.fullmatch(r"v\d+((alpha|beta)\d+)?", group) is not None
 
 
 def _chosen_by_challengers(fields: Fields) -> bool:
     return any(part.get("chooser") == "challenger" for part in (fields, *fields.get("variants", ())))
+
+
+def _merges_by_levels(fields: Fields) -> bool:
+    """Whether policies are alike enough to be merged level by level."""
+    alike = "strategyField" not in fields and fields.get("stanzas") == "none"
+    merges = fields.get("strategy") not in {None, "All apply", "Strategic merge"}
+    return alike and merges and not _chosen_by_challengers(fields)
 
 
 def _merges_strategically_alone(fields: Fields) -> bool:
@@ -57,19 +83,6 @@ def _merges_strategically_alone(fields: Fields) -> bool:
     return one_pair or "Strategic merge" not in fields["strategyValues"].values()
 
 
-def _without(attachment: str) -> Callable[[Fields], bool]:
-    return lambda fields: fields.get("attachment") != attachment
-
-
-def _named_by_filters(fields: Fields) -> bool:
-    return bool(fields.get("filterRoutes"))
-
-
-def _ignores_nulls(fields: Fields) -> bool:
-    """Whether a null means nothing: what one removes, a level further up would bring back."""
-    return fields.get("nulls") == "ignore"
-
-
 def _joined_by_one_thing(fields: Fields) -> bool:
     """Whether every joint field is taken apart in one way, which is done before policies meet anywhere."""
     ways = {(joint["field"], joint.get("by", "")) for joint in fields["jointFields"]}
@@ -79,22 +92,15 @@ def _joined_by_one_thing(fields: Fields) -> bool:
 def _port_field_is_joint(fields: Fields) -> bool:
     """Whether the entries for ports are told apart by the key that holds the port."""
     said = fields["portField"]
-    return any(
-        joint["field"] == said["field"] and joint.get("by") == f"[{said['key']}]"
-        for joint in fields.get("jointFields", ())
-    )
+    ways = [(joint["field"], joint.get("by")) for joint in fields.get("jointFields", ())]
+    return (said["field"], f"[{said['key']}]") in ways
 
 
-def _every_field_or_some(fields: Fields) -> bool:
-    return "*" not in fields["securityFields"] or len(fields["securityFields"]) == 1
+def _without(attachment: str) -> Callable[[Fields], bool]:
+    return lambda fields: fields.get("attachment") != attachment
 
 
-def _merges_by_levels(fields: Fields) -> bool:
-    """Whether policies are alike enough to be merged level by level."""
-    alike = "strategyField" not in fields and fields.get("stanzas") == "none"
-    return alike and fields.get("strategy") not in _NOT_BY_LEVELS and not _chosen_by_challengers(fields)
-
-
+# A field, what must hold of the others if it is there, and what is wrong if that does not.
 _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("approximate", lambda fields: "notes" in fields or not fields["approximate"], "means nothing without notes"),
     ("strategyValues", lambda fields: "strategyField" in fields, "means nothing without strategyField"),
@@ -103,14 +109,15 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         _merges_strategically_alone,
         "can mean Strategic merge only with chooser: challenger and mergesWith: closest",
     ),
-    *((name, _ignores_nulls, "needs nulls: ignore") for name in BY_LEVELS),
+    # What a null removes, a level further up would bring back.
+    *((name, lambda fields: fields.get("nulls") == "ignore", "needs nulls: ignore") for name in BY_LEVELS),
     ("jointFields", _joined_by_one_thing, "one field is put together by one thing alone, wherever it is"),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(
         (name, _without(attachment), f"means nothing with attachment: {attachment}")
-        for attachment in _WITHOUT_REFERENCES
-        for name in _OF_REFERENCES
+        for attachment in ("filters", "none")
+        for name in ("targetFields", "targetGroup", "unnamedRules")
     ),
     *((name, _merges_by_levels, f"needs {_LIKE}") for name in BY_LEVELS),
     (
@@ -118,45 +125,16 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         lambda fields: fields["sameLevel"] != "all-apply" or _merges_by_levels(fields),
         f"can be all-apply only with {_LIKE}",
     ),
-    ("securityFields", _every_field_or_some, "* means every field, so that it stands alone"),
+    (
+        "securityFields",
+        lambda fields: "*" not in fields["securityFields"] or len(fields["securityFields"]) == 1,
+        "* means every field, so that it stands alone",
+    ),
     ("filterRoutes", _without("none"), "means nothing with attachment: none"),
-    ("backendFilters", _named_by_filters, "means nothing without filterRoutes"),
+    ("backendFilters", lambda fields: bool(fields.get("filterRoutes")), "means nothing without filterRoutes"),
     (
         "attachment",
-        lambda fields: fields["attachment"] != "filters" or _named_by_filters(fields),
+        lambda fields: fields["attachment"] != "filters" or bool(fields.get("filterRoutes")),
         "filters needs filterRoutes",
     ),
 )
-
-
-def _versions(value: Json, path: FieldPath) -> Iterator[Problem]:
-    """Groups that are written as an apiVersion, wherever they stand."""
-    if isinstance(value, list):
-        for position, item in enumerate(value):
-            yield from _versions(item, path / position)
-    elif isinstance(value, dict):
-        for name, child in value.items():
-            if name in {"group", "targetGroup"} and isinstance(child, str) and has_version(child):
-                hint = f"{shown(child)} has a version; write the group alone" + _without_version(child)
-                yield Problem(message=hint, field=path / name)
-            yield from _versions(child, path / name)
-
-
-def has_version(group: str) -> bool:
-    """Whether something is an apiVersion, or the version in one, rather than a group."""
-    return "/" in group or re.fullmatch(_VERSION, group) is not None
-
-
-def _without_version(group: str) -> str:
-    return f", {shown(group.partition('/')[0] if '/' in group else '')}"
-
-
-def _twice(variants: list[Fields], path: FieldPath) -> Iterator[Problem]:
-    seen: set[tuple[str, str]] = set()
-    for position, variant in enumerate(variants):
-        for place, target in enumerate(variant["targets"]):
-            kind = (target["group"], target["kind"])
-            if kind in seen:
-                message = f"another variant is for {target['kind']} already"
-                yield Problem(message=message, field=path / position / "targets" / place)
-            seen.add(kind)
