@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kubectl_policy.profiles.contradictions import BY_LEVELS, contradictions
-from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from tests.profiles.everything import FIELDS, policy_by_policy
 
 SERVICE = {"group": "", "kind": "Service"}
@@ -146,16 +145,3 @@ def test_everything_can_be_said_at_once() -> None:
     levelled = {name: FIELDS[name] for name in BY_LEVELS}
     assert found(**levelled, **LEVELLED) == []
     assert FIELDS["attachment"] == "references"
-
-
-def test_no_built_in_profile_contradicts_itself() -> None:
-    """They keep the rules that users' files are held to."""
-    from importlib import resources  # noqa: PLC0415 (only here)
-
-    from kubectl_policy.text.documents import read_configuration  # noqa: PLC0415 (only here)
-
-    data = resources.files("kubectl_policy.profiles") / "data"
-    for group in sorted(built_in_groups()):
-        document: Any = read_configuration((data / f"{group}.yaml").read_text("utf-8"), group, "").value
-        assert list(contradictions(document)) == []
-        assert built_in_profiles(group)

@@ -68,7 +68,7 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
 
 @pytest.mark.parametrize(
     "found",
-    [everything(ORIGIN), SHAPE, replace(SHAPE, policy_class="direct", known_by="label", stanzas="plural"), *BUILT_IN],
+    [everything(ORIGIN), SHAPE, replace(SHAPE, policy_class="direct", known_by="label", stanzas="plural")],
     ids=lambda found: f"{found.group_kind} {found.known_by}",
 )
 def test_a_draft_makes_the_same_choices(found: PolicyKindProfile) -> None:
