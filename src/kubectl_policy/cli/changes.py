@@ -1,5 +1,6 @@
 """`diff` and `blast-radius`: what becomes of policies with another state, with changes, or without an object."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +11,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import StateComparison
@@ -144,20 +145,11 @@ def _what_if(
     policies = retargetings(analysis, retarget or (), call.namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
     deleted = deletions(analysis.index, delete or (), call.namespace)
-    _refuse_twice(deleted, applied, policies)
+    changed = Counter([*deleted, *(resource.ref for resource in applied)])
+    if twice := next((policy.ref for policy in policies if changed[policy.ref] > 1), None):
+        hint = "give it one target, and leave it in -f alone"
+        raise UsageError(f"{twice} is to be changed in two ways at once", hint)
     return what_if(analysis, applied=applied, deleted=cascade(analysis.index, deleted), unread=read_in)
-
-
-def _refuse_twice(
-    deleted: "Iterable[ObjectRef]", applied: "Sequence[Resource]", policies: "Sequence[Resource]"
-) -> None:
-    """Refuse what cannot be meant: one policy with two targets, or changed in two ways at once."""
-    refs = [*deleted, *(resource.ref for resource in applied)]
-    twice = next((policy.ref for policy in policies if refs.count(policy.ref) > 1), None)
-    if twice:
-        raise UsageError(
-            f"{twice} is to be changed in two ways at once", "give it one target, and leave it in -f alone"
-        )
 
 
 def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[ObjectRef, ...]":
@@ -168,7 +160,7 @@ def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[
     from kubectl_policy.questions.shared.selection import find
 
     pairs = [_type_and_name(word, f'--delete takes TYPE/NAME, not "{word}"', _DELETE_EXAMPLE) for word in words]
-    return tuple(dict.fromkeys(find(index, *pair, namespace) for pair in pairs))
+    return tuple(dict.fromkeys(find(index, type_name, name, namespace) for type_name, name in pairs))
 
 
 def retargetings(analysis: "Analysis", words: "Sequence[str]", namespace: str) -> "tuple[Resource, ...]":
@@ -188,8 +180,8 @@ def retargetings(analysis: "Analysis", words: "Sequence[str]", namespace: str) -
         if mark and not section:
             raise UsageError(malformed, _RETARGET_EXAMPLE)
         pairs = [_type_and_name(part, malformed, _RETARGET_EXAMPLE) for part in (policy, target)]
-        policy_ref, target_ref = (find(analysis.index, *pair, namespace) for pair in pairs)
-        policies.append(retargeted(analysis, policy_ref, target_ref, section))
+        refs = [find(analysis.index, type_name, name, namespace) for type_name, name in pairs]
+        policies.append(retargeted(analysis, refs[0], refs[1], section))
     return tuple(policies)
 
 

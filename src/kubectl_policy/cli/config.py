@@ -43,7 +43,12 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     profiles = (*named, *(profile for file in files or () for profile in load_profiles(Path(file))))
     said = cast("dict[str, Any]", document.value) if document else {}
     configured: dict[str, str] = said.get("settings", {})
-    values: dict[str, str] = {**configured, **dict(_pair(setting) for setting in settings or ())}
+    values = dict(configured)
+    for setting in settings or ():
+        name, equals, value = setting.partition("=")
+        if not name or not equals:
+            raise UsageError(f'"{setting}" is no setting', "write --setting NAME=VALUE")
+        values[name] = value
     if values:
         _check_names(values, profiles)
     return Known(profiles, Implementation(settings=values))
@@ -56,13 +61,6 @@ def owner_key() -> str:
     """
     document = _config()
     return cast("dict[str, str]", document.value).get("owner", "") if document else ""
-
-
-def _pair(setting: str) -> tuple[str, str]:
-    name, equals, value = setting.partition("=")
-    if not name or not equals:
-        raise UsageError(f'"{setting}" is no setting', "write --setting NAME=VALUE")
-    return name, value
 
 
 def _check_names(names: Iterable[str], profiles: Iterable[PolicyKindProfile]) -> None:

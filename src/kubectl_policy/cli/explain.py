@@ -1,15 +1,12 @@
 """`explain`: what a policy kind is, and where that is known from."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kubectl_policy.cli.options import Call, command, mention_the_rest
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.explain import EXPLANATION
-
-if TYPE_CHECKING:
-    from kubectl_policy.questions.explain.kinds import Explanation
 
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
@@ -43,15 +40,11 @@ def explain(
     analysis = call.read(optional=True)
     answer = ask(analysis, kind[0])
     if draft_profile:
-        _write_draft(answer)
+        from kubectl_policy.cli import terminal
+        from kubectl_policy.render.explain.draft import draft
+
+        terminal.write(draft(answer, unicode=terminal.takes_unicode()))
         mention_the_rest(analysis)
     else:
         call.show(EXPLANATION, answer, analysis, unseen=answer.unseen)
     return 0
-
-
-def _write_draft(answer: "Explanation") -> None:
-    from kubectl_policy.cli import terminal
-    from kubectl_policy.render.explain.draft import draft
-
-    terminal.write(draft(answer, unicode=terminal.takes_unicode()))

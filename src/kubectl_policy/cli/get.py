@@ -9,8 +9,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.render.listing import LISTING
 
 if TYPE_CHECKING:
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.shared.selection import Listing, Selection
+    from kubectl_policy.questions.shared.selection import Listing
 
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
@@ -45,20 +44,15 @@ def get(
     type_name, names = split_words("get", words, _EXAMPLE)
     chosen = selection("" if all_namespaces else call.namespace, names, selector)
     analysis = call.read()
-    # What takes effect where is not worth computing for names.
-    only_names = call.output == "name" and not sort_by
-    listing = _listing(analysis, type_name, chosen, sort_by, only_names=only_names)
-    call.show(LISTING, listing, analysis, unseen=listing.unseen, headers=not no_headers, namespaces=all_namespaces)
-    return 0
-
-
-def _listing(
-    analysis: "Analysis", type_name: str, chosen: "Selection", sort_by: str, *, only_names: bool
-) -> "Listing[object]":
     from kubectl_policy.questions.listing.lists import list_names, list_type
 
-    if only_names:
-        return list_names(analysis, type_name, chosen)
-    from kubectl_policy.render.listing.columns import ordered
+    listing: Listing[object]
+    if call.output == "name" and not sort_by:
+        # What takes effect where is not worth computing for names.
+        listing = list_names(analysis, type_name, chosen)
+    else:
+        from kubectl_policy.render.listing.columns import ordered
 
-    return ordered(list_type(analysis, type_name, chosen), sort_by)
+        listing = ordered(list_type(analysis, type_name, chosen), sort_by)
+    call.show(LISTING, listing, analysis, unseen=listing.unseen, headers=not no_headers, namespaces=all_namespaces)
+    return 0

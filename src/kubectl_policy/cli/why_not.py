@@ -1,17 +1,13 @@
 """`why-not`: why a policy has no effect on an object, and the smallest edit that would give it one."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kubectl_policy.cli.options import Call, at_field, at_fields, command
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.why_not import WHY_NOT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 
@@ -42,24 +38,19 @@ def why_not(
       kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
       kubectl policy why-not securitypolicy/jwt httproute/baker -n infra --target-namespace baker --offline manifests/
     """
-    pairs = _pairs(words or [])
+    pairs = [word.split("/") for word in words or ()]
+    if len(pairs) != 2 or not all(len(pair) == 2 and all(pair) for pair in pairs):  # noqa: PLR2004 (two pairs)
+        raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
+    (policy_type, policy_name), (target_type, target_name) = pairs
     analysis = call.read()
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.questions.why_not.why_not import why_not as ask
 
-    policy = find(analysis.index, *pairs[0], call.namespace)
-    target = find(analysis.index, *pairs[1], target_namespace or call.namespace)
+    policy = find(analysis.index, policy_type, policy_name, call.namespace)
+    target = find(analysis.index, target_type, target_name, target_namespace or call.namespace)
     answer = ask(analysis, policy, NodeRef(target, section))
     edited = at_field(answer.edit_origin, answer.edit.field, or_above=True) if answer.edit else None
     answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edit_origin=edited)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
     return 0
-
-
-def _pairs(words: "Sequence[str]") -> list[tuple[str, str]]:
-    """The type and name of the policy and of the target. Raises `UsageError` for anything else."""
-    parts = [word.split("/") for word in words]
-    if len(parts) != 2 or not all(len(part) == 2 and all(part) for part in parts):  # noqa: PLR2004 (two pairs)
-        raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
-    return [(part[0], part[1]) for part in parts]

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import Document, View
 
 # Text that is ready, or lines that are yet to be laid out to a width.
@@ -62,21 +61,6 @@ class Format:
     tells: Literal["everything", "headline", "rows"]
 
 
-def _tree(forms: Forms, answer: object, view: View) -> Document:
-    tree: Document = forms.part("tree", answer, view)
-    return tree
-
-
-def _table(forms: Forms, answer: object, view: View) -> str:
-    table: Table[Any] = forms.part("table", answer, view)
-    return table.text(headers=view.headers, wide=False)
-
-
-def _wide(forms: Forms, answer: object, view: View) -> str:
-    table: Table[Any] = forms.part("table", answer, view)
-    return table.text(headers=view.headers, wide=True)
-
-
 def _yaml(forms: Forms, answer: object, view: View) -> str:
     from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
 
@@ -87,10 +71,6 @@ def _json(forms: Forms, answer: object, _: View) -> str:
     from kubectl_policy.render.output.documents import as_json  # noqa: PLC0415 (the other formats do without)
 
     return as_json(forms.part("document", answer)) + "\n"
-
-
-def _markdown(forms: Forms, answer: object, _: View) -> str:
-    return f"{forms.part('markdown', answer)}\n"
 
 
 def _summary(forms: Forms, answer: object, _: View) -> Document:
@@ -109,14 +89,24 @@ def _names(forms: Forms, answer: object, _: View) -> Document:
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "tree": Format(part="tree", make=_tree, tells="everything"),
-    "table": Format(part="table", make=_table, tells="rows"),
-    "wide": Format(part="table", make=_wide, tells="rows"),
-    "yaml": Format(part="document", make=_yaml, tells="everything"),
-    "json": Format(part="document", make=_json, tells="everything"),
-    "markdown": Format(part="markdown", make=_markdown, tells="headline"),
-    "summary": Format(part="summary", make=_summary, tells="headline"),
-    "name": Format(part="names", make=_names, tells="rows"),
+    "tree": Format(part="tree", tells="everything", make=lambda forms, answer, view: forms.part("tree", answer, view)),
+    "table": Format(
+        part="table",
+        tells="rows",
+        make=lambda forms, answer, view: forms.part("table", answer, view).text(headers=view.headers, wide=False),
+    ),
+    "wide": Format(
+        part="table",
+        tells="rows",
+        make=lambda forms, answer, view: forms.part("table", answer, view).text(headers=view.headers, wide=True),
+    ),
+    "yaml": Format(part="document", tells="everything", make=_yaml),
+    "json": Format(part="document", tells="everything", make=_json),
+    "markdown": Format(
+        part="markdown", tells="headline", make=lambda forms, answer, _: f"{forms.part('markdown', answer)}\n"
+    ),
+    "summary": Format(part="summary", tells="headline", make=_summary),
+    "name": Format(part="names", tells="rows", make=_names),
 }
 
 

@@ -122,12 +122,10 @@ def why_idle(answer: AttachedPolicy) -> str:
         return f"it is replaced everywhere, by {names(answer.enforcement.by)}"
     if answer.enforcement.state == "NoEffect" and answer.enforcement.outcomes:
         return "controllers ignore all that it says there"
-    return _nothing_below(answer.enforcement) if may_affect_more(answer) else ""
-
-
-def _nothing_below(enforcement: Enforcement) -> str:
-    """Why there is nothing that a policy could affect, although it is attached."""
-    if enforcement.idle and not any(node.object.group_kind in ROUTES for path in enforcement.idle for node in path):
+    if not may_affect_more(answer):
+        return ""
+    idle = answer.enforcement.idle
+    if idle and not any(node.object.group_kind in ROUTES for path in idle for node in path):
         return "no route sends requests to its target"
     return "nothing that it could affect is attached below its target"
 
@@ -169,18 +167,14 @@ def _of_policy(answer: PolicyDescription) -> str:
         case "Unknown":
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":
-            return f"{subject} has no effect: it is refused everywhere, {_refused(answer)}"
+            beaters, alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
+            because = f"one policy alone applies to a target, and {beaters} came first" if alone else ""
+            because = because or f"it conflicts with {beaters}"
+            return f"{subject} has no effect: it is refused everywhere, because {because}"
         case _ if why := why_idle(answer):
             return f"{subject} has no effect: {why}"
         case _:
             return f"{answer.policy} has no effect: {failed or f'it {without_references(answer.profile)}'}"
-
-
-def _refused(answer: PolicyDescription) -> str:
-    beaters = names(answer.enforcement.by)
-    if answer.profile.same_level == "one-applies":
-        return f"because one policy alone applies to a target, and {beaters} came first"
-    return f"because it conflicts with {beaters}"
 
 
 def _extent(answer: PolicyDescription) -> str:

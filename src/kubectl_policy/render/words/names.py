@@ -108,13 +108,11 @@ def source_words(source: Source) -> str:
 
 def flow(value: Json) -> str:
     """A value in one line: text as it is unless it could be taken for something else, anything else as JSON."""
-    if isinstance(value, str) and value and value == value.strip() and not _looks_like_json(value):
-        return value
+    if isinstance(value, str) and value and value == value.strip():
+        is_number = value.replace(".", "", 1).lstrip("-").isdigit()
+        if not (is_number or value in {"true", "false", "null"} or value[0] in '"[{'):
+            return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _looks_like_json(text: str) -> bool:
-    return text in {"true", "false", "null"} or text[0] in '"[{' or text.replace(".", "", 1).lstrip("-").isdigit()
 
 
 def either(words: Sequence[str]) -> str:
@@ -136,7 +134,7 @@ def with_article(kind: GroupKind) -> str:
 
 def kinds_words(kinds: Iterable[GroupKind]) -> str:
     """`a Gateway, an HTTPRoute or a Service`: any of some kinds, from the root of the hierarchy on."""
-    return either([with_article(kind) for kind in sorted(set(kinds), key=_from_the_root)])
+    return either([with_article(kind) for kind in sorted(set(kinds), key=lambda kind: (depth_of(kind), kind))])
 
 
 def levels_words(levels: Iterable[TargetLevel]) -> str:
@@ -152,7 +150,3 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
         for noun, kinds in nouns.items()
     ]
     return ", or ".join(parts)
-
-
-def _from_the_root(kind: GroupKind) -> tuple[int, GroupKind]:
-    return depth_of(kind), kind

@@ -90,30 +90,21 @@ def titled(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
 
 def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
     """What an object's status says: a line for each parent, ancestor or listener and each controller."""
-    return section("Reported in the status, not computed", _reported(reported))
-
-
-def _reported(reported: Sequence[ReportedCondition]) -> Iterator[Line]:
+    lines = []
     for (about, controller), conditions in groupby(reported, lambda found: (found.about, found.controller)):
         label = about + (f" (by {controller})" if controller else "")
         spans = [Span(f"{label}:" if label else "")]
         for place, condition in enumerate(conditions):
             lead = ", " if place else " " if label else ""
             spans.append(Span(f"{lead}{condition.type} {condition.status}", prose=True))
-            spans += _details(condition)
-        yield Line(tuple(span for span in spans if span.text), 2)
-
-
-def _details(condition: ReportedCondition) -> Iterator[Span]:
-    # A reason that repeats the type ("Accepted True, Accepted") tells nothing.
-    reason = condition.reason if condition.reason != condition.type else ""
-    details = [reason] if reason else []
-    if condition.status != "True" and condition.message:
-        details.append(condition.message)
-    if details:
-        yield Span(f" ({': '.join(details)})", prose=True)
-    if condition.stale:
-        yield Span(" [stale: not of the object's present generation]", "warning", prose=True)
+            # A reason that repeats the type ("Accepted True, Accepted") tells nothing.
+            details = [condition.reason] if condition.reason not in {"", condition.type} else []
+            details += [condition.message] if condition.status != "True" and condition.message else []
+            spans += [Span(f" ({': '.join(details)})", prose=True)] if details else []
+            if condition.stale:
+                spans.append(Span(" [stale: not of the object's present generation]", "warning", prose=True))
+        lines.append(Line(tuple(span for span in spans if span.text), 2))
+    return section("Reported in the status, not computed", lines)
 
 
 def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
@@ -123,12 +114,11 @@ def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
 
 def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
     """What the controllers of a policy's kind should report on it: a line for each place."""
-    return section("Its controllers should report", map(_expected, expected))
-
-
-def _expected(place: AncestorStatus) -> Line:
-    label = [Span(f"{node_words(place.ancestor)}: ")] if place.ancestor else []
-    return Line((*label, *_conditions(place.conditions)), 2, 4)
+    labels = [(Span(f"{node_words(place.ancestor)}: "),) if place.ancestor else () for place in expected]
+    lines = (
+        Line((*label, *_conditions(place.conditions)), 2, 4) for label, place in zip(labels, expected, strict=True)
+    )
+    return section("Its controllers should report", lines)
 
 
 _WELL: Final = frozenset({"Accepted", "Enforced"})
@@ -152,27 +142,25 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
     """The Events about an object, newest last."""
-    return section("Events", map(_event, events))
-
-
-def _event(event: ReportedEvent) -> Line:
-    words = [word for word in (event.type, event.reason) if word]
-    details = [f"from {event.source}"] if event.source else []
-    details += [f"{event.count} times"] if event.count > 1 else []
-    details += [f"last at {event.last}"] if event.last else []
-    lead = f"{' '.join(words) or 'Event'}{', ' if details else ''}{', '.join(details)}:"
-    style: Style = "warning" if event.type == "Warning" else ""
-    return Line((Span(lead, style, prose=True), Span(f" {event.message}", prose=True)), 2)
+    lines = []
+    for event in events:
+        details = [" ".join(filter(None, (event.type, event.reason))) or "Event"]
+        details += [f"from {event.source}"] if event.source else []
+        details += [f"{event.count} times"] if event.count > 1 else []
+        details += [f"last at {event.last}"] if event.last else []
+        lead = Span(f"{', '.join(details)}:", "warning" if event.type == "Warning" else "", prose=True)
+        lines.append(Line((lead, Span(f" {event.message}", prose=True)), 2))
+    return section("Events", lines)
 
 
 def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
     """What could not be seen, why, and what would show it."""
-    return section("Could not be seen", map(_unseen, unseen))
-
-
-def _unseen(thing: Unseen) -> Line:
-    where = f" ({thing.origin})" if thing.origin else ""
-    return Line((Span(f"{thing.what}{where}:"), Span(f" {thing.reason}. To do: {thing.remedy}", prose=True)), 2)
+    lines = []
+    for thing in unseen:
+        where = f" ({thing.origin})" if thing.origin else ""
+        remedy = Span(f" {thing.reason}. To do: {thing.remedy}", prose=True)
+        lines.append(Line((Span(f"{thing.what}{where}:"), remedy), 2))
+    return section("Could not be seen", lines)
 
 
 def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()) -> tuple[Line, ...]:

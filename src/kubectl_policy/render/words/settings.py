@@ -60,7 +60,7 @@ def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator
     Notes about the kind are left out unless it is `noted` here.
     """
     settings = tuple(without_keys(group.settings))
-    values = [_value(setting) for setting in settings]
+    values = ["removed" if setting.removed else flow(setting.value) for setting in settings]
     sources = [
         source_words(source)
         for setting in settings
@@ -70,9 +70,17 @@ def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator
     for setting, value in zip(settings, values, strict=True):
         yield from row(setting.field, Span(value, "value"), source_spans(setting.source), widths, view)
         for fate in setting.beaten:
-            yield _beaten(fate, setting.source, group, widths, view)
+            beaten = _shortened(flow(fate.value), view.width // 3, view)
+            spans = (
+                Span("instead of ", "beaten"),
+                Span(f"{beaten},", "beaten"),
+                *source_spans(fate.source, " ", "beaten"),
+                Span(f" ({why_beaten(fate, setting.source, group)})", "beaten"),
+            )
+            yield Line(spans, widths.third, widths.third + INDENT)
     if not settings:
-        yield Line((Span("sets no field", "aside"), *_by(group)), INDENT)
+        by = [f" {'and' if place else 'by'} {policy}" for place, policy in enumerate(group.policies)]
+        yield Line((Span("sets no field", "aside"), *(Span(words, "aside") for words in by)), INDENT)
     yield from _without_effect(group, view)
     yield from basis_lines(group, noted=noted)
 
@@ -91,26 +99,6 @@ def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view:
 
 def _shortened(text: str, room: int, view: View) -> str:
     return cut(text, max(room, _NARROWEST)) if view.terminal else text
-
-
-def _value(setting: Setting) -> str:
-    return "removed" if setting.removed else flow(setting.value)
-
-
-def _by(group: InForce) -> tuple[Span, ...]:
-    return tuple(
-        Span(f" {'by' if not place else 'and'} {policy}", "aside") for place, policy in enumerate(group.policies)
-    )
-
-
-def _beaten(fate: Fate, winner: Source, group: InForce, widths: Columns, view: View) -> Line:
-    spans = (
-        Span("instead of ", "beaten"),
-        Span(_shortened(flow(fate.value), view.width // 3, view) + ",", "beaten"),
-        *source_spans(fate.source, " ", "beaten"),
-        Span(f" ({why_beaten(fate, winner, group)})", "beaten"),
-    )
-    return Line(spans, widths.third, widths.third + INDENT)
 
 
 def _without_effect(group: InForce, view: View) -> Iterator[Line]:
