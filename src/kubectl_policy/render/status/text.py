@@ -86,13 +86,25 @@ def status_tree(report: StatusReport, view: View) -> Document:
     whole = view.everything or not view.terminal
     disagreeing = (_block(status, lambda found: found.disagrees) for status in report.objects)
     undecided = (_block(status, lambda found: found.verdict == "undecided") for status in report.objects)
+    stale: list[tuple[Line, ...]] = []
+    as_computed: list[tuple[Line, ...]] = []
+    for status in report.objects:
+        agreeing = [found for found in status.comparisons if found.verdict == "agrees"]
+        now = f"the object at {status.generation}"
+        old = (f"{_where(it)} is of generation {it.seen}, {now}" for it in agreeing if it.stale)
+        stale.append(_listed(status, old))
+        claims = (f"{_where(it)}: {claim_words(it.computed or it.reported)}" for it in agreeing)
+        as_computed.append(_listed(status, claims))
+    # That none has a status the headline says.
+    silent = [status for status in report.objects if not status.reported]
+    named = ((_name(status),) for status in silent if len(silent) < len(report.objects))
     return (
         headline_line(status_headline(report)),
         *section("Disagreements", _shown(disagreeing, whole=whole)),
         *section("Cannot be decided", _shown(undecided, whole=whole)),
-        *section("Of an older generation, but as computed", _shown(map(_stale, report.objects), whole=whole)),
-        *(section("As computed", _shown(map(_agreeing, report.objects), whole=True)) if view.everything else ()),
-        *section("No status in the input", _shown(_silent(report), whole=whole)),
+        *section("Of an older generation, but as computed", _shown(stale, whole=whole)),
+        *(section("As computed", _shown(as_computed, whole=True)) if view.everything else ()),
+        *section("No status in the input", _shown(named, whole=whole)),
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
@@ -136,28 +148,14 @@ def _side(label: str, said: str, why: str) -> Line:
     return Line((Span(f"{label:<11}"), Span(said, prose=True), *detail), 6, 17)
 
 
-def _stale(status: ObjectStatus) -> tuple[Line, ...]:
-    stale = (found for found in status.comparisons if found.stale and found.verdict == "agrees")
-    of = f"the object at {status.generation}"
-    return _listed(status, [f"{_where(found)} is of generation {found.seen}, {of}" for found in stale])
+def _name(status: ObjectStatus) -> Line:
+    return Line((Span(str(status.resource.ref)),), 2, 4)
 
 
-def _agreeing(status: ObjectStatus) -> tuple[Line, ...]:
-    agreeing = (found for found in status.comparisons if found.verdict == "agrees")
-    return _listed(status, [f"{_where(found)}: {claim_words(found.computed or found.reported)}" for found in agreeing])
-
-
-def _listed(status: ObjectStatus, texts: Sequence[str]) -> tuple[Line, ...]:
+def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
     """An object with a line for each text; nothing if there is none."""
-    lines = (Line((Span(text, prose=True),), 4, 6) for text in texts)
-    return (Line((Span(str(status.resource.ref)),), 2, 4), *lines) if texts else ()
-
-
-def _silent(report: StatusReport) -> Iterator[tuple[Line, ...]]:
-    """The objects without a status, if others have one."""
-    silent = [status.resource.ref for status in report.objects if not status.reported]
-    for ref in silent if len(silent) < len(report.objects) else ():
-        yield (Line((Span(str(ref)),), 2, 4),)
+    lines = tuple(Line((Span(text, prose=True),), 4, 6) for text in texts)
+    return (_name(status), *lines) if lines else ()
 
 
 def _not_compared(report: StatusReport) -> Iterator[Line]:
@@ -175,16 +173,12 @@ def _asides(report: StatusReport, view: View) -> Iterator[Line]:
     if report.objects and not any(status.reported for status in report.objects):
         yield BLANK
         yield Line((Span(_SILENT, "aside", prose=True),), 0, 2)
-        yield Line((Span(_how_to_read(report, view.program), "command"),), 2, 4)
+        kinds = ",".join(f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names)
+        command = f"kubectl get gatewayclasses,{kinds} -A -o yaml | {view.program} status -A --offline -"
+        yield Line((Span(command, "command"),), 2, 4)
     if any(found.explanation == "none" for _, found in report.comparisons):
         yield BLANK
         yield Line((Span(_UNEXPLAINED, "aside", prose=True),), 0, 0)
-
-
-def _how_to_read(report: StatusReport, program: str) -> str:
-    """The command that compares the same kinds as they are in the cluster."""
-    kinds = [f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names]
-    return f"kubectl get gatewayclasses,{','.join(kinds)} -A -o yaml | {program} status -A --offline -"
 
 
 def claim_words(claim: Claim | None) -> str:
