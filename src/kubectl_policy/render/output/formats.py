@@ -49,16 +49,17 @@ class Forms:
         return getattr(import_module(f"kubectl_policy.render.{module}"), function)(*arguments)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Format:
-    """A format: the part of an answer that it is made of, how it is made, and how much it says.
+    """A format: the part of an answer that it is made of, how much it says, and how it is made.
 
     What tells `everything` needs nothing next to it; what tells `rows` cannot say how the answer is to be taken.
     """
 
-    part: str
-    make: Callable[[Forms, object, View], Shown]
-    tells: Literal["everything", "headline", "rows"]
+    def __init__(
+        self, part: str, tells: Literal["everything", "headline", "rows"], make: Callable[[Forms, Any, View], Shown]
+    ) -> None:
+        """See the class. `make` gets the forms of the answer, the answer, and where it is shown."""
+        self.part, self.tells, self.make = part, tells, make
 
 
 def _yaml(forms: Forms, answer: object, view: View) -> str:
