@@ -169,7 +169,9 @@ class FollowedReference:
         return selects_objects and self.policy.ref.namespace == self.profile.global_namespace != ""
 
     def _to(self, ref: ObjectRef) -> Attachment:
-        target = NodeRef(ref, self._section(ref))
+        # A rule without a name has a number of its own in some kinds; the topology has its own name for it.
+        called = {name: section for section, name in self._names_of_sections(ref).items()}
+        target = NodeRef(ref, called.get(self.declared.section, self.declared.section))
         failure = self._unsure(ref) or self._refused(ref)
         if failure is None and self._is_virtual(ref):
             message = f"{ref.group_kind} is a virtual kind: no API serves it"
@@ -212,11 +214,6 @@ class FollowedReference:
         known = known if presence == "present" else "it does not exist"
         return Failure("section missing", f"{ref} has no section {target.section}; {known}")
 
-    def _section(self, ref: ObjectRef) -> str:
-        """The section as the topology calls it: a rule without a name has a number of its own in some kinds."""
-        called = {name: section for section, name in self._names_of_sections(ref).items()}
-        return called.get(self.declared.section, self.declared.section)
-
     def _names_of_sections(self, ref: ObjectRef) -> dict[str, str]:
         """What references call the sections of an object, where that is not what the topology calls them."""
         if not self.declared.section or not self.profile.unnamed_rules:
@@ -256,21 +253,17 @@ class FollowedReference:
 def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
     """Why a target does not exist, or may not; None if it does. See `PolicyKindProfile.targets_exist`."""
     if profile.targets_exist == "whenReferred":
-        return _not_referred(ref, profile, topology)
+        routes = topology.relations.routes_forwarding_to(ref)
+        if any(managed(topology, route, profile.controllers) is not False for route in routes):
+            return None
+        theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
+        if may_be_more(topology.index, ROUTES):
+            return Failure("target unknown", f"no route in the input{theirs} sends requests to {ref}")
+        return Failure("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)
     if presence == "missing":
         return Failure("target missing", f"{ref} does not exist")
     return Failure("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
-
-
-def _not_referred(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
-    routes = topology.relations.routes_referring_to(ref)
-    if any(managed(topology, route, profile.controllers) is not False for route in routes):
-        return None
-    theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
-    if may_be_more(topology.index, ROUTES):
-        return Failure("target unknown", f"no route in the input{theirs} sends requests to {ref}")
-    return Failure("target missing", f"no route{theirs} sends requests to {ref}")
 
 
 def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:

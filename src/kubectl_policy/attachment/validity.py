@@ -49,16 +49,12 @@ def _bytes(value: Json) -> int | None:
 def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> Failure | None:
     """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
     errors = "; until that is mended, requests there get an error response" if profile.when_invalid == "errors" else ""
-    wrong = _no_number(policy, profile.weight_annotation) or too_small(policy, profile.least_sizes)
+    weight, wrong = profile.weight_annotation, ""
+    if weight and number_in_annotation(policy.raw, weight) is None:
+        wrong = f"the annotation {weight} of {policy.ref} is not a whole number"
+    wrong = wrong or too_small(policy, profile.least_sizes)
     failure = Failure("policy invalid", wrong) if wrong else missing_need(index, policy, profile)
     return Failure(failure.state, failure.message + errors, failure.competes) if failure else None
-
-
-def _no_number(policy: Resource, annotation: str) -> str:
-    """Why the number by which a policy is ordered is none; empty if it is one, or there is none."""
-    if not annotation or number_in_annotation(policy.raw, annotation) is not None:
-        return ""
-    return f"the annotation {annotation} of {policy.ref} is not a whole number"
 
 
 @value()

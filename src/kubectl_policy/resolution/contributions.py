@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.merging import PortField, SharedField, Within
+    from kubectl_policy.profiles.merging import SharedField, Within
     from kubectl_policy.profiles.profile import Stanzas
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -81,7 +81,11 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     Where nobody has said whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
     such only if the spec holds nothing else, since a kind may have a field of that name.
     """
-    spec = _without_references(raw, profile)
+    left: Json = raw
+    for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
+        if path.startswith("spec."):
+            left = FieldPath.parse(path).remove(left, with_empty=True)
+    spec = mapping_at(left, "spec")
     for style, overrides, defaults in _STYLES:
         if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
             named = [
@@ -93,14 +97,6 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
             bare = [_bare(raw, rest, profile)] if rest or not named else []
             return tuple(named + bare)
     return (_bare(raw, spec, profile),)
-
-
-def _without_references(raw: Mapping[str, Json], profile: PolicyKindProfile) -> Mapping[str, Json]:
-    left: Json = raw
-    for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
-        if path.startswith("spec."):
-            left = FieldPath.parse(path).remove(left, with_empty=True)
-    return mapping_at(left, "spec")
 
 
 def _stanza(field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, *, is_override: bool) -> Stanza:
@@ -248,8 +244,11 @@ def without_ignored(part: Contribution, profile: PolicyKindProfile, listener: Li
                 values = (json.dumps(leaf.value) for _, leaf in leaves(only_field(spec, keys)))
                 if not rule.values or any(value in rule.values for value in values):
                     spec = without(spec, keys)
-    if profile.port_field and listener:
-        spec = _for_port(spec, profile.port_field, listener.port)
+    entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
+    if profile.port_field and listener and isinstance(entries, KeyedList):
+        ours = KeyedList({key: entry for key, entry in entries.items() if key == str(listener.port)})
+        port_field = profile.port_field.field
+        spec = {**spec, port_field: ours} if ours else without(spec, [port_field])
     if spec is part.spec:
         return part
     return replace(part, spec=spec) if spec else None
@@ -267,11 +266,3 @@ def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | No
     """Who says something of the listener's port, which stands instead of what a merged spec says of every port."""
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
     return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else frozenset()
-
-
-def _for_port(spec: Traced, port_field: PortField, port: int | None) -> Traced:
-    entries = spec.get(port_field.field)
-    if not isinstance(entries, KeyedList):
-        return spec
-    ours = KeyedList({key: entry for key, entry in entries.items() if key == str(port)})
-    return {**spec, port_field.field: ours} if ours else without(spec, [port_field.field])

@@ -256,10 +256,14 @@ def resolve(
     port_sources = instead_of(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
     spec = without(merge.spec, replaced) if replaced else merge.spec
+    for policy_field, object_field in profile.object_fields.items():
+        own = value_at(context.target_object, object_field)
+        if own not in (None, "", [], {}):
+            spec = _put(spec, tuple(policy_field.split(".")), Leaf(own, Source(end.object, end)))
     doubts: frozenset[Doubt] = merge.doubts | {"age unknown"} if age_unknown else merge.doubts
     return Resolution(
         kind=profile.group_kind,
-        spec=_with_object_fields(spec, profile, context.target_object, end),
+        spec=spec,
         contributions=contributions,
         members=merge.members,
         rejected=merge.rejected | frozenset(context.refused),
@@ -285,16 +289,6 @@ def _counting(
 
 def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
     return frozenset(part.source for part in contributions)
-
-
-def _with_object_fields(
-    spec: Traced, profile: PolicyKindProfile, target_object: Mapping[str, Json], node: NodeRef
-) -> Traced:
-    for policy_field, object_field in profile.object_fields.items():
-        value = value_at(target_object, object_field)
-        if value not in (None, "", [], {}):
-            spec = _put(spec, tuple(policy_field.split(".")), Leaf(value, Source(node.object, node)))
-    return spec
 
 
 def _put(spec: Traced, field: Field, leaf: Leaf) -> Traced:

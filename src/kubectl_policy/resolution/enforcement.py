@@ -248,11 +248,7 @@ def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> I
         reached = reach(path, profile)
         if reached and target in reached:
             yield reached
-    yield from _outside_the_hierarchy(target, profile, topology)
-
-
-def _outside_the_hierarchy(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[Path]:
-    """The paths to what is in a target Namespace and at which the kind takes effect, though no traffic leads there."""
+    # What is in a target Namespace, and outside of the hierarchy, is affected though no traffic leads there.
     kinds = [level.group_kind for level in profile.effective_targets if level.group_kind not in HIERARCHY]
     for kind in kinds if target.object.group_kind == NAMESPACE else ():
         for resource in topology.index.of_kind_in(kind, target.object.name):

@@ -147,12 +147,11 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
     layers = [Layer.of(part) for part in contributions]
     if direction == "bottom-up":
         return reduce(lambda below, above: merge(above, below), reversed(layers))
-    return reduce(_step_down, layers)
-
-
-def _step_down(above: Layer, below: Layer) -> Layer:
-    strategy = above.strategy if above.strategy is MergeStrategy.NONE else below.strategy
-    return replace(merge(above, below), strategy=strategy)
+    above, *rest = layers
+    for below in rest:
+        strategy = above.strategy if above.strategy is MergeStrategy.NONE else below.strategy
+        above = replace(merge(above, below), strategy=strategy)
+    return above
 
 
 def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKindProfile) -> Layer:
@@ -210,9 +209,12 @@ def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context:
 
     What a policy chooses for itself does not matter: between levels the strategy of the kind decides, or a route.
     """
+    protocol = context.listener.protocol if context.listener else ""
+    # By the number of the scope, 0 for the narrowest one.
     scopes: dict[int, list[Contribution]] = {}
     for part in parts:
-        scopes.setdefault(_scope_number(part, profile, context.listener), []).append(part)
+        including = (n for n, scope in enumerate(profile.scopes) if scope.includes(part.source.target, protocol))
+        scopes.setdefault(next(including, len(profile.scopes)), []).append(part)
     levels = [_merged_scope(scopes[number], profile, context.choices) for number in sorted(scopes, reverse=True)]
     whole = whole_among(profile.shared_fields, "scopes")
     spec: Traced = reduce(lambda broad, narrow: with_defaults(narrow.spec, broad, whole), levels, {})
@@ -224,27 +226,16 @@ def by_level(parts: Sequence[Contribution], profile: PolicyKindProfile, context:
     )
 
 
-def _scope_number(part: Contribution, profile: PolicyKindProfile, listener: Listener | None) -> int:
-    """The scope of a contribution, 0 for the narrowest one."""
-    protocol, target = listener.protocol if listener else "", part.source.target
-    numbered = enumerate(profile.scopes)
-    return next((number for number, scope in numbered if scope.includes(target, protocol)), len(profile.scopes))
-
-
 def _merged_scope(
     parts: Sequence[Contribution], profile: PolicyKindProfile, choices: Mapping[ObjectRef, Inheritance]
 ) -> _Level:
     """The levels of a scope, from below upward. A level is a route with its rules, or all other neighbours."""
-    grouped = groupby(parts, lambda part: _route_of(part) or "")
-    *above, outcome = [_merged_level(list(group), profile) for _, group in grouped]
+    targets = ((part.source.target.object, part) for part in parts)
+    grouped = groupby(targets, lambda pair: pair[0] if pair[0].group_kind in ROUTES else None)
+    *above, outcome = [_merged_level([part for _, part in group], profile) for _, group in grouped]
     for level in reversed(above):
         outcome = _two_levels(level, outcome, profile, choices.get(level.obj))
     return outcome
-
-
-def _route_of(part: Contribution) -> ObjectRef | None:
-    target = part.source.target.object
-    return target if target.group_kind in ROUTES else None
 
 
 def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> _Level:

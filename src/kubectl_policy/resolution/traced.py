@@ -99,21 +99,20 @@ def elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
     """The elements of a list by their key; the list as it is if one of them has none, or not one of its own."""
     items = leaf.value if isinstance(leaf.value, list) else []
     if list_key:
-        names = [_name(element, list_key) for element in items]
+        numbers = (integer_at(item, list_key) for item in items)
+        names = [
+            text_at(item, list_key) if number is None else str(number)
+            for item, number in zip(items, numbers, strict=True)
+        ]
     else:
         names = [f"{leaf.source.object.qualified_name}[{position}]" for position in range(len(items))]
     if not names or "" in names or len(set(names)) < len(names):
         return leaf
-    return KeyedList(zip(names, (_element(element, leaf.source, deep=deep) for element in items), strict=True))
-
-
-def _name(element: Json, list_key: str) -> str:
-    number = integer_at(element, list_key)
-    return text_at(element, list_key) if number is None else str(number)
-
-
-def _element(element: Json, source: Source, *, deep: bool) -> Leaf | Traced:
-    return trace(element, source) if deep and isinstance(element, dict) and element else Leaf(element, source)
+    listed = KeyedList()
+    for name, item in zip(names, items, strict=True):
+        opened = deep and isinstance(item, dict) and item
+        listed[name] = trace(opened, leaf.source) if opened else Leaf(item, leaf.source)
+    return listed
 
 
 def patch(target: Leaf | Traced | None, change: Leaf | Traced) -> Leaf | Traced:
@@ -161,15 +160,11 @@ def with_defaults(
         elif isinstance(theirs, Leaf) or here in whole:
             continue
         elif isinstance(ours, Leaf):
-            merged[key] = theirs if _is_empty(ours, theirs) else ours
+            nothing: Json = [] if isinstance(theirs, KeyedList) else {}
+            merged[key] = theirs if ours.value == nothing else ours
         elif sort_of(ours) is sort_of(theirs) and not _disagree(ours, theirs, unless.get(here, ())):
             merged[key] = with_defaults(ours, theirs, whole, unless, here)
     return merged
-
-
-def _is_empty(ours: Leaf, theirs: Traced) -> bool:
-    nothing: Json = [] if isinstance(theirs, KeyedList) else {}
-    return ours.value == nothing
 
 
 def _disagree(ours: Traced, theirs: Traced, fields: Sequence[str]) -> bool:
