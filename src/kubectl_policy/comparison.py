@@ -138,7 +138,7 @@ class StateComparison:
                 )
 
     def differing(self, kind: GroupKind) -> frozenset[NodeRef]:
-        """The nodes on which the policies of a kind do not stand alike in both states."""
+        """The nodes on which the policies of a kind, or their order, are not the same in both states."""
         if kind not in self._differing:
             before, after = self.before.resolver, self.after.resolver
             self._differing[kind] = frozenset(

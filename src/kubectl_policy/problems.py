@@ -52,7 +52,7 @@ class Problems:
         """The problems that an object has by way of others: all but what is wrong with its own shape."""
         yield from self._topology.missing_from(resource.ref)
         yield from self._circles(resource)
-        yield from self._named_in_vain(resource)
+        yield from self._filters_that_attach_nothing(resource)
         profile = self._registry.profile_of(resource.ref.group_kind)
         if profile:
             yield from self._of_policy(resource, profile)
@@ -66,7 +66,7 @@ class Problems:
             if attachment.state != "attached" or attachment.virtual:
                 yield self._outcome(policy, attachment)
         if profile.target_status:
-            yield from self._lacking(policy, profile.target_status)
+            yield from self._without_status(policy, profile.target_status)
         yield from self._contended(policy)
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
@@ -94,7 +94,7 @@ class Problems:
                 message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
                 yield Diagnostic("cycle", "error", message, route.ref, origin=route.origin, related=routes)
 
-    def _named_in_vain(self, route: Resource) -> Iterator[Diagnostic]:
+    def _filters_that_attach_nothing(self, route: Resource) -> Iterator[Diagnostic]:
         """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
         if route.ref.group_kind not in WITH_FILTERS:
             return
@@ -110,7 +110,7 @@ class Problems:
     def _cycles(self) -> tuple[Path, ...]:
         return self._topology.cycles()
 
-    def _lacking(self, policy: Resource, field: str) -> Iterator[Diagnostic]:
+    def _without_status(self, policy: Resource, field: str) -> Iterator[Diagnostic]:
         """Targets whose status has not what the policy needs to have anything to do."""
         for attachment in self._attachments[policy.ref]:
             target = attachment.target if attachment.state == "attached" else None

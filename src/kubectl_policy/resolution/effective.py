@@ -64,7 +64,7 @@ class Resolution:
     members: frozenset[Source]
     rejected: frozenset[Source]
     doubts: frozenset[Doubt] = frozenset()
-    kept_out: Mapping[Source, Refusal] = field(default_factory=dict)
+    kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
     ignored_sources: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()
@@ -260,14 +260,14 @@ def resolve(
         own = value_at(context.target_object, object_field)
         if own not in (None, "", [], {}):
             spec = _put(spec, tuple(policy_field.split(".")), Leaf(own, Source(end.object, end)))
-    doubts: frozenset[Doubt] = merge.doubts | {"age unknown"} if age_unknown else merge.doubts
+    undated: frozenset[Doubt] = frozenset({"age unknown"} if age_unknown else ())
     return Resolution(
         kind=profile.group_kind,
         spec=spec,
         contributions=contributions,
         members=merge.members,
         rejected=merge.rejected | frozenset(context.refused),
-        doubts=doubts,
+        doubts=merge.doubts | undated,
         kept_out=context.refused,
         ignored_fields=frozenset(
             (part.source, field) for part, left in counted for field in ignored_fields(part, left)

@@ -216,7 +216,7 @@ def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile)
     if not attachments and profile.filter_routes:
         return "NoEffect"
     states = {attachment.state for attachment in attachments}
-    meanings = [MEANINGS[state] for state in states]
+    meanings = [MEANINGS[attachment.state] for attachment in attachments]
     if not all(meaning.known for meaning in meanings):
         return "Unknown"
     if any(meaning.api_reason == "TargetNotFound" for meaning in meanings):

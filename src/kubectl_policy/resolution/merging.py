@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import Fold
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.precedence import Refusal
-    from kubectl_policy.resolution.traced import Field, Source, Traced
+    from kubectl_policy.resolution.traced import Field, Leaf, Source, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
 Doubt: TypeAlias = Literal["age unknown", "fold direction"]
@@ -41,10 +41,10 @@ class PathContext:
     their policies meet those on the routes that they lead to.
     """
 
-    refused: Mapping[Source, Refusal] = field(default_factory=dict)
-    target_object: Mapping[str, Json] = field(default_factory=dict)
+    refused: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
+    target_object: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     listener: Listener | None = None
-    choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict)
+    choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict["ObjectRef", "Inheritance"])
 
 
 @value(kw_only=True)
@@ -63,7 +63,7 @@ class Merge:
     spec is made, broadest first; `doubts` name what the merge rests on without knowing it.
     """
 
-    spec: Traced = field(default_factory=dict)
+    spec: Traced = field(default_factory=dict[str, "Leaf | Traced"])
     members: frozenset[Source] = frozenset()
     rejected: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()

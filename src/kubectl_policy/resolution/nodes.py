@@ -36,9 +36,11 @@ class AttachedPolicies:
     `filters` are the places of the filters, from 1, by which rules of routes name policies.
     """
 
-    on: dict[NodeRef, dict[ObjectRef, Resource]] = field(default_factory=dict)
-    competing: dict[NodeRef, dict[ObjectRef, Resource]] = field(default_factory=dict)
-    filters: dict[NodeRef, dict[ObjectRef, int]] = field(default_factory=dict)
+    on: dict[NodeRef, dict[ObjectRef, Resource]] = field(default_factory=dict["NodeRef", "dict[ObjectRef, Resource]"])
+    competing: dict[NodeRef, dict[ObjectRef, Resource]] = field(
+        default_factory=dict["NodeRef", "dict[ObjectRef, Resource]"]
+    )
+    filters: dict[NodeRef, dict[ObjectRef, int]] = field(default_factory=dict["NodeRef", "dict[ObjectRef, int]"])
 
     def nodes(self) -> list[NodeRef]:
         """The nodes to which policies are attached, or which they keep others out of; sorted."""

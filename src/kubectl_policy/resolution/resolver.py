@@ -157,7 +157,7 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
 
 def target_object(topology: Topology, node: NodeRef, profile: PolicyKindProfile) -> Mapping[str, Json]:
     """The object at which a kind takes effect, if its own fields count there."""
-    raw = topology.index.raw(node.object) if profile.object_fields else {}
+    raw: Mapping[str, Json] = topology.index.raw(node.object) if profile.object_fields else {}
     sections = topology.sections(node.object) if raw and node.object.group_kind in ROUTES else ()
     if node.section not in sections:
         return raw

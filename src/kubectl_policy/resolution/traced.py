@@ -191,7 +191,7 @@ def without(spec: Traced, keys: Sequence[str]) -> Traced:
     there = spec.get(key)
     if there is None or (rest and isinstance(there, Leaf)):
         return spec
-    left = without(there, rest) if rest and not isinstance(there, Leaf) else {}
+    left: Traced = without(there, rest) if rest and not isinstance(there, Leaf) else {}
     if left:
         return {**spec, key: left}
     return {name: child for name, child in spec.items() if name != key}
