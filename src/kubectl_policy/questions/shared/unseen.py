@@ -207,11 +207,11 @@ def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[
         for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
             near = index.of_kind_in(kind, obj.namespace) if profile.cross_namespace is False else index.of_kind(kind)
             found[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
-        policies = tuple(dict.fromkeys(policy for near in found.values() for policy in near))
+        policies = list(dict.fromkeys(policy for near in found.values() for policy in near))
         if policies:
             several = len(policies) > 1
             what = f"{len(policies)} {plural(kind.kind)}" if several else str(policies[0])
             may = ", ".join(str(obj) for obj, near in found.items() if near)
             reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
             remedy = f"read what explain {kind.kind.lower()} says"
-            yield Unseen(what=what, reason=reason, remedy=remedy, policies=policies)
+            yield Unseen(what=what, reason=reason, remedy=remedy, policies=tuple(policies))
