@@ -71,7 +71,7 @@ def test_no_module_knows_an_implementation() -> None:
     modules = {
         path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")
     }
-    assert len(modules) > 100
+    assert modules
     assert [(name, word) for name, tree in modules.items() for word in words_of(tree) if NAMES.search(word)] == []
 
 

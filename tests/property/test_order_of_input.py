@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, analyze
 from tests.property.answers import answers, texts
+from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
 
@@ -28,6 +29,7 @@ _BY_KEYS: Final[Mapping[str, Any]] = {
 }
 
 
+@settings(max_examples=examples(40))
 @given(world=worlds(), by_keys=st.booleans(), random=st.randoms(use_true_random=False))
 def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_keys: bool) -> None:
     """Everything that can be asked, in the same order, with the same diagnostics; also where lists merge by keys."""
@@ -38,6 +40,7 @@ def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_ke
     assert answers(analyze(shuffled, profiles=profiles)) == answers(analyze(snapshot, profiles=profiles))
 
 
+@settings(max_examples=examples(30))
 @given(world=worlds(), random=st.randoms(use_true_random=False))
 def test_any_order_says_the_same(world: World, random: Random) -> None:
     """Line for line, in descriptions, lists and the comparison with what was reported."""
