@@ -63,7 +63,7 @@ def test_one_policy_affects_every_route(tmp_path: Path) -> None:
     path = tmp_path / "world.yaml"
     path.write_text("---\n".join(under_one_policy(200)), "utf-8")
     analysis = analyze(load_manifests([path]))
-    policy = find(analysis.index, "retrypolicy", "everywhere", "team")
+    policy = find(analysis, "retrypolicy", "everywhere", "team")
     answer = blast_radius(analysis, policy)
     assert answer.counts.total == 400
     assert [change.sort for change in answer.difference.effects] == ["lost"]

@@ -13,7 +13,6 @@ from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
-from kubectl_policy.profiles.registry import short_names_in
 from kubectl_policy.resolution import (
     Contention,
     EffectivePolicy,
@@ -64,7 +63,7 @@ def _parts(
     evaluator: Evaluator,
     other_state: Index | None = None,
 ) -> Parts:
-    index = Index(snapshot, short_names_in(profiles), other_state)
+    index = Index(snapshot, other_state)
     registry = Registry(index, profiles, implementation.settings)
     return Parts(
         snapshot=snapshot,

@@ -58,7 +58,7 @@ class Question:
     def policy_kind(self) -> GroupKind | None:
         """The policy kind that the question is about, apart from its object."""
         known = {profile.group_kind for profile in self.before.registry.policy_kinds}
-        named = (kind for word in self.ask.split() for kind in kinds_named(self.before.index, word))
+        named = (kind for word in self.ask.split() for kind in kinds_named(self.before, word))
         return next((kind for kind in named if kind in known), None)
 
     @cached_property
@@ -77,12 +77,12 @@ class Question:
         return tuple(problem for problem in found if self.subject in {None, problem.subject})
 
     def _objects(self, words: str) -> Iterator[ObjectRef]:
-        index, parts = self.before.index, words.split()
+        parts = words.split()
         for type_name, name in pairwise(parts):
-            if kinds_named(index, type_name):
+            if kinds_named(self.before, type_name):
                 namespace, _, bare = name.rpartition("/")
                 try:
-                    yield find(index, type_name, bare, namespace or "default")
+                    yield find(self.before, type_name, bare, namespace or "default")
                 except PolicyError:
                     continue
         yield from (policy.ref for policy in self.before.policies if policy.ref.name in parts[-1:])

@@ -18,7 +18,6 @@ from tests.build import (
     crd,
     gateway,
     gateway_class,
-    index,
     listener,
     names,
     policy,
@@ -74,23 +73,23 @@ class TestDeletions:
     def test_what_names_no_object(self, word: str) -> None:
         """Is wrong usage."""
         with pytest.raises(UsageError, match="--delete takes TYPE/NAME, not") as caught:
-            deletions(index(*WORLD), ["gateway/g", word], "default")
+            deletions(analyze(snapshot(*WORLD)), ["gateway/g", word], "default")
         assert caught.value.hint == "for example: --delete retrypolicy/own"
 
     def test_what_is_not_there(self) -> None:
         """With the namespace in which it would be."""
         with pytest.raises(NotFoundError, match='gateway "far" not found in namespace default') as caught:
-            deletions(index(*WORLD), ["gateway/far"], "default")
+            deletions(analyze(snapshot(*WORLD)), ["gateway/far"], "default")
         assert caught.value.hint == "it exists in namespace other: add -n other"
         with pytest.raises(UsageError, match='there is no resource type "teapot"'):
-            deletions(index(*WORLD), ["teapot/a"], "default")
+            deletions(analyze(snapshot(*WORLD)), ["teapot/a"], "default")
 
     def test_each_object_once(self) -> None:
         """By any name of its kind, in the order in which they are named."""
         words = ["svc/s", "gatewayclass/public", "services/s", "gateway.gateway.networking.k8s.io/g"]
-        found = deletions(index(*WORLD), words, "default")
+        found = deletions(analyze(snapshot(*WORLD)), words, "default")
         assert [str(one) for one in found] == ["Service default/s", "GatewayClass public", "Gateway default/g"]
-        assert deletions(index(*WORLD), [], "default") == ()
+        assert deletions(analyze(snapshot(*WORLD)), [], "default") == ()
 
 
 class TestRetargeted:

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import GATEWAY_API, SERVICE, KindNames
+from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from tests.build import crd, gateway, index, namespace, ref, resource, service, snapshot
 
 if TYPE_CHECKING:
@@ -155,11 +155,3 @@ class TestDefinitions:
         spec = mapping_at(one.raw, "spec")
         other = resource("CustomResourceDefinition", "zz", spec, group="apiextensions.k8s.io", namespace="")
         assert index(other, one).definitions == {GroupKind("example.com", "Widget"): one}
-
-    def test_the_names_of_a_kind_are_guessed_without_one(self) -> None:
-        """With its short names, if somebody knows them; a definition or what is built in beats a guess."""
-        widget, policy = GroupKind("example.com", "Widget"), GroupKind("example.com", "ColorPolicy")
-        found = Index(snapshot(crd("ColorPolicy")), lambda kind: ("w",) if kind == widget else ())
-        assert found.names_of(widget) == KindNames(widget, "widgets", ("w",))
-        assert found.names_of(policy).plural == "colorpolicys"
-        assert found.names_of(SERVICE).short_names == ("svc",)

@@ -9,10 +9,9 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.kinds import GATEWAY_API, KindNames
 from kubectl_policy.profiles import Registry, load, registry
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
-from kubectl_policy.profiles.registry import short_names_in
 from kubectl_policy.questions.shared.selection import find
 from tests.build import crd, gateway, index, policy, resource, route, service, snapshot, target
 
@@ -302,9 +301,12 @@ def test_short_names_are_known_without_a_definition() -> None:
     """The user's profile counts before the built-in one, and of two of the user's the later one."""
     kind = GroupKind("gateway.networking.k8s.io", "BackendTLSPolicy")
     own = PolicyKindProfile(kind, "direct", "profile", short_names=("mine",))
-    assert short_names_in([])(GroupKind("example.com", "ColorPolicy")) == ()
-    assert short_names_in([])(kind) == ("btlspolicy",)
-    assert short_names_in([replace(own, short_names=()), own])(kind) == ("mine",)
+    profiled = GroupKind("gateway.envoyproxy.io", "SecurityPolicy")
+    assert Registry(index()).names_of(GroupKind("example.com", "ColorPolicy")).short_names == ()
+    assert Registry(index()).names_of(profiled) == KindNames(profiled, "securitypolicies", ("sp",))
+    assert Registry(index()).names_of(kind).short_names == ("btlspolicy",)
+    mine = replace(own, group_kind=profiled)
+    assert Registry(index(), [replace(mine, short_names=()), mine]).names_of(profiled).short_names == ("mine",)
     color = PolicyKindProfile(COLOR, "direct", "profile", short_names=("col",))
     found = resource("ColorPolicy", "p", {}, group=COLOR.group)
-    assert find(analyze(snapshot(found), profiles=[color]).index, "col", "p", "default") == found.ref
+    assert find(analyze(snapshot(found), profiles=[color]), "col", "p", "default") == found.ref

@@ -68,7 +68,7 @@ def test_two_definitions_of_one_kind(definitions: tuple[str, str], counts: str) 
         assert [ref.name for ref in found.related] == [f"{counts}.example.io"]
         index = Index(snapshot)
         widget = GroupKind("example.io", "Widget")
-        assert index.names_of(widget).plural == counts
+        assert index.kinds[widget].plural == counts
         assert index.definitions[widget].ref.name == f"{counts}.example.io"
         assert [found.ref.namespace for found in index.of_kind(widget)] == ["" if counts == "widgets" else "default"]
 

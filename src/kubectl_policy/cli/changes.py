@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.model.index import Index
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 _DELETE_EXAMPLE = "for example: --delete retrypolicy/own"
@@ -113,7 +112,7 @@ def blast_radius(
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
     from kubectl_policy.questions.shared.selection import find
 
-    answer = ask(analysis, find(analysis.index, type_name, name, call.namespace), owner or owner_key())
+    answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen)
     return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
@@ -144,7 +143,7 @@ def _what_if(
     read_in = load_manifests(filename, namespace=call.default_namespace) if filename else None
     policies = retargetings(analysis, retarget or (), call.namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
-    deleted = deletions(analysis.index, delete or (), call.namespace)
+    deleted = deletions(analysis, delete or (), call.namespace)
     changed = Counter([*deleted, *(resource.ref for resource in applied)])
     if twice := next((policy.ref for policy in policies if changed[policy.ref] > 1), None):
         hint = "give it one target, and leave it in -f alone"
@@ -152,7 +151,7 @@ def _what_if(
     return what_if(analysis, applied=applied, deleted=cascade(analysis.index, deleted), unread=read_in)
 
 
-def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[ObjectRef, ...]":
+def deletions(analysis: "Analysis", words: "Sequence[str]", namespace: str) -> "tuple[ObjectRef, ...]":
     """The objects that are meant by `TYPE/NAME`, each once.
 
     Raises `UsageError` for anything else, and `NotFoundError` where there is no such object in the namespace.
@@ -160,7 +159,7 @@ def deletions(index: "Index", words: "Sequence[str]", namespace: str) -> "tuple[
     from kubectl_policy.questions.shared.selection import find
 
     pairs = [_type_and_name(word, f'--delete takes TYPE/NAME, not "{word}"', _DELETE_EXAMPLE) for word in words]
-    return tuple(dict.fromkeys(find(index, type_name, name, namespace) for type_name, name in pairs))
+    return tuple(dict.fromkeys(find(analysis, type_name, name, namespace) for type_name, name in pairs))
 
 
 def retargetings(analysis: "Analysis", words: "Sequence[str]", namespace: str) -> "tuple[Resource, ...]":
@@ -180,7 +179,7 @@ def retargetings(analysis: "Analysis", words: "Sequence[str]", namespace: str) -
         if mark and not section:
             raise UsageError(malformed, _RETARGET_EXAMPLE)
         pairs = [_type_and_name(part, malformed, _RETARGET_EXAMPLE) for part in (policy, target)]
-        refs = [find(analysis.index, type_name, name, namespace) for type_name, name in pairs]
+        refs = [find(analysis, type_name, name, namespace) for type_name, name in pairs]
         policies.append(retargeted(analysis, refs[0], refs[1], section))
     return tuple(policies)
 

@@ -52,7 +52,7 @@ def _answer(
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.shared.selection import find
 
-    subject = find(analysis.index, *wanted)
+    subject = find(analysis, *wanted)
     if analysis.registry.profile_of(subject.group_kind) is None:
         from kubectl_policy.questions.describe.objects import describe
 

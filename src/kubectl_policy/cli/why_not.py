@@ -47,8 +47,8 @@ def why_not(
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.questions.why_not.why_not import why_not as ask
 
-    policy = find(analysis.index, policy_type, policy_name, call.namespace)
-    target = find(analysis.index, target_type, target_name, target_namespace or call.namespace)
+    policy = find(analysis, policy_type, policy_name, call.namespace)
+    target = find(analysis, target_type, target_name, target_namespace or call.namespace)
     answer = ask(analysis, policy, NodeRef(target, section))
     edited = at_field(answer.edit_origin, answer.edit.field, or_above=True) if answer.edit else None
     answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edit_origin=edited)

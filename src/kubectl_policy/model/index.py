@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
-from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
+from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.selectors import selects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
@@ -23,27 +23,16 @@ _Value = TypeVar("_Value", bound="Hashable")
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
 
 
-def _no_names(_: GroupKind) -> tuple[str, ...]:
-    return ()
-
-
 class Index:
     """The objects of one snapshot; immutable as far as anybody can tell (what it computes, it computes once)."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        short_names: Callable[[GroupKind], tuple[str, ...]] = _no_names,
-        other_state: Index | None = None,
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, other_state: Index | None = None) -> None:
         """Index by name; of two objects with one name the later one counts, as for `kubectl apply`.
 
-        `short_names` looks up those of kinds whose definition is not in the snapshot. What the index of another state
-        of the world has filled in is not filled in again.
+        What the index of another state of the world has filled in is not filled in again.
         """
         self._other_state = other_state
         self.snapshot = snapshot
-        self.short_names = short_names
         self._objects = {resource.ref: resource for resource in snapshot.resources}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
@@ -73,11 +62,6 @@ class Index:
     def kinds(self) -> dict[GroupKind, KindNames]:
         """The names of every kind that is built in or defined by a CustomResourceDefinition in the snapshot."""
         return known_kinds(self.of_kind(CRD))
-
-    def names_of(self, group_kind: GroupKind) -> KindNames:
-        """The names of a kind; guessed, as Kubernetes' code generators make them, of one that nothing is known of."""
-        guessed = KindNames(group_kind, plural(group_kind.kind.lower()), self.short_names(group_kind))
-        return self.kinds.get(group_kind) or guessed
 
     @cached_property
     def definitions(self) -> dict[GroupKind, Resource]:

@@ -6,29 +6,18 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
+from kubectl_policy.model.kinds import TARGETS, KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
 from kubectl_policy.profiles.infer import inferred
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
     from kubectl_policy.profiles.profile import PolicyKindProfile
-
-
-def short_names_in(profiles: Iterable[PolicyKindProfile]) -> Callable[[GroupKind], tuple[str, ...]]:
-    """Looks up the short names of a kind: in the profiles, later ones first, then in the built-in ones."""
-    own = {profile.group_kind: profile.short_names for profile in profiles}
-
-    def look_up(kind: GroupKind) -> tuple[str, ...]:
-        built_in = None if kind in own else built_in_profiles(kind.group).get(kind)
-        return built_in.short_names if built_in else own.get(kind, ())
-
-    return look_up
 
 
 _NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -63,6 +52,17 @@ class Registry:
     def profiled(self, groups: Iterable[str]) -> tuple[GroupKind, ...]:
         """The kinds that have a profile, also if they do not occur: the user's, and built-in ones of some groups."""
         return (*self._user, *(kind for group in groups for kind in built_in_profiles(group)))
+
+    def names_of(self, group_kind: GroupKind) -> KindNames:
+        """The names of a kind; of one that is neither built in nor defined in the input, as far as a profile says them.
+
+        The plural is then guessed, as Kubernetes' code generators make it.
+        """
+        known = self._index.kinds.get(group_kind)
+        if known:
+            return known
+        profile = self._user.get(group_kind) or built_in_profiles(group_kind.group).get(group_kind)
+        return KindNames(group_kind, plural(group_kind.kind.lower()), profile.short_names if profile else ())
 
     def delegations(self, kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
         """How routes delegate to routes, if references of some kinds may mean that: the user's files first.

@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.selectors import parse_label_query
 from kubectl_policy.questions.shared.selection import Selection, find, kinds_named, select, type_named
 from tests import build
-from tests.build import crd, gateway, index, namespace, policy, ref, resource, route, service, target
+from tests.build import crd, gateway, namespace, policy, ref, resource, route, service, snapshot, target
 from tests.render.worlds import world
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def test_labels_select_what_has_them() -> None:
     assert names("routes", Selection("default", (), parse_label_query("!tier")), *routes) == ["default/b"]
 
 
-WORLD: Final = index(
+WORLD: Final = snapshot(
     namespace("default"),
     gateway("edge"),
     route("shop"),
@@ -169,7 +169,7 @@ WORLD: Final = index(
 def test_a_type_that_no_object_has_is_refused(words: str, hint: str) -> None:
     """With the nearest types, or all that there are."""
     with pytest.raises(UsageError) as error:
-        find(WORLD, words, "shop", "default")
+        find(analyze(WORLD), words, "shop", "default")
     assert error.value.message == f'there is no resource type "{words}" in the input'
     assert error.value.hint.startswith(hint)
     assert error.value.exit_code == 2
@@ -178,12 +178,12 @@ def test_a_type_that_no_object_has_is_refused(words: str, hint: str) -> None:
 def test_an_ambiguous_name_is_refused() -> None:
     """Where objects of two kinds have it; one of them alone is meant."""
     with pytest.raises(UsageError) as error:
-        find(WORLD, "odd", "x", "default")
+        find(analyze(WORLD), "odd", "x", "default")
     assert (error.value.message, error.value.hint) == (
         '"odd" names several kinds',
         "say which one: odd.a.example/x, odd.b.example/x",
     )
-    assert find(WORLD, "odd", "y", "default") == ref("Odd", "y", group="b.example")
+    assert find(analyze(WORLD), "odd", "y", "default") == ref("Odd", "y", group="b.example")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_an_ambiguous_name_is_refused() -> None:
 def test_what_is_not_there_is_not_found(kind: str, name: str, home: str, message: str, hint: str) -> None:
     """With the way to it, as far as there is one."""
     with pytest.raises(NotFoundError) as error:
-        find(WORLD, kind, name, home)
+        find(analyze(WORLD), kind, name, home)
     assert (error.value.message, error.value.hint) == (f'{kind} "{name}" not found{message}', hint)
     assert error.value.exit_code == 3
 
@@ -215,17 +215,16 @@ def test_what_is_not_there_is_not_found(kind: str, name: str, home: str, message
 )
 def test_a_type_has_many_names(words: str, expected: ObjectRef) -> None:
     """As for kubectl: kind, plural, short name, with group, with version and group."""
-    world = index(route("shop"), namespace("shop"))
-    assert find(world, words, "shop", "default") == expected
+    world = snapshot(route("shop"), namespace("shop"))
+    assert find(analyze(world), words, "shop", "default") == expected
 
 
 def test_kinds_with_objects_come_first() -> None:
     """Then by group and kind; a kind of which nothing is known has its own name and a regular plural."""
-    assert [kind.group for kind in kinds_named(WORLD, "odds")] == ["a.example", "b.example"]
-    assert kinds_named(WORLD, "lset")[0].kind == "ListenerSet"
-    assert kinds_named(index(resource("XListenerSet", "x", {}, group="gateway.networking.x-k8s.io")), "lset")[
-        0
-    ].kind == ("XListenerSet")
+    assert [kind.group for kind in kinds_named(analyze(WORLD), "odds")] == ["a.example", "b.example"]
+    assert kinds_named(analyze(WORLD), "lset")[0].kind == "ListenerSet"
+    experimental = snapshot(resource("XListenerSet", "x", {}, group="gateway.networking.x-k8s.io"))
+    assert kinds_named(analyze(experimental), "lset")[0].kind == "XListenerSet"
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     targets = Counter(_targets(analysis, profile))
     return Explanation(
         profile=profile,
-        names=analysis.index.names_of(kind),
+        names=analysis.registry.names_of(kind),
         origin=next(filter(None, origins), None),
         policies=len(policies),
         targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
@@ -80,7 +80,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
 def _meant(analysis: Analysis, type_name: str) -> GroupKind:
     """The policy kind that is meant: one that occurs, before those that only a profile knows."""
     index, registry = analysis.index, analysis.registry
-    named = kinds_named(index, type_name)
+    named = kinds_named(analysis, type_name)
     occurring = {*index.group_kinds, *index.definitions}
     for candidates in (occurring.intersection(named), {*named, *_profiled(analysis, type_name)}):
         found = sorted(kind for kind in candidates if registry.profile_of(kind))
@@ -102,7 +102,8 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
     """The kinds of that name that have a profile. Without a group in the name, every built-in profile is read."""
     rest = type_name.lower().partition(".")[2]
     groups = (rest, rest.partition(".")[2]) if rest else built_in_groups()
-    return (kind for kind in analysis.registry.profiled(groups) if is_called(analysis.index.names_of(kind), type_name))
+    registry = analysis.registry
+    return (kind for kind in registry.profiled(groups) if is_called(registry.names_of(kind), type_name))
 
 
 def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetLevel]:

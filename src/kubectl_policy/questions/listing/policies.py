@@ -130,7 +130,7 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     rows = [_kind_row(analysis, profile, definitions.get(profile.group_kind)) for profile in profiles]
     wanted: set[GroupKind] = set()
     for name in selection.names:
-        named = set(kinds_named(analysis.index, name)).intersection(profile.group_kind for profile in profiles)
+        named = set(kinds_named(analysis, name)).intersection(profile.group_kind for profile in profiles)
         if not named:
             raise not_found([row.ref for row in rows], "policykind", name)
         wanted |= named
@@ -142,7 +142,7 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
 def _kind_row(analysis: Analysis, profile: PolicyKindProfile, definition: Resource | None) -> KindRow:
     kind = profile.group_kind
     return KindRow(
-        names=analysis.index.names_of(kind),
+        names=analysis.registry.names_of(kind),
         profile=profile,
         definition=definition,
         policies=tuple(policy.ref for policy in analysis.index.of_kind(kind)),

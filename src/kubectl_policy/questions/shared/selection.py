@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.model.index import Index
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.questions.shared.unseen import Unseen
 
@@ -110,7 +109,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
         return ListType(rows=rows, noun="policy kind", kinds=(), namespaced=False)
     if rows:
         return ListType(rows=rows, noun="route", kinds=ROUTES)
-    meant = kinds_meant(index, word, *_OWN)
+    meant = kinds_meant(analysis, word, *_OWN)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
     placed = [kind for kind in present if kind in HIERARCHY]
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]
@@ -143,14 +142,14 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
     )
 
 
-def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
+def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> ObjectRef:
     """The object of a type (`httproute`, `httproutes`, a short name, `type.group`, `type.version.group`) and name.
 
     Of two kinds with one name the one that has such an object is meant. A Namespace is there if anything is that lives
     in it. Raises `UsageError` for an unknown or ambiguous type and `NotFoundError`, with the nearest names as a hint,
     where there is no such object.
     """
-    kinds = kinds_meant(index, type_name)
+    index, kinds = analysis.index, kinds_meant(analysis, type_name)
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
     present = [ref for ref in refs if index.presence(ref) == "present"]
     if len(present) > 1:
@@ -163,21 +162,21 @@ def find(index: Index, type_name: str, name: str, namespace: str) -> ObjectRef:
     raise not_found(objects, type_name, name, where)
 
 
-def kinds_meant(index: Index, type_name: str, *others: str) -> tuple[GroupKind, ...]:
+def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:
     """`kinds_named`, at least one. Raises `UsageError` if there is none; `others` are further words that would do."""
-    kinds = kinds_named(index, type_name)
+    kinds = kinds_named(analysis, type_name)
     if not kinds:
-        known = {name for names in _all_kinds(index) for name in (names.singular, names.plural)}
-        read = ", ".join(str(kind).lower() for kind in index.group_kinds)
+        known = {name for names in _all_kinds(analysis) for name in (names.singular, names.plural)}
+        read = ", ".join(str(kind).lower() for kind in analysis.index.group_kinds)
         hint = did_you_mean(type_name.lower(), known.union(others)) or f"the input has: {read}"
         raise UsageError(f'there is no resource type "{type_name}" in the input', hint)
     return kinds
 
 
-def kinds_named(index: Index, type_name: str) -> tuple[GroupKind, ...]:
+def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
-    kinds = {names.group_kind for names in _all_kinds(index) if is_called(names, type_name)}
-    return tuple(sorted(kinds, key=lambda kind: (not index.of_kind(kind), kind)))
+    kinds = {names.group_kind for names in _all_kinds(analysis) if is_called(names, type_name)}
+    return tuple(sorted(kinds, key=lambda kind: (not analysis.index.of_kind(kind), kind)))
 
 
 def is_called(names: KindNames, type_name: str) -> bool:
@@ -187,12 +186,9 @@ def is_called(names: KindNames, type_name: str) -> bool:
     return name in {names.singular, names.plural, *names.short_names} and in_group
 
 
-def _all_kinds(index: Index) -> Iterable[KindNames]:
+def _all_kinds(analysis: Analysis) -> Iterable[KindNames]:
     """Every kind with a name: built in, defined in the snapshot, or guessed from an object's kind."""
-    yield from index.kinds.values()
-    for kind in index.group_kinds:
-        if kind not in index.kinds:
-            yield index.names_of(kind)
+    return map(analysis.registry.names_of, dict.fromkeys((*analysis.index.kinds, *analysis.index.group_kinds)))
 
 
 def not_found(objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:

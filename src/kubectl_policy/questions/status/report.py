@@ -72,7 +72,7 @@ def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
         objects=tuple(
             (others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
         ),
-        names=tuple(map(analysis.index.names_of, kinds)),
+        names=tuple(map(analysis.registry.names_of, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys(gaps(analysis))),
     )
