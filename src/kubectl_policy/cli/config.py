@@ -9,7 +9,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from kubectl_policy import Implementation
@@ -37,6 +37,7 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     from pathlib import Path
 
     from kubectl_policy import Implementation, load_profiles
+    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
     document = _config()
     named = _named_in(document, Path(config_file()).parent) if document else ()
@@ -50,7 +51,10 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
             raise UsageError(f'"{setting}" is no setting', "write --setting NAME=VALUE")
         values[name] = value
     if values:
-        _check_names(values, profiles)
+        built_in = (profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values())
+        allowed = sorted({name for profile in (*profiles, *built_in) for name in profile.settings})
+        if unknown := next((name for name in values if name not in allowed), None):
+            raise UsageError(f'no profile has a setting "{unknown}"', f"there are: {', '.join(allowed)}")
     return Known(profiles, Implementation(settings=values))
 
 
@@ -61,16 +65,6 @@ def owner_key() -> str:
     """
     document = _config()
     return cast("dict[str, str]", document.value).get("owner", "") if document else ""
-
-
-def _check_names(names: Iterable[str], profiles: Iterable[PolicyKindProfile]) -> None:
-    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-
-    built_in = (profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values())
-    allowed = sorted({name for profile in (*profiles, *built_in) for name in profile.settings})
-    for name in names:
-        if name not in allowed:
-            raise UsageError(f'no profile has a setting "{name}"', f"there are: {', '.join(allowed)}")
 
 
 def config_file() -> str:

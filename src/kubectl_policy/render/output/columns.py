@@ -76,14 +76,9 @@ def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
     Every cell is made harmless; an empty one is `<none>`, as kubectl writes it.
     """
     shown = [[visible(cell) or "<none>" for cell in line] for line in lines]
-    columns = [_padded(column) for column in zip(*shown, strict=True)]
+    columns: list[list[str]] = []
+    for column in zip(*shown, strict=True):
+        sizes = list(map(len if "".join(column).isascii() else cells, column))
+        width = min(max(sizes), _WIDEST)
+        columns.append([cell + " " * (width - size) for cell, size in zip(column, sizes, strict=True)])
     return ["   ".join(line).rstrip(" ") for line in zip(*columns, strict=True)]
-
-
-def _padded(column: Sequence[str]) -> list[str]:
-    if "".join(column).isascii():
-        width = min(max(map(len, column)), _WIDEST)
-        return [cell.ljust(width) for cell in column]
-    widths = [cells(cell) for cell in column]
-    width = min(max(widths), _WIDEST)
-    return [cell + " " * (width - own) for cell, own in zip(column, widths, strict=True)]

@@ -163,7 +163,11 @@ def _of_policy(answer: PolicyDescription) -> str:
     subject, failed = with_target(answer), failures(answer)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
-            return f"{subject} is enforced {_extent(answer)}{_affecting(answer)}{_idle(answer)}"
+            objects = {node.object for node in answer.affected}
+            kinds = {ref.group_kind for ref in objects}
+            spread = f" ({kind_counts(ref.group_kind for ref in objects)})" if len(kinds) > 1 else ""
+            affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
+            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{_idle(answer)}"
         case "Unknown":
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":
@@ -194,14 +198,6 @@ def _idle(answer: PolicyDescription) -> str:
     ]
     targets = sorted({str(ref) for found in lacking for ref in found.related})
     return f", but does nothing on {listed(targets)}, for want of {lacking[0].field}" if lacking else ""
-
-
-def _affecting(answer: PolicyDescription) -> str:
-    objects = {node.object for node in answer.affected}
-    kinds = [ref.group_kind for ref in objects]
-    spread = f" ({kind_counts(kinds)})" if len(set(kinds)) > 1 else ""
-    noun = kinds[0].kind if len(set(kinds)) == 1 else "object"
-    return f"; it affects {count(len(objects), noun)}{spread}"
 
 
 def list_headline(listing: Listing[object]) -> str:

@@ -199,20 +199,20 @@ class WhichPaths:
         if len(chosen) == number:
             return Phrase("both paths" if number == 2 else f"all {number} paths")  # noqa: PLR2004 (a pair is "both")
         if chosen not in self._known:
-            self._known[chosen] = self._by_places(chosen)
+            words = self._by_one(chosen) or self._by_several(chosen) or self._by_two(chosen)
+            if words:
+                phrase = Phrase(words if words[0].isdigit() or " but not " in words else f"{words} only")
+            else:
+                others = frozenset(range(number)) - chosen
+                left_out = self._by_one(others) or self._by_several(others)
+                by_number = Phrase(_by_number(sorted(chosen)), numbered=True)
+                phrase = Phrase(f"all but {left_out}") if left_out else by_number
+            self._known[chosen] = phrase
         return self._known[chosen]
 
     def words(self, positions: Collection[int]) -> str:
         """The words of the phrase for the paths at some positions."""
         return self.phrase(positions).words
-
-    def _by_places(self, chosen: frozenset[int]) -> Phrase:
-        words = self._by_one(chosen) or self._by_several(chosen) or self._by_two(chosen)
-        if words:
-            return Phrase(words if words[0].isdigit() or " but not " in words else f"{words} only")
-        others = frozenset(range(len(self._paths))) - chosen
-        left_out = self._by_one(others) or self._by_several(others)
-        return Phrase(f"all but {left_out}") if left_out else Phrase(_by_number(sorted(chosen)), numbered=True)
 
     @cached_property
     def _places(self) -> Mapping[NodeRef, _Place]:
