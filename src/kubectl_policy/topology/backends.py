@@ -10,7 +10,14 @@ from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import BUILT_IN, SERVICE
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.delegation.order import circle_words
-from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES, WITH_PORTS, port_names
+from kubectl_policy.topology.references import (
+    HTTP_ROUTE,
+    NOT_PERMITTED,
+    ROUTES,
+    WITH_PORTS,
+    port_names,
+    reference_problem,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,7 +63,7 @@ class Backend:
 
         How requests are shared by weight is said of backends; a rule delegates to routes whatever the weight is.
         """
-        if not self.ref.forwards or self.reason == "RefNotPermitted":
+        if not self.ref.forwards or self.reason == NOT_PERMITTED:
             return ()
         if self.routes is None:
             return (self.node,) if self.ref.weight else ()
@@ -88,28 +95,12 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef) -> Backend:
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
     built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
     unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
-    presence = index.presence(ref.object)
-    problem = _grant_problem(index, route, ref)
     if built_in or unserved:
-        problem = Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind")
-    if problem is None and presence != "present":
-        missing = presence == "missing"
-        message = f"{ref.object} {'does not exist' if missing else 'was not read'}"
-        problem = Problem(message=message, reason="BackendNotFound", certain=missing)
+        return Backend(ref=ref, node=node).given(Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind"))
+    problem = reference_problem(index, route, ref.object, "BackendNotFound")
     if problem is None and kind in WITH_PORTS:
         problem = _port_problem(index, gateways.implementation, ref, node)
     return Backend(ref=ref, node=node).given(problem)
-
-
-def _grant_problem(index: Index, route: ObjectRef, ref: BackendRef) -> Problem | None:
-    target = ref.object
-    if index.grants.permit(route.group_kind, route.namespace, target):
-        return None
-    if index.grants.may_be_unread(target.namespace):
-        message = f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
-        return Problem(message=message, certain=False)
-    message = f"no ReferenceGrant in namespace {target.namespace} lets {route} refer to {target}"
-    return Problem(message=message, reason="RefNotPermitted")
 
 
 def _port_problem(index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef) -> Problem | None:
@@ -145,9 +136,9 @@ def _delegation_problem(index: Index, delegations: Delegations, ref: DelegatingR
         return Problem(message=f"{where} is unknown: not all ReferenceGrants were read", certain=False)
     if not ref.permitted:
         message = f"no ReferenceGrant in namespace {namespace} lets {ref.parent.object} refer to an HTTPRoute"
-        return Problem(message=message, reason="RefNotPermitted")
+        return Problem(message=message, reason=NOT_PERMITTED)
     if circle:
-        return Problem(message=f"a request would circle: {circle_words(circle)}", reason="RefNotPermitted")
+        return Problem(message=f"a request would circle: {circle_words(circle)}", reason=NOT_PERMITTED)
     if not (ref.children or ref.strangers):
         missing = ref.presence == "missing"
         message = _words(ref, "does not exist", "exists") if missing else _words(ref, "was not read", "was read")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.topology.gateway.certificates import NOT_PERMITTED, certificate_refs
+from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
+    NOT_PERMITTED,
     ROUTES,
     WITH_FILTERS,
     WITH_LISTENERS,

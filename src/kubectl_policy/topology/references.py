@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
 from kubectl_policy.model.values import value
@@ -31,6 +31,9 @@ WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
 HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
 # The kinds of routes whose rules have filters.
 WITH_FILTERS: Final = (HTTP_ROUTE, GRPC_ROUTE)
+
+# The reason for which a reference is not followed that needs a ReferenceGrant (RouteConditionReason and others).
+NOT_PERMITTED: Final = "RefNotPermitted"
 
 
 def layer_of(kind: GroupKind) -> int:
@@ -82,6 +85,23 @@ def refer(index: Index, reference: Mapping[str, Json], home: str, default: Group
     kind = GroupKind(text_at(reference, "group", default.group), text_at(reference, "kind", default.kind))
     namespace = (text_at(reference, "namespace") or home) if index.namespaced(kind) else ""
     return ObjectRef(kind, namespace, text_at(reference, "name"))
+
+
+def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent: str) -> Problem | None:
+    """What is wrong with a reference whatever it is for: it needs a ReferenceGrant, or finds nothing (`absent`)."""
+    if not index.grants.permit(owner.group_kind, owner.namespace, target):
+        message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"
+        unread = index.grants.may_be_unread(target.namespace)
+        if unread:
+            message = f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
+        return Problem(message=message, reason=NOT_PERMITTED, certain=not unread)
+    presence = index.presence(target)
+    if presence == "present":
+        return None
+    missing = presence == "missing"
+    return Problem(
+        message=f"{target} {'does not exist' if missing else 'was not read'}", reason=absent, certain=missing
+    )
 
 
 def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.references import refer
+from kubectl_policy.topology.references import refer, reference_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +28,6 @@ _PEM: Final = "-----BEGIN CERTIFICATE-----"
 
 # What is wrong with a reference to a certificate: its kind, a missing ReferenceGrant, or what it finds.
 INVALID_KIND: Final = "InvalidKind"
-NOT_PERMITTED: Final = "RefNotPermitted"
 INVALID: Final = "InvalidRef"
 
 
@@ -74,16 +73,9 @@ def _problem(
     if target.group_kind not in kinds:
         message = f"a {target.group_kind} cannot hold a certificate; {' or '.join(map(str, kinds))} can"
         return Problem(message=message, reason=INVALID_KIND)
-    if not gateways.index.grants.permit(owner.group_kind, owner.namespace, target):
-        if gateways.index.grants.may_be_unread(target.namespace):
-            message = f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
-            return Problem(message=message, reason=NOT_PERMITTED, certain=False)
-        message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"
-        return Problem(message=message, reason=NOT_PERMITTED)
-    presence = gateways.index.presence(target)
-    if presence != "present":
-        absent = "does not exist" if presence == "missing" else "was not read"
-        return Problem(message=f"{target} {absent}", reason=INVALID, certain=presence == "missing")
+    problem = reference_problem(gateways.index, owner, target, INVALID)
+    if problem:
+        return problem
     malformed = [key for key in keys if not _holds(gateways.index.raw(target), key)]
     if malformed:
         return Problem(message=f"{target} has no valid {' and no valid '.join(malformed)}", reason=INVALID)

@@ -11,7 +11,6 @@ from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
     INVALID,
     INVALID_KIND,
-    NOT_PERMITTED,
     SECRET,
     authority_problem,
     certificate_problem,
@@ -19,7 +18,7 @@ from kubectl_policy.topology.gateway.certificates import (
 )
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, listener_words
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, NOT_PERMITTED, refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
