@@ -18,7 +18,7 @@ from kubectl_policy.questions.changes.relations import (
     parent_changes,
     without_class,
 )
-from kubectl_policy.questions.shared.effects import paths_through
+from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.unseen import (
     Unseen,
     cut_paths,
@@ -214,5 +214,5 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
             )
     elif analysis.index.get(ref):
         node = NodeRef(ref)
-        yield from unseen_for(analysis, node, paths_through(analysis, node))
+        yield from unseen_for(analysis, node, covered_paths(analysis, node))
         yield from cut_paths(analysis.topology.paths_through(node))

@@ -11,7 +11,7 @@ from kubectl_policy.comparison import may_exist
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_leaves
-from kubectl_policy.questions.shared.effects import affected_on, from_the_root, paths_through
+from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class _PathsOf:
         node = changed.node
         if node not in self._through:
             self._through[node] = tuple(
-                filter(self._analysis.topology.carries_traffic, paths_through(self._analysis, node))
+                filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node))
             )
             self._beginning[node] = _by_beginning(node, self._through[node])
         through, beginning = self._through[node], self._beginning[node]

@@ -11,7 +11,7 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import target_conditions
-from kubectl_policy.questions.shared.effects import paths_through, relevant_diagnostics
+from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
@@ -67,7 +67,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         hint = f"it has {', '.join(sections)}" if sections else "it has no sections"
         raise NotFoundError(f"{subject.object} has no section {subject.section}", hint)
     resource = analysis.index.get(subject.object)
-    paths = paths_through(analysis, subject)
+    paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
     kind = subject.object.group_kind
     attached = {found.policy for found in analysis.attachments_to(subject.object) if found.state == "attached"}

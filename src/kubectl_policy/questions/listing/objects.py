@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.shared.effects import affecting, paths_through
+from kubectl_policy.questions.shared.effects import affecting, covered_paths
 from kubectl_policy.questions.shared.reported import reported_conditions
 from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
@@ -161,7 +161,7 @@ def _listed(analysis: Analysis, resource: Resource) -> Listed:
         attached = {attachment.policy for attachment in attachments if attachment.state == "attached"}
         policies = tuple(sorted(attached))
     else:
-        paths = paths_through(analysis, subject)
+        paths = covered_paths(analysis, subject)
         policies = affecting(analysis, subject, paths)
     return Listed(
         resource=resource,

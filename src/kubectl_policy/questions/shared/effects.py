@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OWN_LENGTH: Final = 3
 
 
-def paths_through(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
+def covered_paths(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
     """The full paths that an answer about the subject covers.
 
     A route or rule: from the root down to the backends. Anything else: from the root down to the subject's own

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.shared.effects import paths_through
+from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import leaves
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
@@ -104,7 +104,7 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
     of what is above it.
     """
     kind = policy.group_kind
-    paths = paths_through(analysis, target)
+    paths = covered_paths(analysis, target)
     entries = effective_entries(analysis, target, paths, kind)
     below = any(entry.passes_down for entry in entries)
     if below:
