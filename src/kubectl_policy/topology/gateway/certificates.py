@@ -26,7 +26,7 @@ CA_KINDS: Final = (CONFIG_MAP, SECRET)
 _PEM: Final = "-----BEGIN CERTIFICATE-----"
 
 
-# What is wrong with a reference to a certificate: its kind, a missing ReferenceGrant, or what it finds.
+# What is wrong with a reference to a certificate, but for a missing ReferenceGrant: its kind, or what it finds.
 INVALID_KIND: Final = "InvalidKind"
 INVALID: Final = "InvalidRef"
 
