@@ -90,7 +90,7 @@ def titled(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
 
 def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
     """What an object's status says: a line for each parent, ancestor or listener and each controller."""
-    lines = []
+    lines: list[Line] = []
     for (about, controller), conditions in groupby(reported, lambda found: (found.about, found.controller)):
         label = about + (f" (by {controller})" if controller else "")
         spans = [Span(f"{label}:" if label else "")]
@@ -142,7 +142,7 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
     """The Events about an object, newest last."""
-    lines = []
+    lines: list[Line] = []
     for event in events:
         details = [" ".join(filter(None, (event.type, event.reason))) or "Event"]
         details += [f"from {event.source}"] if event.source else []
@@ -155,7 +155,7 @@ def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
 
 def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
     """What could not be seen, why, and what would show it."""
-    lines = []
+    lines: list[Line] = []
     for thing in unseen:
         where = f" ({thing.origin})" if thing.origin else ""
         remedy = Span(f" {thing.reason}. To do: {thing.remedy}", prose=True)
