@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
 MAX_SIZE: Final = 4 * 2**20
 # importlib.resources would read a zip file as well, but takes as long to import as reading a profile does.
-_HERE: Final = Path(__file__).parent
+_DATA: Final = Path(__file__).parent / "data"
 _HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
@@ -142,7 +142,7 @@ def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
     """The built-in profiles of one API group, read when the group first occurs; empty for a group without any."""
     if group not in built_in_groups():
         return {}
-    text = (_data() / f"{group}{_SUFFIX}").read_text("utf-8")
+    text = (_DATA / f"{group}{_SUFFIX}").read_text("utf-8")
     found = _profiles(read_configuration(text, f"built-in profile {group}", ""))
     return {profile.group_kind: profile for profile in found}
 
@@ -152,7 +152,7 @@ def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfil
 
     That may be one to an HTTPRoute, or of a group that such a file mentions; else no file is taken apart.
     """
-    texts = _delegating_files()
+    texts = {group: text for group, text in _texts().items() if _DELEGATION in text}
     if not any(kind == _HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):
         return ()
     found = (profile.delegation for group in texts for profile in built_in_profiles(group).values())
@@ -166,25 +166,16 @@ def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
             yield from built_in_profiles(group).values()
 
 
-def _delegating_files() -> Mapping[str, str]:
-    """The built-in files that say how routes delegate, as text, by their groups."""
-    return {group: text for group, text in _texts().items() if _DELEGATION in text}
-
-
 @cache
 def _texts() -> Mapping[str, str]:
     """The built-in files as text, by their groups."""
-    return {group: (_data() / f"{group}{_SUFFIX}").read_text("utf-8") for group in sorted(built_in_groups())}
+    return {group: (_DATA / f"{group}{_SUFFIX}").read_text("utf-8") for group in sorted(built_in_groups())}
 
 
 @cache
 def built_in_groups() -> frozenset[str]:
     """The groups with a file; a group from the input, which may be any text, is never made a file's name."""
-    return frozenset(file.name.removesuffix(_SUFFIX) for file in _data().iterdir())
-
-
-def _data() -> Path:
-    return _HERE / "data"
+    return frozenset(file.name.removesuffix(_SUFFIX) for file in _DATA.iterdir())
 
 
 def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
@@ -192,7 +183,13 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
 
     Raises `ProfileError` with file, line and field for anything malformed.
     """
-    return tuple(profile for file in _files(path) for profile in _profiles(_valid(file)))
+    found: list[PolicyKindProfile] = []
+    for file in _files(path):
+        document = read_file(file, _HINT)
+        check(document, PROFILE_FILE, _HINT)
+        _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
+        found.extend(_profiles(document))
+    return tuple(found)
 
 
 def read_file(path: Path, hint: str) -> Configuration:
@@ -226,13 +223,6 @@ def _files(path: Path) -> list[Path]:
     if not found:
         raise ProfileError(f"{path}: no *.yaml, *.yml or *.json in this folder", "folders in it are not looked into")
     return sorted(found)
-
-
-def _valid(path: Path) -> Configuration:
-    document = read_file(path, _HINT)
-    check(document, PROFILE_FILE, _HINT)
-    _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
-    return document
 
 
 def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:

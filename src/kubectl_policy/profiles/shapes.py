@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import KW_ONLY, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass_transform, get_args
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import as_value
+from kubectl_policy.model.values import as_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Class = TypeVar("Class")
 
 _LONGEST: Final = 60
+_NO_DEFAULT: Final = object()
 # The default of a field that maps names to something.
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -156,37 +157,26 @@ class Entries(Shape):
                 yield from self.entry.problems(entry, at / name)
 
 
+@value()
 class Declaration:
-    """What is declared of a field of a file, but for what is declared of the attribute that it is.
+    """What is declared of a field of a file.
 
     `name` is what the file calls it: the attribute in camel case if nothing is said. It is `required` in every file,
-    `always` written or only where it does not say what holds without it. If it is `spread`, its own fields stand beside
-    the others. The text below the attribute is its documentation: what it means and, after "Without it:", what holds
-    without it if that is not the default. `topic` is the heading for it and for those after it.
+    `always` written or only where it does not say what holds without it, the `default` of the attribute. If it is
+    `spread`, its own fields stand beside the others. The text below the attribute is its documentation: what it means
+    and, after "Without it:", what holds without it if that is not the default. `topic` is the heading for it and for
+    those after it.
     """
 
-    def __init__(  # noqa: PLR0913 (this is all that there is to say)
-        self,
-        shape: Shape,
-        *,
-        name: str = "",
-        topic: str = "",
-        required: bool = False,
-        always: bool = False,
-        spread: bool = False,
-    ) -> None:
-        """Keep it all; without an attribute, the name is that of a key."""
-        self.shape, self.name, self.topic = shape, name, topic
-        self.required, self.always, self.spread = required, always, spread
-        self.attribute, self.default = name, cast("object", MISSING)
-
-    def of(self, attribute: Field[Any]) -> Declaration:
-        """The same, with what is declared of the attribute."""
-        self.attribute = attribute.name
-        self.name = self.name or camel_case(attribute.name)
-        made = attribute.default_factory
-        self.default = attribute.default if made is MISSING else made()
-        return self
+    shape: Shape
+    _: KW_ONLY
+    name: str = ""
+    topic: str = ""
+    required: bool = False
+    always: bool = False
+    spread: bool = False
+    attribute: str = ""
+    default: object = _NO_DEFAULT
 
 
 def required_field(shape: Shape, *, name: str = "", topic: str = "", spread: bool = False) -> Any:  # noqa: ANN401 (a field)
@@ -204,10 +194,11 @@ def field_of(  # noqa: PLR0913 (see Declaration)
     always: bool = False,
 ) -> Any:  # noqa: ANN401 (a field)
     """A field of a value that a file may have, unless it is `required` there; see `Declaration`."""
-    said = {"declared": Declaration(shape, name=name, topic=topic, required=required, always=always)}
-    if isinstance(default, Mapping):
-        return field(default_factory=lambda: default, metadata=said)
-    return field(default=default, metadata=said)
+    said = Declaration(shape, name=name, topic=topic, required=required, always=always, default=default)
+    # A dataclass takes no default that cannot be hashed, which no mapping can.
+    hashed = not isinstance(default, Mapping)
+    given: dict[str, Any] = {"default": default} if hashed else {"default_factory": lambda: default}
+    return field(metadata={"declared": said}, **given)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(required_field, field_of, field))
@@ -233,8 +224,10 @@ class Record(Shape):
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
         """Those of the class, in its order."""
-        attributes = () if self._given else fields(self.meant)
-        return self._given or tuple(each.metadata["declared"].of(each) for each in attributes if each.metadata)
+        attributes = [] if self._given else [each for each in fields(self.meant) if each.metadata]
+        found = [(each.name, each.metadata["declared"]) for each in attributes]
+        found += [(each.name, each) for each in self._given]
+        return tuple(replace(each, attribute=name, name=each.name or camel_case(name)) for name, each in found)
 
     @cached_property
     def fields(self) -> Mapping[str, Declaration]:
