@@ -146,7 +146,7 @@ def test_comments_say_what_is_assumed_and_what_may_be_written() -> None:
 
 NAMES: Final = st.one_of(
     st.sampled_from(
-        ["a\nb: c", "x: {y", "# no", "- ", "? x", "\x1b[2J", "\u202e\u2028", "a" * 200, "on", "1", "~", "'"]
+        ["a\nb: c", "N", "1e3", "x: {y", "# no", "- ", "? x", "\x1b[2J", "\u202e\u2028", "a" * 200, "on", "1", "~", "'"]
     ),
     st.text(min_size=1).filter(lambda text: all(not "\ud800" <= letter <= "\udfff" for letter in text)),
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy.render.output.documents import as_field, as_json, as_yaml
 from kubectl_policy.render.output.escape import uncommanding, visible
+from kubectl_policy.text.documents import read_configuration
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -64,6 +65,15 @@ def test_a_ci_obeys_no_text(text: str) -> None:
 def test_other_text_stays_as_it_is(text: str) -> None:
     """Only what would be obeyed is written out."""
     assert uncommanding(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["n", "Y", "on", "1e3", "0o7", "+1", ".5", "1_0", "~", "null", "", "1.0", "2020-01-01"]
+)
+def test_text_stays_text_for_kubectl(text: str) -> None:
+    """It takes more for truth values and numbers than PyYAML does."""
+    written = as_yaml({text or "empty": [text]}, unicode=True)
+    assert read_configuration(written, "f.yaml", "").value == {text or "empty": [text]}
 
 
 @pytest.mark.parametrize("text", [*COMMANDS, "one\n::add-mask::x\nthree", "größe\u202e\n\n::stop-commands::x"])

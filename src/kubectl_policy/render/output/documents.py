@@ -156,6 +156,8 @@ def as_item(value: Json, *, unicode: bool) -> str:
 def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
     import yaml  # noqa: PLC0415 (the other formats do without)
 
+    from kubectl_policy.text.yaml_reader import plain_scalar  # noqa: PLC0415 (see above)
+
     class _WithoutAliases(yaml.SafeDumper):
         """The safe dumper, writing out what occurs twice: nobody wants to read `*id001`."""
 
@@ -163,6 +165,12 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
             """Whether a value is never to be written as an alias: all are."""
             del data
             return True
+
+    def as_read(dumper: Any, text: str) -> yaml.ScalarNode:  # noqa: ANN401 (PyYAML leaves its methods untyped)
+        # kubectl takes more words for truth values and numbers than PyYAML does: `n`, `1e3`.
+        style = None if isinstance(plain_scalar(text), str) else "'"
+        node: yaml.ScalarNode = dumper.represent_scalar(_TEXT, text, style=style)
+        return node
 
     def quoted(dumper: Any, text: str) -> yaml.ScalarNode:  # noqa: ANN401 (PyYAML leaves its methods untyped)
         node: yaml.ScalarNode = dumper.represent_scalar(_TEXT, text, style='"')
@@ -178,6 +186,7 @@ def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
             default_flow_style=flow,
         ).rstrip("\n")
 
+    _WithoutAliases.add_representer(str, as_read)
     text = dump(unicode=unicode)
     if commands(text):
         # Within quotes an escape means the same and does nothing.
