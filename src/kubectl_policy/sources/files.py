@@ -130,7 +130,7 @@ def _matches(top: Path, parts: Iterable[str]) -> Iterator[InputFile]:
     """
     places = [top]
     for part in parts:
-        folders, places = places, []
+        folders, places = places, list[Path]()
         seen: set[tuple[int, int]] = set()
         for folder in folders:
             if part == "**":
