@@ -165,7 +165,7 @@ def _names_in(module: ModuleType) -> dict[str, Any]:
     names = {**vars(model), **vars(module)}
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
-            exec(compile(ast.Module(statement.body, []), module.__name__, "exec"), names)  # noqa: S102 (our own imports)
+            exec(compile(ast.Module(statement.body, []), "<imports>", "exec"), names)  # noqa: S102 (our own imports)
     return names | {"Json": Any}
 
 

@@ -300,18 +300,41 @@ def test_one_slow_rule_leaves_the_others() -> None:
     assert not evaluator.obstacle
 
 
-def test_what_the_process_does() -> None:
-    """It answers each expression of each request, with the time that it took."""
+def served(*asked: tuple[list[str], Seen]) -> list[tuple[bool | str | None, str, float]]:
+    """What the process that evaluates answers to requests: expressions, each with a value."""
     requests, results = BytesIO(), BytesIO()
-    for expressions, value in ((["self == 1", "self"], 1), (["self + 'b'"], "a"), (["["], None)):
+    for expressions, value in asked:
         marshal.dump((expressions, value, 60.0), requests)
     requests.seek(0)
     serve(requests, results)
     results.seek(0)
-    answers = [marshal.load(results) for _ in range(4)]  # noqa: S302 (our own words)
-    assert [answer[0] for answer in answers] == [True, None, "ab", None]
-    assert [bool(answer[1]) for answer in answers] == [False, False, False, True]
+    return [marshal.load(results) for expressions, _ in asked for _ in expressions]  # noqa: S302 (our own words)
+
+
+def test_what_the_process_answers() -> None:
+    """A truth value, a text or why there is neither, for each expression of each request; and the time it took."""
+    answers = served((["self == 1", "self"], 1), (["self + 'b'"], "a"), (["["], None), (["self == 1"], ...))
+    assert [answer[0] for answer in answers] == [True, None, "ab", None, None]
+    assert [bool(answer[1]) for answer in answers] == [False, False, False, True, True]
+    assert answers[-1][1] == "it is about a value that CEL cannot be given"
     assert all(0 <= answer[2] < 60 for answer in answers)
+
+
+def test_what_the_library_refuses_is_answered() -> None:
+    """Text that is no Unicode, in a value, and loops without an end."""
+    loops: Seen = ["x" for _ in range(500)]
+    answers = served((["self == 'x'"], "\ud800"), (["self.all(a, self.all(b, true))"], loops), (["self.a"], {}))
+    assert [answer[0] for answer in answers] == [None, None, None]
+    assert all(answer[1] for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("1.2.3.4", True), ("fe80::1", True), ("fe80::1%eth0", False), ("::ffff:1.2.3.4", False), ("a.b", False)],
+)
+def test_what_is_an_ip_address(text: str, is_one: bool) -> None:  # noqa: FBT001
+    """Without a zone, and none of version 4 written as one of version 6."""
+    assert served((["isIP(self)"], text))[0][0] is is_one
 
 
 def test_where_nothing_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
