@@ -31,7 +31,7 @@ def compare(
     profiles: Iterable[PolicyKindProfile] = (),
     implementation: Implementation | None = None,
 ) -> StateComparison:
-    """The comparison of two states that were read apart; for the arguments see `analyze`."""
+    """The comparison of two states that were read separately; for the arguments see `analyze`."""
     old, new = paired(before, after)
     first = analyze(old, profiles=profiles, implementation=implementation)
     return StateComparison(first, first.of_state(new))
@@ -208,7 +208,7 @@ def may_exist(analysis: Analysis, node: NodeRef) -> bool:
 def _to_what_is_missing(nodes: Iterable[NodeRef], profile: PolicyKindProfile, analysis: Analysis) -> Iterator[Path]:
     """The paths through Namespaces to backends that are missing there.
 
-    No policy takes effect there by way of such a Namespace alone, but it counts beside those of other targets.
+    No policy takes effect there by way of such a Namespace alone, but it counts together with those of other targets.
     """
     topology = analysis.topology
     for node in nodes:

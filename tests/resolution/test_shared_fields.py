@@ -25,15 +25,15 @@ PORTS = SharedField(field="f", within=("level",), by="[port]")
 ENTRIES = SharedField(field="f", within=("level",), by="ref.name")
 
 
-def by(joint: SharedField, name: str, spec: Mapping[str, Json]) -> Traced:
-    """A spec as the policy of that name declares it, with one joint field taken apart."""
-    return taken_apart(trace(spec, source(name), [tuple(joint.field.split("."))]), [joint])
+def by(shared: SharedField, name: str, spec: Mapping[str, Json]) -> Traced:
+    """A spec as the policy of that name declares it, with one shared field taken apart."""
+    return taken_apart(trace(spec, source(name), [tuple(shared.field.split("."))]), [shared])
 
 
-class TestOpened:
-    """A joint field is taken apart into what can come from different policies."""
+class TestTakenApart:
+    """A shared field is taken apart into what can come from different policies."""
 
-    @pytest.mark.parametrize("joint", [SHARED, FIELDS, PORTS, ENTRIES])
+    @pytest.mark.parametrize("shared", [SHARED, FIELDS, PORTS, ENTRIES])
     @pytest.mark.parametrize(
         "value",
         [
@@ -53,19 +53,19 @@ class TestOpened:
         ],
         ids=str,
     )
-    def test_of_one_policy_nothing_changes(self, joint: SharedField, value: Json) -> None:
+    def test_of_one_policy_nothing_changes(self, shared: SharedField, value: Json) -> None:
         """Whatever stands there, its values are still the same."""
         spec: dict[str, Json] = {"f": value, "g": 1}
-        assert plain(by(joint, "p", spec)) == {name: one for name, one in spec.items() if one is not None}
+        assert plain(by(shared, "p", spec)) == {name: one for name, one in spec.items() if one is not None}
 
-    def test_what_is_not_there_is_not_opened(self) -> None:
+    def test_what_is_not_there_is_not_taken_apart(self) -> None:
         """Nor what is inside of something that is no map."""
         deep = SharedField(field="f.g", within=("level",))
         for spec in ({}, {"g": 1}, {"f": 1}, {"f": {"h": 1}}):
             assert taken_apart(trace(spec, source("p")), [deep]) == trace(spec, source("p"))
 
     def test_what_is_a_map_already_is_left_alone(self) -> None:
-        """A field that an outer joint field has opened is opened once."""
+        """A field that an outer shared field has taken apart is taken apart once."""
         once = by(FIELDS, "p", {"f": {"a": 1}})
         assert taken_apart(once, [FIELDS, SHARED]) == once
 
@@ -116,11 +116,11 @@ class TestOpened:
         assert (None if isinstance(found, Leaf) else list(found)) == (entry and [entry])
 
 
-class TestFilled:
+class TestWithDefaults:
     """What one spec says and, where it says nothing, another one."""
 
     @pytest.mark.parametrize(
-        ("joint", "first", "later", "expected"),
+        ("shared", "first", "later", "expected"),
         [
             (SHARED, [1], [2], [1, 2]),
             (SHARED, {"a": 1}, {"a": 2}, [{"a": 1}, {"a": 2}]),
@@ -142,9 +142,9 @@ class TestFilled:
         ],
         ids=str,
     )
-    def test_by_the_parts_of_a_field(self, joint: SharedField, first: Json, later: Json, expected: Json) -> None:
+    def test_by_the_parts_of_a_field(self, shared: SharedField, first: Json, later: Json, expected: Json) -> None:
         """Each part from the first policy that has it; nothing at all says nothing."""
-        merged = with_defaults(by(joint, "p", {"f": first}), by(joint, "q", {"f": later}))
+        merged = with_defaults(by(shared, "p", {"f": first}), by(shared, "q", {"f": later}))
         both: Json = [{"port": 80, "a": 1, "b": 2}, {"port": 81}]
         assert plain(merged) == {"f": both if expected is None else expected}
 
@@ -202,9 +202,9 @@ class TestFilled:
 
 
 class TestFields:
-    """Which joint fields come whole where, and which are put together."""
+    """Which shared fields come whole where, and which are put together."""
 
-    joints = (
+    shared_fields = (
         SharedField(field="a", within=("levels",), by="*"),
         SharedField(field="a", within=("level",), by="*"),
         SharedField(field="a.b", within=("level", "levels")),
@@ -214,20 +214,20 @@ class TestFields:
 
     def test_each_place_has_its_own(self) -> None:
         """One field may be named more than once."""
-        assert whole_among(self.joints, "level") == {("c",)}
-        assert whole_among(self.joints, "levels") == {("c",), ("c", "d")}
-        assert whole_among(self.joints, "scopes") == {("a",), ("a", "b")}
+        assert whole_among(self.shared_fields, "level") == {("c",)}
+        assert whole_among(self.shared_fields, "levels") == {("c",), ("c", "d")}
+        assert whole_among(self.shared_fields, "scopes") == {("a",), ("a", "b")}
 
     def test_outermost_first(self) -> None:
         """What is inside a field that comes whole is not put together."""
-        assert combined_fields(self.joints, "level") == [("a",), ("a", "b")]
-        assert combined_fields(self.joints, "levels") == [("a",), ("a", "b")]
-        assert combined_fields(self.joints, "scopes") == [("c",), ("c", "d")]
+        assert combined_fields(self.shared_fields, "level") == [("a",), ("a", "b")]
+        assert combined_fields(self.shared_fields, "levels") == [("a",), ("a", "b")]
+        assert combined_fields(self.shared_fields, "scopes") == [("c",), ("c", "d")]
 
     def test_what_another_policy_cannot_set_as_well(self) -> None:
         """SharedField fields that come whole on a level are claimed whole; those that do not, not at all."""
         spec = trace({"a": {"b": [1], "x": 1}, "c": {"d": [1], "e": 1}, "f": {"g": 1}}, source("p"), [("a",), ("c",)])
-        assert unshared_fields(taken_apart(spec, self.joints), self.joints) == [("c",), ("f", "g")]
+        assert unshared_fields(taken_apart(spec, self.shared_fields), self.shared_fields) == [("c",), ("f", "g")]
         assert unshared_fields(spec, ()) == [("a",), ("c",), ("f", "g")]
 
 

@@ -136,7 +136,7 @@ def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) 
 
 
 def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:
-    """Whether the settings of a policy stand below its name, because it is in force beside others."""
+    """Whether the settings of a policy stand below its name, because it is in force together with others."""
     return profile.all_apply or strategy is MergeStrategy.ALL_APPLY
 
 
@@ -263,6 +263,6 @@ def ignored_fields(part: Contribution, counting: Contribution | None) -> frozens
 
 
 def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
-    """Who says something of the listener's port, which stands instead of what a merged spec says of every port."""
+    """Who says something of the listener's port, which replaces what a merged spec says of every port."""
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
     return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else frozenset()

@@ -35,7 +35,7 @@ class Fate:
     `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
     the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers
-    ignore it, for nobody's sake. `by_port`: what `superseded_by` say of the path's port stands instead.
+    ignore it, for nobody's sake. `by_port`: what `superseded_by` say of the path's port replaces it.
     """
 
     field: str
@@ -54,7 +54,7 @@ class Resolution:
     conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
     keeps out. `ignored_fields` are those that the controllers ignore here, `ignored_sources` those of which nothing
     counts here, even if they declare no field. `scopes` are the parts of which the spec is made, broadest first.
-    `replaced_for_port` is a field instead of which what `port_sources` say of the path's port stands. `doubts` name
+    `replaced_for_port` is a field that gives way to what `port_sources` say of the path's port. `doubts` name
     what the answer rests on without knowing it.
     """
 
@@ -205,7 +205,7 @@ class _Fates:
         return "superseded", tuple(sorted(self.resolution.port_sources)) or self.winners, True
 
     def _place(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
-        """What stands at a field, or above it in its stead; and where the closest map is, empty for the whole spec."""
+        """What is at a field, or above it instead; and where the closest map is, empty for the whole spec."""
         there: Leaf | Traced | None = self.resolution.spec
         around: Field = ()
         for depth, key in enumerate(field, 1):
@@ -292,7 +292,7 @@ def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
 
 
 def _put(spec: Traced, field: Field, leaf: Leaf) -> Traced:
-    """The spec with a leaf at a field, unless an override stands there or above."""
+    """The spec with a leaf at a field, unless an override is there or above."""
     there = spec.get(field[0])
     if isinstance(there, Leaf) and there.source.overrides:
         return spec

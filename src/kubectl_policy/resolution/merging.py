@@ -33,7 +33,7 @@ Doubt: TypeAlias = Literal["age unknown", "fold direction"]
 
 @value(kw_only=True)
 class PathContext:
-    """What matters of a path to a kind, beside the policies on it; what does not is left out.
+    """What matters of a path to a kind, apart from the policies on it; what does not is left out.
 
     `refused` are contributions that another policy keeps out. `target_object` is the object at the end of the path: its
     own fields beat every default and lose to every override (the profile's `object_fields`; experimental GEP-713,
@@ -270,10 +270,10 @@ def _two_levels(level: _Level, below: _Level, profile: PolicyKindProfile, choice
             return replace(level, rejected=below.rejected)
         case _:
             pass
-    joint = choice.joint if choice else None if profile.route_choice else strategy
+    of_shared = choice.joint if choice else None if profile.route_choice else strategy
     spec = _filled(level.spec, below.spec, strategy, _shared_fields(profile))
-    if joint:
-        together = _filled(level.spec, below.spec, joint, whole_among(profile.shared_fields, "levels"))
+    if of_shared:
+        together = _filled(level.spec, below.spec, of_shared, whole_among(profile.shared_fields, "levels"))
         for shared in combined_fields(profile.shared_fields, "levels"):
             spec = with_defaults(only_field(together, shared), spec, {shared})
     return _together(level, below, spec)

@@ -52,7 +52,7 @@ class KeyedList(dict[str, "Leaf | Traced"]):
 
 
 class CollectedValues(KeyedList):
-    """Values of several policies beside each other, known by whose or what they are; of one, it is that value."""
+    """Values of several policies for one field, known by whose or what they are; of one, it is that value."""
 
 
 def sort_of(spec: Traced) -> type[dict[str, Leaf | Traced]]:
