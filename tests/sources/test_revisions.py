@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -330,9 +331,12 @@ class TestWhatCannotBeRead:
         with pytest.raises(SourceError, match="more than 1,000 files and folders") as caught:
             load_state(f"{tree}:")
         assert caught.value.hint == "name a folder in it"
-        damaged = repository.tree(("40000", tree, b"a"), ("40000", "1" * 40, b"b"))
-        with pytest.raises(SourceError, match="more than 1,000 files and folders"):
-            load_state(f"{damaged}:")
+        for names in ((b"a", b"b"), (b"b", b"a")):
+            damaged = repository.tree(
+                *sorted(zip(("40000",) * 2, (tree, "1" * 40), names, strict=True), key=itemgetter(2))
+            )
+            with pytest.raises(SourceError, match="more than 1,000 files and folders"):
+                load_state(f"{damaged}:")
         monkeypatch.setattr(revisions, "MAX_ENTRIES", 14)
         assert len(_sources("main:")) == 6
         monkeypatch.setattr(revisions, "MAX_ENTRIES", 13)
