@@ -61,7 +61,9 @@ class Problems:
         attachments = self._attachments[policy.ref]
         if not attachments and profile.attaches_as_known and profile.references_alone:
             message = f"{policy.ref} {without_references(profile)}, so it has no effect"
-            yield Diagnostic("no-target", "warning", message, policy.ref, origin=policy.origin)
+            yield Diagnostic(
+                rule="no-target", severity="warning", message=message, subject=policy.ref, origin=policy.origin
+            )
         for attachment in attachments:
             if attachment.state != "attached" or attachment.virtual:
                 yield self._outcome(policy, attachment)
@@ -75,14 +77,14 @@ class Problems:
         where = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
         holder = self._topology.index.get(declared.named_by) if declared.named_by else policy
         return Diagnostic(
-            meaning.rule,
-            meaning.severity,
-            f"{attachment.policy}: {where}{attachment.message}",
-            attachment.policy,
-            declared.field,
-            holder.origin if holder else None,
-            (attachment.target.object,) if attachment.target else (),
-            meaning.api_reason,
+            rule=meaning.rule,
+            severity=meaning.severity,
+            message=f"{attachment.policy}: {where}{attachment.message}",
+            subject=attachment.policy,
+            field=declared.field,
+            origin=holder.origin if holder else None,
+            related=(attachment.target.object,) if attachment.target else (),
+            reason=meaning.api_reason,
         )
 
     def _circles(self, route: Resource) -> Iterator[Diagnostic]:
@@ -92,7 +94,14 @@ class Problems:
             routes = tuple(dict.fromkeys(node.object for node in cycle))
             if route.ref in routes:
                 message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
-                yield Diagnostic("cycle", "error", message, route.ref, origin=route.origin, related=routes)
+                yield Diagnostic(
+                    rule="cycle",
+                    severity="error",
+                    message=message,
+                    subject=route.ref,
+                    origin=route.origin,
+                    related=routes,
+                )
 
     def _filters_that_attach_nothing(self, route: Resource) -> Iterator[Diagnostic]:
         """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
@@ -104,7 +113,15 @@ class Problems:
             if known and self._topology.index.get(named.object):
                 message = f"{route.ref}: {named.field}: no filter is known to attach a {named.object.kind}"
                 origin, related = route.origin, (named.object,)
-                yield Diagnostic("filter-unsupported", "warning", message, route.ref, named.field, origin, related)
+                yield Diagnostic(
+                    rule="filter-unsupported",
+                    severity="warning",
+                    message=message,
+                    subject=route.ref,
+                    field=named.field,
+                    origin=origin,
+                    related=related,
+                )
 
     @cached_property
     def _cycles(self) -> tuple[Path, ...]:
@@ -124,7 +141,15 @@ class Problems:
                 message = f"{policy.ref}: {target.object} {lacking}; without that the policy does nothing"
                 severity: Severity = "warning" if known else "info"
                 origin, related = policy.origin, (target.object,)
-                yield Diagnostic("target-status-missing", severity, message, policy.ref, field, origin, related)
+                yield Diagnostic(
+                    rule="target-status-missing",
+                    severity=severity,
+                    message=message,
+                    subject=policy.ref,
+                    field=field,
+                    origin=origin,
+                    related=related,
+                )
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
         profile = self._registry.known(policy.ref.group_kind)
@@ -136,4 +161,11 @@ class Problems:
             shared = f"uses {contention.entry} like {contention.other}{by}; each needs its own"
             message = f"{policy.ref}: {contention.section} {shared}"
             related = (contention.section.object, contention.other.object)
-            yield Diagnostic("target-contended", "error", message, policy.ref, origin=policy.origin, related=related)
+            yield Diagnostic(
+                rule="target-contended",
+                severity="error",
+                message=message,
+                subject=policy.ref,
+                origin=policy.origin,
+                related=related,
+            )

@@ -9,8 +9,8 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.attachment import Failure
-from kubectl_policy.attachment.validity import gateways_of, policy_failure, target_failure
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.validity import gateways_of, policy_not_attached, target_not_attached
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
@@ -48,11 +48,11 @@ class TestWeight:
     """An annotation by which policies are ordered."""
 
     @staticmethod
-    def flaw(annotations: Json, profile: PolicyKindProfile = WEIGHTED) -> Failure | None:
+    def outcome(annotations: Json, profile: PolicyKindProfile = WEIGHTED) -> NotAttached | None:
         """What is wrong with a policy that has these annotations."""
         found = policy("p")
         metadata: Json = {"name": "p", "namespace": "default", "annotations": annotations}
-        return policy_failure(replace(found, raw={**found.raw, "metadata": metadata}), profile, index())
+        return policy_not_attached(replace(found, raw={**found.raw, "metadata": metadata}), profile, index())
 
     @pytest.mark.parametrize(
         "weight", ["", "x", "1.5", "1e3", "0x1", "٣", " 1", "--1", 7, None, [], {}, True], ids=repr
@@ -60,21 +60,21 @@ class TestWeight:
     def test_no_number(self, weight: Json) -> None:
         """Whatever it is: the policy is invalid, and the message names the annotation."""
         message = "the annotation example.com/weight of ColorPolicy default/p is not a whole number"
-        assert self.flaw({"example.com/weight": weight}) == Failure("policy invalid", message)
+        assert self.outcome({"example.com/weight": weight}) == NotAttached("policy invalid", message)
 
     @pytest.mark.parametrize("weight", ["0", "12", "-12"])
     def test_a_number(self, weight: str) -> None:
         """Of either sign."""
-        assert self.flaw({"example.com/weight": weight}) is None
+        assert self.outcome({"example.com/weight": weight}) is None
 
     @pytest.mark.parametrize("annotations", [None, 7, "x", [], {}, {"other": "x"}], ids=str)
     def test_no_such_annotation(self, annotations: Json) -> None:
         """A policy may do without."""
-        assert self.flaw(annotations) is None
+        assert self.outcome(annotations) is None
 
     def test_a_kind_without_weights(self) -> None:
         """Does not look at annotations."""
-        assert self.flaw({"example.com/weight": "x", "": "x"}, KIND) is None
+        assert self.outcome({"example.com/weight": "x", "": "x"}, KIND) is None
 
 
 class TestNeeds:
@@ -90,11 +90,11 @@ class TestNeeds:
         for competes in (False, True):
             profile = replace(KIND, needs=(replace(need, competes=competes),))
             world = index(keyed, complete=True)
-            assert policy_failure(keyed, profile, world) == Failure("not permitted", forbidden, competes)
+            assert policy_not_attached(keyed, profile, world) == NotAttached("not permitted", forbidden, competes)
             world = index(keyed, lets_in, complete=True)
-            assert policy_failure(keyed, profile, world) == Failure("policy invalid", missing, competes)
+            assert policy_not_attached(keyed, profile, world) == NotAttached("policy invalid", missing, competes)
             world = index(keyed, lets_in, resource("Secret", "k", group="", namespace="far"), complete=True)
-            assert policy_failure(keyed, profile, world) is None
+            assert policy_not_attached(keyed, profile, world) is None
 
     def test_a_number_is_looked_at_first(self) -> None:
         """Then the sizes, then what is needed."""
@@ -106,7 +106,7 @@ class TestNeeds:
         bad = resource("ColorPolicy", "p", spec, group="example.com")
         odd: Json = {"name": "p", "annotations": {"example.com/weight": "x"}}
         weighed = replace(bad, raw={**bad.raw, "metadata": odd})
-        found = [policy_failure(one, profile, index()) for one in (weighed, bad, policy("p"))]
+        found = [policy_not_attached(one, profile, index()) for one in (weighed, bad, policy("p"))]
         assert [failure.message.split()[0] if failure else "" for failure in found] == ["the", "spec.a", "spec.key"]
 
 
@@ -131,16 +131,16 @@ class TestEnabledBy:
         profile: PolicyKindProfile = SWITCHED,
         complete: bool = True,
         gaps: Sequence[Gap] = (),
-    ) -> Failure | None:
+    ) -> NotAttached | None:
         """Why nothing comes of a target in a world of these objects."""
-        return target_failure(obj, profile, Topology(index(*CLASSES, *objects, complete=complete, gaps=gaps)))
+        return target_not_attached(obj, profile, Topology(index(*CLASSES, *objects, complete=complete, gaps=gaps)))
 
     @pytest.mark.parametrize("obj", [ref("Gateway", "g"), ref("ListenerSet", "ls"), ref("HTTPRoute", "r")], ids=str)
     def test_on_and_off(self, obj: ObjectRef) -> None:
         """For a Gateway, a ListenerSet of it and a route of it; a policy that is refused keeps others out."""
         world = (with_settings(), listener_set("ls"), route("r"))
         message = "spec.colours.enable is false in Settings default/s of Gateway default/g"
-        assert self.outcome(obj, *world, settings(enable=False)) == Failure("not enabled", message, competes=True)
+        assert self.outcome(obj, *world, settings(enable=False)) == NotAttached("not enabled", message, competes=True)
         assert self.outcome(obj, *world, settings(enable=True)) is None
         assert self.outcome(obj, *world, settings(enable=False), profile=KIND) is None
 
@@ -150,7 +150,7 @@ class TestEnabledBy:
         message = "Gateway default/g has no Settings that sets spec.colours.enable"
         allowing = replace(SWITCHED, enabled_by=replace(ENABLING, without="allowed"))
         for obj in (ref("Gateway", "g"), ref("ListenerSet", "ls")):
-            assert self.outcome(obj, *world) == Failure("not enabled", message, competes=True)
+            assert self.outcome(obj, *world) == NotAttached("not enabled", message, competes=True)
             assert self.outcome(obj, *world, profile=allowing) is None
         assert self.outcome(ref("HTTPRoute", "r"), *world) is None
 
@@ -163,7 +163,7 @@ class TestEnabledBy:
             "spec.colours.enable is false in Settings default/s of Gateway default/h"
         )
         found = self.outcome(both.ref, *world)
-        assert found == Failure("not enabled", message, competes=True)
+        assert found == NotAttached("not enabled", message, competes=True)
         free = (with_settings("g"), gateway("h"), both, settings(enable=False))
         assert self.outcome(both.ref, *free) is None
 
@@ -172,7 +172,7 @@ class TestEnabledBy:
         both = route("r", parents=[parent("g"), parent("far")])
         world = (with_settings("g"), gateway("far", class_name="theirs"), both, settings(enable=False))
         message = "spec.colours.enable is false in Settings default/s of Gateway default/g"
-        assert self.outcome(both.ref, *world) == Failure("not enabled", message, competes=True)
+        assert self.outcome(both.ref, *world) == NotAttached("not enabled", message, competes=True)
         theirs = route("r", parents=[parent("far")])
         assert self.outcome(theirs.ref, with_settings("far", "theirs"), theirs, settings(enable=False)) is None
 
@@ -190,7 +190,7 @@ class TestEnabledBy:
             gaps = [Gap("Settings", "default", "forbidden")]
             assert self.outcome(obj, with_settings(), route("r"), gaps=gaps) is None
             classless = Topology(index(gateway("g"), route("r")))
-            assert target_failure(obj, SWITCHED, classless) is None
+            assert target_not_attached(obj, SWITCHED, classless) is None
         away = route("r", parents=[parent("g", namespace="unread")])
         assert self.outcome(away.ref, away, complete=False) is None
 
@@ -232,17 +232,17 @@ class TestInvalidTarget:
 
     ignoring = Controllers({OURS: GatewayProfile(invalid_parents="passedOver")})
 
-    def outcome(self, obj: ObjectRef, *objects: Resource, profiles: Controllers | None = None) -> Failure | None:
+    def outcome(self, obj: ObjectRef, *objects: Resource, profiles: Controllers | None = None) -> NotAttached | None:
         """Why nothing comes of a target where such are ignored."""
         topology = Topology(index(*CLASSES, *objects, complete=True), profiles=profiles or self.ignoring)
-        return target_failure(obj, KIND, topology)
+        return target_not_attached(obj, KIND, topology)
 
     @pytest.mark.parametrize("obj", [ref("Gateway", "g"), ref("ListenerSet", "ls")], ids=str)
     def test_one_that_is_not_valid(self, obj: ObjectRef) -> None:
         """The policy keeps others out, and the message says what is wrong with the Gateway."""
         message = "Gateway default/g is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
         found = self.outcome(obj, with_settings(), listener_set("ls"))
-        assert found == Failure("target invalid", message, competes=True)
+        assert found == NotAttached("target invalid", message, competes=True)
         assert self.outcome(obj, with_settings(), listener_set("ls"), profiles=Controllers()) is None
 
     def test_one_that_is_valid(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.attachment import Attachment, Failure, TargetReference
+from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.references import FollowedReference, target_references
-from kubectl_policy.attachment.validity import not_managed, policy_failure, target_failure
+from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import NodeRef, ObjectRef
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def filter_attachments(policy: Resource, profile: PolicyKindProfile, topology: T
         declared = TargetReference(
             named.field, kind.group, kind.kind, route.name, route.namespace, target.section, named_by=route, place=place
         )
-        failure = _failure_of_filter(policy, profile, topology, named, target)
+        failure = _filter_not_attached(policy, profile, topology, named, target)
         state, message = (failure.state, failure.message) if failure else ("attached", "")
-        yield Attachment(policy.ref, target, declared, state, message)
+        yield Attachment(policy=policy.ref, target=target, declared=declared, state=state, message=message)
 
 
 def unread_routes(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -> Iterator[Attachment]:
@@ -52,27 +52,29 @@ def unread_routes(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -
         if index.presence(ObjectRef(kind, policy.namespace, "")) == "unknown":
             declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace)
             message = f"no {kind.kind} of namespace {policy.namespace} was read, and a filter of one may name it"
-            yield Attachment(policy, None, declared, "target unknown", message)
+            yield Attachment(policy=policy, target=None, declared=declared, state="target unknown", message=message)
 
 
-def _failure_of_filter(
+def _filter_not_attached(
     policy: Resource, profile: PolicyKindProfile, topology: Topology, named: RouteFilter, target: NodeRef
-) -> Failure | None:
+) -> NotAttached | None:
     kind = policy.ref.kind
     if named.route.group_kind not in profile.filter_routes:
         able = " or ".join(f"an {route.kind}" for route in sorted(profile.filter_routes))
         message = f"a filter can name a {kind} in a rule of {able} alone, and {named.route} is none"
-        return Failure("filter unsupported", message)
+        return NotAttached("filter unsupported", message)
     if named.backend and not profile.backend_filters:
         message = f"a filter of a backendRef cannot name a {kind}, only one of the rule itself can"
-        return Failure("filter unsupported", message)
+        return NotAttached("filter unsupported", message)
     elsewhere = not_managed(topology, named.route, kind, profile.controllers)
     if elsewhere:
-        return Failure("not managed", elsewhere)
-    invalid = policy_failure(policy, profile, topology.index) or target_failure(named.route, profile, topology)
+        return NotAttached("not managed", elsewhere)
+    invalid = policy_not_attached(policy, profile, topology.index) or target_not_attached(
+        named.route, profile, topology
+    )
     if invalid is None and named.backend:
         requests = f"requests of {target} to {named.backend} alone"
-        return Failure("not computed", f"it applies to {requests}, and what it changes there is not computed")
+        return NotAttached("not computed", f"it applies to {requests}, and what it changes there is not computed")
     return invalid
 
 

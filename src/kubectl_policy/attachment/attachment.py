@@ -138,8 +138,8 @@ MEANINGS: Final[Mapping[State, Meaning]] = MappingProxyType(
 
 
 @value()
-class Failure:
-    """What becomes of a reference instead of an attachment; a policy that `competes` keeps others out all the same."""
+class NotAttached:
+    """Why a reference is not attached: its state, and the words for people; `competes` as for an attachment."""
 
     state: State
     message: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.attachment.attachment import Attachment, Failure, TargetReference
-from kubectl_policy.attachment.validity import not_managed, policy_failure, target_failure
+from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
+from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.values import value
@@ -92,19 +92,21 @@ class FollowedReference:
         target: NodeRef | None = None
         takes = profile.declared_targets | profile.virtual_targets
         if not declared.kind:
-            failure = Failure("target missing", f"{declared.field} names no kind")
+            failure = NotAttached("target missing", f"{declared.field} names no kind")
         elif "/" in declared.group:
             message = f"{declared.field}.group {declared.group} holds a version; a target reference names a group alone"
-            failure = Failure("kind unsupported", message)
+            failure = NotAttached("kind unsupported", message)
         elif profile.declared_targets and kind not in takes:
             kinds = ", ".join(sorted(map(str, takes)))
-            failure = Failure("kind unsupported", f"{profile.group_kind.kind} cannot target a {kind}; it takes {kinds}")
+            failure = NotAttached(
+                "kind unsupported", f"{profile.group_kind.kind} cannot target a {kind}; it takes {kinds}"
+            )
             if declared.name:
                 target = NodeRef(ObjectRef(kind, self._namespace, declared.name), declared.section)
         elif declared.selector is not None:
             return self._selected(declared.selector)
         elif not declared.name:
-            failure = Failure("target missing", f"{declared.field} names no object and selects none")
+            failure = NotAttached("target missing", f"{declared.field} names no object and selects none")
         else:
             return (self._to(ObjectRef(kind, self._namespace, declared.name)),)
         return (self._failed(failure, target),)
@@ -120,9 +122,16 @@ class FollowedReference:
             return ""
         return self.declared.namespace or self.policy.ref.namespace
 
-    def _failed(self, failure: Failure, target: NodeRef | None) -> Attachment:
+    def _failed(self, failure: NotAttached, target: NodeRef | None) -> Attachment:
         policy, state = self.policy.ref, failure.state
-        return Attachment(policy, target, self.declared, state, failure.message, competes=failure.competes)
+        return Attachment(
+            policy=policy,
+            target=target,
+            declared=self.declared,
+            state=state,
+            message=failure.message,
+            competes=failure.competes,
+        )
 
     def _selected(self, selector: Mapping[str, Json]) -> tuple[Attachment, ...]:
         index, kind, home = self.topology.index, self._kind, self._namespace
@@ -132,7 +141,7 @@ class FollowedReference:
             return tuple(self._to(ref) for ref in selected)
         where = f" in namespace {home}" if home and self.declared.namespaces is None and not self._is_global else ""
         state: State = "target unknown" if self._may_select_unread else "target missing"
-        return (self._failed(Failure(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),)
+        return (self._failed(NotAttached(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),)
 
     @property
     def _selects_nothing(self) -> bool:
@@ -175,13 +184,22 @@ class FollowedReference:
         failure = self._unsure(ref) or self._refused(ref)
         if failure is None and self._is_virtual(ref):
             message = f"{ref.group_kind} is a virtual kind: no API serves it"
-            return Attachment(self.policy.ref, target, self.declared, "attached", message, virtual=True)
+            return Attachment(
+                policy=self.policy.ref,
+                target=target,
+                declared=self.declared,
+                state="attached",
+                message=message,
+                virtual=True,
+            )
         failure = failure or absent(ref, self.profile, self.topology) or self._unusable(target)
         return (
-            self._failed(failure, target) if failure else Attachment(self.policy.ref, target, self.declared, "attached")
+            self._failed(failure, target)
+            if failure
+            else Attachment(policy=self.policy.ref, target=target, declared=self.declared, state="attached")
         )
 
-    def _unsure(self, ref: ObjectRef) -> Failure | None:
+    def _unsure(self, ref: ObjectRef) -> NotAttached | None:
         """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
@@ -190,29 +208,29 @@ class FollowedReference:
             return None
         where = f"namespace {ref.namespace}"
         message = f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
-        return Failure("target unknown", message)
+        return NotAttached("target unknown", message)
 
-    def _unusable(self, target: NodeRef) -> Failure | None:
+    def _unusable(self, target: NodeRef) -> NotAttached | None:
         """Why nothing comes of a reference to an object that exists; None if something does."""
         ref = target.object
         elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
         if elsewhere:
-            return Failure("not managed", elsewhere)
+            return NotAttached("not managed", elsewhere)
         if target.section and target.section not in self.topology.sections(ref):
             return self._no_section(target)
-        invalid = policy_failure(self.policy, self.profile, self.topology.index)
-        return invalid or target_failure(ref, self.profile, self.topology)
+        invalid = policy_not_attached(self.policy, self.profile, self.topology.index)
+        return invalid or target_not_attached(ref, self.profile, self.topology)
 
-    def _no_section(self, target: NodeRef) -> Failure:
+    def _no_section(self, target: NodeRef) -> NotAttached:
         ref, names = target.object, self._names_of_sections(target.object)
         sections = [names.get(section, section) for section in self.topology.sections(ref)]
         presence = self.topology.index.presence(ref)
         if presence == "unknown":
             message = f"whether {ref} has a section {target.section} is unknown: it is not in the input"
-            return Failure("target unknown", message)
+            return NotAttached("target unknown", message)
         known = f"it has {', '.join(sections)}" if sections else "it has no sections"
         known = known if presence == "present" else "it does not exist"
-        return Failure("section missing", f"{ref} has no section {target.section}; {known}")
+        return NotAttached("section missing", f"{ref} has no section {target.section}; {known}")
 
     def _names_of_sections(self, ref: ObjectRef) -> dict[str, str]:
         """What references call the sections of an object, where that is not what the topology calls them."""
@@ -229,7 +247,7 @@ class FollowedReference:
             return False
         return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
 
-    def _refused(self, ref: ObjectRef) -> Failure | None:
+    def _refused(self, ref: ObjectRef) -> NotAttached | None:
         """Why the reference may not leave its namespace, or why nobody knows whether it may; None if it may.
 
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
@@ -240,17 +258,17 @@ class FollowedReference:
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:
             message = f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
-            return Failure("not permitted", message)
+            return NotAttached("not permitted", message)
         if not self.profile.grant_required or index.grants.permit(kind, home, ref):
             return None
         if index.grants.may_be_unread(ref.namespace):
             message = f"whether {kind.kind} of {home} may target {ref} is unknown: its ReferenceGrants were not read"
-            return Failure("target unknown", message)
+            return NotAttached("target unknown", message)
         message = f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}"
-        return Failure("not permitted", message)
+        return NotAttached("not permitted", message)
 
 
-def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
+def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
     """Why a target does not exist, or may not; None if it does. See `PolicyKindProfile.targets_exist`."""
     if profile.targets_exist == "whenReferred":
         routes = topology.relations.routes_forwarding_to(ref)
@@ -258,12 +276,12 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Fa
             return None
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
         if may_be_more(topology.index, ROUTES):
-            return Failure("target unknown", f"no route in the input{theirs} sends requests to {ref}")
-        return Failure("target missing", f"no route{theirs} sends requests to {ref}")
+            return NotAttached("target unknown", f"no route in the input{theirs} sends requests to {ref}")
+        return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)
     if presence == "missing":
-        return Failure("target missing", f"{ref} does not exist")
-    return Failure("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
+        return NotAttached("target missing", f"{ref} does not exist")
+    return NotAttached("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
 
 
 def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.attachment import Failure
+from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import every_mapping, number_in_annotation, text_at, value_at
 from kubectl_policy.model.values import value
@@ -46,15 +46,15 @@ def _bytes(value: Json) -> int | None:
     return int(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
-def policy_failure(policy: Resource, profile: PolicyKindProfile, index: Index) -> Failure | None:
+def policy_not_attached(policy: Resource, profile: PolicyKindProfile, index: Index) -> NotAttached | None:
     """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
     errors = "; until that is mended, requests there get an error response" if profile.when_invalid == "errors" else ""
     weight, wrong = profile.weight_annotation, ""
     if weight and number_in_annotation(policy.raw, weight) is None:
         wrong = f"the annotation {weight} of {policy.ref} is not a whole number"
     wrong = wrong or too_small(policy, profile.least_sizes)
-    failure = Failure("policy invalid", wrong) if wrong else missing_need(index, policy, profile)
-    return Failure(failure.state, failure.message + errors, failure.competes) if failure else None
+    failure = NotAttached("policy invalid", wrong) if wrong else missing_need(index, policy, profile)
+    return NotAttached(failure.state, failure.message + errors, failure.competes) if failure else None
 
 
 @value()
@@ -65,7 +65,7 @@ class RequiredReference:
     field: str
 
 
-def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> Failure | None:
+def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
     """What becomes of a policy by the first thing that it needs and is known not to have; None if there is none.
 
     What is there, without a ReferenceGrant that lets the policy refer to it, is not permitted.
@@ -73,18 +73,18 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
     return next(_missing(index, policy, profile.needs), None)
 
 
-def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], whose: str = "") -> Iterator[Failure]:
+def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], whose: str = "") -> Iterator[NotAttached]:
     """What a policy lacks, or (`whose` fields) an object through which a policy needs others."""
     for need in needs:
         for named in _named(index, owner, need):
-            if isinstance(named, Failure):
+            if isinstance(named, NotAttached):
                 yield named
             elif _forbidden(index, owner, named.ref, need):
                 where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {owner.ref} refer to {named.ref}"
-                yield Failure("not permitted", where, need.competes)
+                yield NotAttached("not permitted", where, need.competes)
             elif index.presence(named.ref) == "missing":
                 message = f"{named.ref}, which {named.field}{whose} names, does not exist"
-                yield Failure("policy invalid", message, need.competes)
+                yield NotAttached("policy invalid", message, need.competes)
             else:
                 resource = index.get(named.ref)
                 yield from _missing(index, resource, need.through, f" of {resource.ref}") if resource else ()
@@ -105,14 +105,14 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[RequiredReference]:
     for need in needs:
         for named in _named(index, owner, need):
-            resource = None if isinstance(named, Failure) else index.get(named.ref)
+            resource = None if isinstance(named, NotAttached) else index.get(named.ref)
             if resource:
                 yield from _unread(index, resource, need.through)
-            elif not isinstance(named, Failure) and index.presence(named.ref) == "unknown":
+            elif not isinstance(named, NotAttached) and index.presence(named.ref) == "unknown":
                 yield named
 
 
-def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[RequiredReference | Failure]:
+def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[RequiredReference | NotAttached]:
     """The objects that a policy names for a need, or why it names none."""
     references: list[Mapping[str, Json]] = list(every_mapping(policy.raw, need.field))
     if not references and not need.optional:
@@ -122,13 +122,13 @@ def _named(index: Index, policy: Resource, need: RequiredObject) -> Iterator[Req
 
 def _object(
     index: Index, policy: Resource, need: RequiredObject, reference: Mapping[str, Json]
-) -> RequiredReference | Failure:
+) -> RequiredReference | NotAttached:
     kind, name = GroupKind(need.group, text_at(reference, "kind") or need.kinds[0]), text_at(reference, "name")
     if kind.kind not in need.kinds:
         message = f"{need.field}.kind {kind.kind} is not one of {', '.join(need.kinds)}"
-        return Failure("policy invalid", message, need.competes)
+        return NotAttached("policy invalid", message, need.competes)
     if not name:
-        return Failure("policy invalid", f"{need.field} names no {kind.kind}", need.competes)
+        return NotAttached("policy invalid", f"{need.field} names no {kind.kind}", need.competes)
     # Without its definition, a cluster-scoped kind that is not known otherwise was read into some namespace.
     elsewhere = index.of_kind(kind) if kind.kind in need.cluster_kinds else ()
     read = next((resource.ref for resource in elsewhere if resource.ref.name == name), None)
@@ -138,14 +138,14 @@ def _object(
     return RequiredReference(ref, need.field)
 
 
-def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Failure | None:
+def target_not_attached(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> NotAttached | None:
     """Why a Gateway takes no policies because it is not valid, or no Gateway of a target lets a kind be used; or None.
 
     Whether it lets a kind be used is in its parameters; it does if that is unknown.
     """
     invalid = topology.relations.why_ignored(NodeRef(target))
     if invalid:
-        return Failure("target invalid", invalid.message, competes=True)
+        return NotAttached("target invalid", invalid.message, competes=True)
     enabling = profile.enabled_by
     gateways = set(gateways_of(target, profile, topology)) if enabling else ()
     if enabling is None or not gateways:
@@ -153,7 +153,7 @@ def target_failure(target: ObjectRef, profile: PolicyKindProfile, topology: Topo
     itself = target.group_kind not in ROUTES
     if any(enabled_on(topology, gateway, enabling, itself=itself) is not False for gateway in gateways):
         return None
-    return Failure("not enabled", not_enabled(topology, enabling, gateways), competes=True)
+    return NotAttached("not enabled", not_enabled(topology, enabling, gateways), competes=True)
 
 
 def not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Iterable[ObjectRef]) -> str:

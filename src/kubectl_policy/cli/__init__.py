@@ -72,7 +72,7 @@ def invoke(arguments: Sequence[str], program: str) -> int:
     longest = max(map(len, arguments), default=0)
     if longest > _LONGEST:
         raise UsageError(f"an argument has {longest:,} characters", f"no more than {_LONGEST:,} are read")
-    named = [word for word in arguments[:1] if word in COMMANDS]
+    named = [arguments[0]] if arguments and arguments[0] in COMMANDS else []
     command = typer.main.get_command(_app(*named))
     try:
         code = command.main(list(arguments), prog_name=program, standalone_mode=False)

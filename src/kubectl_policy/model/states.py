@@ -94,7 +94,7 @@ def _applied_to(known: Resource, resource: Resource) -> Resource:
     # `kubectl create --dry-run` writes an empty one.
     if known.raw.get("status") and not raw.get("status"):
         raw["status"] = known.raw["status"]
-    return Resource(resource.ref, resource.origin, raw, resource.created or known.created)
+    return Resource(ref=resource.ref, origin=resource.origin, raw=raw, created=resource.created or known.created)
 
 
 def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:

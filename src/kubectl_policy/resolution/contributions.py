@@ -71,7 +71,7 @@ def contributions_of(
 ) -> Iterator[Contribution]:
     """What a policy brings to paths by way of a node; `filter_place` is that of the filter that names it there."""
     for stanza in stanzas_of(policy.raw, profile):
-        source = Source(policy.ref, node, stanza.strategy.overrides, filter_place)
+        source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
         yield contribution_of(source, stanza, profile)
 
 

@@ -114,7 +114,9 @@ def _meant_by(path: str) -> Iterator[InputFile]:
 def _matching(pattern: str) -> Iterator[InputFile]:
     top = Path("/") if pattern.startswith("/") else Path()
     # With a slash at the end, only folders are meant.
-    parts = [part for part in pattern.split("/") if part] + [""] * pattern.endswith("/")
+    parts = [part for part in pattern.split("/") if part]
+    if pattern.endswith("/"):
+        parts.append("")
     matches = sorted(_matches(top, parts), key=lambda match: match.path)
     if not matches:
         raise SourceError(f"{pattern}: no file matches this pattern", "`**` matches folders of any depth")

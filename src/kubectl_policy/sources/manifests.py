@@ -139,7 +139,13 @@ def snapshot_of(
     # The order of files is nobody's statement: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
-    return Snapshot(resources, tuple(gaps), tuple(diagnostics), complete, reading.ignored)
+    return Snapshot(
+        resources=resources,
+        gaps=tuple(gaps),
+        diagnostics=tuple(diagnostics),
+        complete=complete,
+        ignored=reading.ignored,
+    )
 
 
 class _Reading:
@@ -174,7 +180,7 @@ class _Reading:
         origin = Origin(source, problem.line)
         severity = _SEVERITIES.get(problem.reason, "error")
         self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
-        self.gaps.append(Gap("", "", problem.message, origin))
+        self.gaps.append(Gap(kind="", namespace="", reason=problem.message, origin=origin))
 
     def _read_document(self, document: Document, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
@@ -210,19 +216,28 @@ class _Reading:
             self._warn("no-kind", message, origin)
         elif "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
             self._warn("unrendered-template", UNRENDERED, origin)
-            self.gaps.append(Gap("", "", UNRENDERED, origin))
+            self.gaps.append(Gap(kind="", namespace="", reason=UNRENDERED, origin=origin))
         elif impossible(group_kind):
             message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
             self._warn("no-kind", message, origin)
         elif name and isinstance(name, str) and isinstance(namespace, str | None):
             ref = ObjectRef(group_kind, namespace or "", name)
-            self.objects.append(Resource(ref, origin, raw, time_at(raw, "metadata.creationTimestamp")))
+            self.objects.append(
+                Resource(ref=ref, origin=origin, raw=raw, created=time_at(raw, "metadata.creationTimestamp"))
+            )
         else:
             field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
             message = f"{field} must be text: only an object with a fixed name can be referred to"
             self._warn("no-name", message, origin, field)
             if metadata.get("generateName"):
-                self.gaps.append(Gap(group_kind.kind, namespace if isinstance(namespace, str) else "", message, origin))
+                self.gaps.append(
+                    Gap(
+                        kind=group_kind.kind,
+                        namespace=namespace if isinstance(namespace, str) else "",
+                        reason=message,
+                        origin=origin,
+                    )
+                )
 
     def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
@@ -247,7 +262,13 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
             )
             severity: Severity = "info" if same else "warning"
             reading.diagnostics.append(
-                Diagnostic("duplicate-object", severity, message, first.ref, origin=resource.origin)
+                Diagnostic(
+                    rule="duplicate-object",
+                    severity=severity,
+                    message=message,
+                    subject=first.ref,
+                    origin=resource.origin,
+                )
             )
         resources[resource.ref] = resource
     return tuple(resources.values())
@@ -259,7 +280,13 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
         problem = problem_of_definition(definition)
         if problem:
             message = f"{definition.ref}: {problem.message}"
-            yield Diagnostic(problem.reason, "warning", message, definition.ref, origin=definition.origin)
+            yield Diagnostic(
+                rule=problem.reason,
+                severity="warning",
+                message=message,
+                subject=definition.ref,
+                origin=definition.origin,
+            )
         names = names_in_crd(definition)
         first = counting[names.group_kind] if names else definition
         if names and first.ref != definition.ref:
@@ -268,12 +295,12 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
                 "an API server takes the older one, then the first by name; remove one of the two"
             )
             yield Diagnostic(
-                "kind-defined-twice",
-                "warning",
-                message,
-                definition.ref,
-                "spec.names.kind",
-                definition.origin,
+                rule="kind-defined-twice",
+                severity="warning",
+                message=message,
+                subject=definition.ref,
+                field="spec.names.kind",
+                origin=definition.origin,
                 related=(first.ref,),
             )
 

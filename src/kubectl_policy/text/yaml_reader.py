@@ -173,7 +173,8 @@ class YamlReader:
                     yield builder.document(text, line_of(event))
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line if error.problem_mark else 0
-            written = next(iter(text.split("\n", line + 1)[line:]), "").partition("#")[0]
+            lines = text.split("\n", line + 1)
+            written = lines[line].partition("#")[0] if line < len(lines) else ""
             hint = " (YAML is indented with spaces, not with tabs)" if "\t" in written else ""
             raise DocumentError("syntax-error", first_line + line, f"not valid YAML: {error.problem}{hint}") from None
         except (yaml.YAMLError, ValueError, OverflowError):

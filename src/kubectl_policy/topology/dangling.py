@@ -90,7 +90,9 @@ def _without_weight(relations: Relations, route: Resource) -> Iterator[Diagnosti
         if not any(ref.weight for ref in refs):
             field = f"spec.rules[{rule}].backendRefs"
             words = f"{route.ref}: {field}: none has a weight, so that requests to this rule get an error response"
-            yield Diagnostic("no-weight", "warning", words, route.ref, field, route.origin)
+            yield Diagnostic(
+                rule="no-weight", severity="warning", message=words, subject=route.ref, field=field, origin=route.origin
+            )
 
 
 def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
@@ -120,9 +122,26 @@ def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, 
 def _broken(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
     rule = "reference-not-permitted" if reason == NOT_PERMITTED else "missing-reference"
     words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic(rule, "error", words, subject.ref, field, subject.origin, (to,) if to else (), reason)
+    return Diagnostic(
+        rule=rule,
+        severity="error",
+        message=words,
+        subject=subject.ref,
+        field=field,
+        origin=subject.origin,
+        related=(to,) if to else (),
+        reason=reason,
+    )
 
 
 def _unknown(subject: Resource, field: str, to: ObjectRef | None, message: str) -> Diagnostic:
     words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic("unknown-reference", "info", words, subject.ref, field, subject.origin, (to,) if to else ())
+    return Diagnostic(
+        rule="unknown-reference",
+        severity="info",
+        message=words,
+        subject=subject.ref,
+        field=field,
+        origin=subject.origin,
+        related=(to,) if to else (),
+    )

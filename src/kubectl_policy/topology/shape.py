@@ -116,7 +116,14 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
                 if content is not None and _type_of(content) != wanted:
                     message = f"{resource.ref}: {field} is {_type_of(content)}, must be {wanted}"
                     problems.append(
-                        Diagnostic("wrong-type", "error", message, resource.ref, str(field), resource.origin)
+                        Diagnostic(
+                            rule="wrong-type",
+                            severity="error",
+                            message=message,
+                            subject=resource.ref,
+                            field=str(field),
+                            origin=resource.origin,
+                        )
                     )
     return tuple(problems)
 

@@ -65,12 +65,12 @@ class Admission:
             field = f"{spelled(problem.field)}: " if problem.field.steps else ""
             refused = "the API server would refuse it: " if problem.certain else ""
             yield Diagnostic(
-                "schema" if problem.certain else "schema-unchecked",
-                "error" if problem.certain else "info",
-                f"{resource.ref}: {refused}{field}{problem.message}",
-                resource.ref,
-                str(problem.field),
-                resource.origin,
+                rule="schema" if problem.certain else "schema-unchecked",
+                severity="error" if problem.certain else "info",
+                message=f"{resource.ref}: {refused}{field}{problem.message}",
+                subject=resource.ref,
+                field=str(problem.field),
+                origin=resource.origin,
             )
 
     def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:

@@ -191,7 +191,8 @@ class _Report:
     def _enforced(self) -> None:
         """Conditions on enforcement; a policy that is not accepted has none."""
         status = self.profile.status
-        accepted = next(iter(status.conditions.get("accepted", ())), None)
+        ways = status.conditions.get("accepted", ())
+        accepted = ways[0] if ways else None
         places = [
             place
             for place, conditions in self.conditions.items()

@@ -59,8 +59,10 @@ class Edit:
     @property
     def field(self) -> str:
         """The first place that is changed, as far as the object has it already; empty if it is the whole object."""
-        first = next(iter(self.changes), None)
-        return str(first.path if first.removed else first.path.parent) if first else ""
+        changes = self.changes
+        if not changes:
+            return ""
+        return str(changes[0].path if changes[0].removed else changes[0].path.parent)
 
     @property
     def size(self) -> int:

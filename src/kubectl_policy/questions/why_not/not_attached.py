@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS, without_references
-from kubectl_policy.attachment.validity import policy_failure
+from kubectl_policy.attachment.validity import policy_not_attached
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.why_not.case import Reason, named
 from kubectl_policy.topology.references import (
@@ -63,7 +63,7 @@ def failed(case: Case, attachment: Attachment) -> Reason:
 def _not_permitted(case: Case, attachment: Attachment) -> str:
     target, profile = attachment.target, case.profile
     inside = target is None or target.object.namespace in {"", attachment.policy.namespace}
-    lacks = policy_failure(case.policy, profile, case.analysis.index)
+    lacks = policy_not_attached(case.policy, profile, case.analysis.index)
     if inside or (lacks and lacks.message == attachment.message):
         return "need-not-permitted"
     closed = profile.cross_namespace is False and attachment.declared.selector is None

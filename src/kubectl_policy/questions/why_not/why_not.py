@@ -209,8 +209,8 @@ def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
         for rules, generator in GENERATORS:
             if reason.rule in rules:
                 yield from generator(case, reason)
-    for reason in reasons[:1]:
-        yield from name_it(case, reason)
+    if reasons:
+        yield from name_it(case, reasons[0])
 
 
 def _obstacle(case: Case, reasons: tuple[Reason, ...], tried: int) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import POLICY_LABEL
+from kubectl_policy.model.values import value
 from kubectl_policy.render.explain.words import TWO, above_words, on_one_target_words, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from kubectl_policy.render.words.sections import Title
 
 
-class Assumption(NamedTuple):
+@value(kw_only=True)
+class Assumption:
     """Something that is assumed, and how to find out whether it is so."""
 
     what: str
@@ -31,18 +33,18 @@ class Assumption(NamedTuple):
 
 ASSUMPTIONS: Final = {
     "being a policy": Assumption(
-        "that it is a policy kind",
-        "Is it meant to change the behaviour of what its target references name? Its documentation says so.",
+        what="that it is a policy kind",
+        remedy="Is it meant to change the behaviour of what its target references name? Its documentation says so.",
     ),
     "class": Assumption(
-        "its class",
-        "Does a policy on a Gateway change what its routes do (inherited), or the Gateway alone (direct)? The label"
-        f" {POLICY_LABEL} of its CustomResourceDefinition says so, or its documentation.",
+        what="its class",
+        remedy="Does a policy on a Gateway change what its routes do (inherited), or the Gateway alone (direct)? The"
+        f" label {POLICY_LABEL} of its CustomResourceDefinition says so, or its documentation.",
     ),
     "merge strategy": Assumption(
-        "its merge strategy",
-        "With a policy on a Gateway and one on a route, which settings hold on the route? Look for merge, override,"
-        " precedence and conflict in its documentation, or try it and compare.",
+        what="its merge strategy",
+        remedy="With a policy on a Gateway and one on a route, which settings hold on the route? Look for merge,"
+        " override, precedence and conflict in its documentation, or try it and compare.",
     ),
 }
 _NOTES: Final[Mapping[bool, Title]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
@@ -125,9 +127,10 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
-    found = list(rows)
-    width = max((cells(label) for label, _, _ in found), default=0)
-    for label, text, mark in found:
+    """Lines with their labels in one column."""
+    aligned = list(rows)
+    width = max((cells(label) for label, _, _ in aligned), default=0)
+    for label, text, mark in aligned:
         start = Span(pad(label, width) + "   ", "subject" if label else "")
         spans = (start, Span(text, prose=True), Span(mark, "aside", prose=True))
         yield Line(tuple(span for span in spans if span.text), 2, 2 + width + 3)

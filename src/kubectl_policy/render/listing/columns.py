@@ -100,7 +100,9 @@ _POLICIES: Final[tuple[Column[PolicyRow], ...]] = (
     Column("ENFORCEMENT", lambda row: row.enforcement.state),
     Column("AFFECTS", _affects),
     Column("KNOWN BY", lambda row: row.profile.known_by, narrow=False),
-    Column("STANZAS", lambda row: tuple(f"{it.field}: {it.strategy.value}" for it in row.stanzas), narrow=False),
+    Column(
+        "STANZAS", lambda row: tuple(f"{stanza.field}: {stanza.strategy.value}" for stanza in row.stanzas), narrow=False
+    ),
     Column("BEATEN BY", lambda row: tuple(map(str, row.enforcement.by)), narrow=False),
     Column("REASON", lambda row: _distinct(it.message for it in row.attachments if it.message), narrow=False),
     Column("REPORTED", lambda row: _reported(row.reported), narrow=False),
@@ -117,7 +119,9 @@ _POLICY_KINDS: Final[tuple[Column[KindRow], ...]] = (
     Column("SCOPE", lambda row: "Namespaced" if row.names.namespaced else "Cluster", narrow=False),
     Column(
         "TAKES EFFECT AT",
-        lambda row: tuple(f"{it.group_kind.kind}{' sections' * it.section}" for it in row.profile.effective_targets),
+        lambda row: tuple(
+            f"{level.group_kind.kind}{' sections' if level.section else ''}" for level in row.profile.effective_targets
+        ),
         narrow=False,
     ),
     Column("ASSUMED", lambda row: row.profile.assumed, narrow=False),
