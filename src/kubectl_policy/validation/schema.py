@@ -110,8 +110,7 @@ def _duplicates(value: Sequence[Json], schema: Mapping[str, Json], field: FieldP
                 yield refused(field / position, "FieldValueInvalid", shown(item), about)
                 return
         keys = strings_at(schema, "x-kubernetes-list-map-keys")
-        nothing: Mapping[str, Json] = {}
-        items = (item if isinstance(item, Mapping) else nothing for item in value)
+        items: list[Mapping[str, Json]] = [item if isinstance(item, Mapping) else {} for item in value]
         yield from _repeated([{key: item[key] for key in keys if key in item} for item in items], field)
 
 
