@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from kubectl_policy.render.output.columns import Number, aligned, number, text_of
+from kubectl_policy.render.output.columns import Column, Number, Table, aligned, number, text_of
 
 
 def test_nothing_is_no_line() -> None:
@@ -55,3 +55,16 @@ def test_ten_thousand_lines_take_no_time() -> None:
     started = time.process_time()
     assert len(aligned(lines)) == 10_000
     assert time.process_time() - started < 0.5
+
+
+def test_no_rows_have_no_header() -> None:
+    """An empty table is empty, as kubectl prints it."""
+    columns: tuple[Column[str], ...] = (Column("A", str),)
+    assert Table(columns, []).text(wide=False) == ""
+
+
+def test_columns_are_as_wide_as_their_widest_cell() -> None:
+    """Three spaces apart, wide characters counted twice, empty cells named."""
+    columns: tuple[Column[str], ...] = (Column("A", str), Column("B", lambda _: ""), Column("C", lambda _: "x"))
+    assert Table(columns, ["パン"]).text(wide=False) == "A      B        C\nパン   <none>   x\n"
+    assert Table(columns, ["パン"]).text(wide=False, headers=False) == "パン   <none>   x\n"

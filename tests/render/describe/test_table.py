@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import shown
@@ -12,19 +11,6 @@ from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 def _cells(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("   ") if cell.strip()] for line in text.splitlines()]
-
-
-def test_no_rows_have_no_header() -> None:
-    """An empty table is empty, as kubectl prints it."""
-    columns: tuple[Column[str], ...] = (Column("A", str),)
-    assert Table(columns, []).text(wide=False) == ""
-
-
-def test_columns_are_as_wide_as_their_widest_cell() -> None:
-    """Three spaces apart, wide characters counted twice, empty cells named."""
-    columns: tuple[Column[str], ...] = (Column("A", str), Column("B", lambda _: ""), Column("C", lambda _: "x"))
-    assert Table(columns, ["パン"]).text(wide=False) == "A      B        C\nパン   <none>   x\n"
-    assert Table(columns, ["パン"]).text(wide=False, headers=False) == "パン   <none>   x\n"
 
 
 def test_an_object_has_a_row_for_each_setting() -> None:

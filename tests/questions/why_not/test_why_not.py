@@ -20,7 +20,7 @@ from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 from tests.property.examples import examples
-from tests.questions.causes import (
+from tests.questions.why_not.causes import (
     ON_GATEWAY,
     ON_ROUTE,
     POLICY,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.why_not.edit import Edit
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 SELECTED = build.ref("ColorPolicy", "u", group="example.com")
 CAUSES = every_cause()
 

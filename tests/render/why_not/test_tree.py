@@ -15,14 +15,14 @@ from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
 from kubectl_policy.render.words.headlines import why_not_headline
 from tests import build
-from tests.questions.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
+from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
+from tests.render.output.test_documents import HOSTILE
 from tests.render.schema import VALIDATOR
-from tests.render.test_formats import HOSTILE
 from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.why_not import WhyNot
-    from tests.questions.causes import Cause
+    from tests.questions.why_not.causes import Cause
 
 CAUSES: Final = every_cause()
 WIDE: Final = View(400)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests import build
-from tests.render.changes import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
+from tests.render.changes.differences import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
 from tests.render.shown import shown
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from kubectl_policy.questions.changes.effects import ChangedObject, EffectiveVal
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.output.documents import as_json, as_yaml
 from tests import build
-from tests.render.changes import (
+from tests.render.changes.differences import (
     GAP,
     OTHER,
     ROUTE,

@@ -17,7 +17,7 @@ from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
 from kubectl_policy.render.output.escape import inert, visible
 from tests import build
-from tests.render.changes import GAP, change, difference, field, hostile, routes, without
+from tests.render.changes.differences import GAP, change, difference, field, hostile, routes, without
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion

@@ -15,7 +15,7 @@ from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.render.explain.words import sayings, statements
 from tests.profiles.everything import GATEWAY, ROUTE
-from tests.render.kinds import FULL, answer, blank, text
+from tests.render.explain.kinds import FULL, answer, blank, text
 from tests.render.shown import document_of
 
 # What another value of a field is, where the profile that says everything has none for it.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.questions.changes.effects import Where
 
-BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
+BAKERY: Final = Path(__file__).parents[3] / "fixtures" / "bakery"
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
 OTHER: Final = build.ref("ColorPolicy", "q", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")

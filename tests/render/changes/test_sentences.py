@@ -16,7 +16,7 @@ from kubectl_policy.questions.changes.relations import AttachmentChange, Enforce
 from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
 from kubectl_policy.render.words.names import names
 from tests import build
-from tests.render.changes import (
+from tests.render.changes.differences import (
     GAP,
     OTHER,
     POLICY,

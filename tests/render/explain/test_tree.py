@@ -17,7 +17,7 @@ from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.render.output.documents import as_json, as_yaml
 from kubectl_policy.render.output.text import View
 from tests import build
-from tests.render.kinds import FULL, answer, text
+from tests.render.explain.kinds import FULL, answer, text
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of
 

@@ -1,0 +1,1 @@
+"""Tests of the answer about a policy kind."""

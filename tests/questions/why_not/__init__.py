@@ -1,0 +1,1 @@
+"""Tests of why a policy has no effect."""

@@ -1,0 +1,1 @@
+"""Tests of how answers about policy kinds are shown."""

@@ -1,0 +1,1 @@
+"""Tests of how comparisons with reports are shown."""

@@ -1,0 +1,1 @@
+"""Tests of how the reasons for no effect are shown."""

@@ -1,0 +1,1 @@
+"""Tests of routes that delegate to routes."""
