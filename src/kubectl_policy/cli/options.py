@@ -181,28 +181,32 @@ def mention_the_rest(
     origins = {thing.origin for thing in unseen if thing.origin}
     known = set(shown)
     rest = [
-        found
-        for found in analysis.snapshot.diagnostics
-        if found.severity != "info" and found not in known and found.origin not in origins
+        diagnostic
+        for diagnostic in analysis.snapshot.diagnostics
+        if diagnostic.severity != "info" and diagnostic not in known and diagnostic.origin not in origins
     ]
     if rest:
         from kubectl_policy.cli.terminal import complain
         from kubectl_policy.render.words.names import count
 
-        first = min(rest, key=lambda found: (found.severity != "error", str(found.origin), found.message))
+        first = min(
+            rest, key=lambda diagnostic: (diagnostic.severity != "error", str(diagnostic.origin), diagnostic.message)
+        )
         number = count(len(rest), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(rest) > 1 else ""
         complain(f"{number} in the input{example}: {first.origin}: {first.message}")
 
 
-def at_fields(found: "Sequence[Located]", *, or_above: bool = False) -> "tuple[Located, ...]":
+def at_fields(entries: "Sequence[Located]", *, or_above: bool = False) -> "tuple[Located, ...]":
     """What was found, with the lines of the fields that it is about instead of those of their objects.
 
     A field that is not there has the line of what it would stand in, if `or_above`. Each is looked for in its file.
     """
     return tuple(
-        replace(one, origin=at_field(one.origin, one.field, or_above=or_above)) if place < _MOST_LOCATED else one
-        for place, one in enumerate(found)
+        replace(entry, origin=at_field(entry.origin, entry.field, or_above=or_above))
+        if place < _MOST_LOCATED
+        else entry
+        for place, entry in enumerate(entries)
     )
 
 

@@ -143,8 +143,8 @@ def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
     if group not in built_in_groups():
         return {}
     text = (_DATA / f"{group}{_SUFFIX}").read_text("utf-8")
-    found = _profiles(read_configuration(text, f"built-in profile {group}", ""))
-    return {profile.group_kind: profile for profile in found}
+    profiles = _profiles(read_configuration(text, f"built-in profile {group}", ""))
+    return {profile.group_kind: profile for profile in profiles}
 
 
 def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
@@ -155,8 +155,8 @@ def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfil
     texts = {group: text for group, text in _texts().items() if _DELEGATION in text}
     if not any(kind == _HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):
         return ()
-    found = (profile.delegation for group in texts for profile in built_in_profiles(group).values())
-    return tuple(dict.fromkeys(delegation for delegation in found if delegation))
+    delegations = (profile.delegation for group in texts for profile in built_in_profiles(group).values())
+    return tuple(dict.fromkeys(delegation for delegation in delegations if delegation))
 
 
 def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
@@ -183,13 +183,13 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
 
     Raises `ProfileError` with file, line and field for anything malformed.
     """
-    found: list[PolicyKindProfile] = []
+    profiles: list[PolicyKindProfile] = []
     for file in _files(path):
         document = read_file(file, _HINT)
         check(document, PROFILE_FILE, _HINT)
         _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
-        found.extend(_profiles(document))
-    return tuple(found)
+        profiles.extend(_profiles(document))
+    return tuple(profiles)
 
 
 def read_file(path: Path, hint: str) -> Configuration:
@@ -217,20 +217,20 @@ def _files(path: Path) -> list[Path]:
     try:
         if not path.is_dir():
             return [path]
-        found = [file for file in path.iterdir() if file.suffix in _SUFFIXES and not file.name.startswith(".")]
+        files = [file for file in path.iterdir() if file.suffix in _SUFFIXES and not file.name.startswith(".")]
     except OSError as error:
         raise _unreadable(path, error, _HINT) from error
-    if not found:
+    if not files:
         raise ProfileError(f"{path}: no *.yaml, *.yml or *.json in this folder", "folders in it are not looked into")
-    return sorted(found)
+    return sorted(files)
 
 
 def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:
     return ProfileError(f"{path}: cannot be read: {error.strerror}", hint)
 
 
-def _refuse_first(found: Iterable[Problem], document: Configuration, hint: str) -> None:
-    for problem in found:
+def _refuse_first(problems: Iterable[Problem], document: Configuration, hint: str) -> None:
+    for problem in problems:
         document.refuse(cast("tuple[str | int, ...]", problem.field.steps), problem.message, hint)
 
 

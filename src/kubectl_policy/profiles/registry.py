@@ -69,9 +69,9 @@ class Registry:
 
         What a user's file says takes the place of what the built-in one of its group says.
         """
-        own = {found.delegation.group: found.delegation for found in self._user.values() if found.delegation}
-        built_in = (found for found in built_in_delegations(kinds) if found.group not in own)
-        return tuple(found.under(self._settings) for found in (*own.values(), *built_in))
+        own = {profile.delegation.group: profile.delegation for profile in self._user.values() if profile.delegation}
+        built_in = (profile for profile in built_in_delegations(kinds) if profile.group not in own)
+        return tuple(profile.under(self._settings) for profile in (*own.values(), *built_in))
 
     def gateways_of(self, controller: str) -> GatewayProfile:
         """How a controller treats Gateways, as a file about it says: the user's first, of these a later one first.
@@ -80,8 +80,8 @@ class Registry:
         name nobody says anything.
         """
         if controller not in self._gateways:
-            found = (profile.gateways for profile in self._about_gateways(controller) if profile.gateways)
-            self._gateways[controller] = next(found, STANDARD_GATEWAYS)
+            treatments = (profile.gateways for profile in self._about_gateways(controller) if profile.gateways)
+            self._gateways[controller] = next(treatments, STANDARD_GATEWAYS)
         return self._gateways[controller]
 
     def _about_gateways(self, controller: str) -> Iterator[PolicyKindProfile]:
@@ -89,15 +89,15 @@ class Registry:
         own = [profile for profile in reversed(self._user.values()) if profile.gateways]
         said = {profile.group_kind.group for profile in own}
         built_in = built_in_profiles_of([controller, *self._settings]) if controller else ()
-        for profile in chain(own, (found for found in built_in if found.group_kind.group not in said)):
+        for profile in chain(own, (profile for profile in built_in if profile.group_kind.group not in said)):
             if controller in profile.under(self._settings).controllers:
                 yield profile
 
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""
         if group_kind not in self._found:
-            found = self._look_up(group_kind)
-            self._found[group_kind] = found.under(self._settings) if found else None
+            profile = self._look_up(group_kind)
+            self._found[group_kind] = profile.under(self._settings) if profile else None
         return self._found[group_kind]
 
     def known(self, group_kind: GroupKind) -> PolicyKindProfile:

@@ -225,17 +225,17 @@ class Record(Shape):
     def declarations(self) -> tuple[Declaration, ...]:
         """Those of the class, in its order."""
         attributes = [] if self._given else [each for each in fields(self.meant) if each.metadata]
-        found = [(each.name, each.metadata["declared"]) for each in attributes]
-        found += [(each.name, each) for each in self._given]
-        return tuple(replace(each, attribute=name, name=each.name or camel_case(name)) for name, each in found)
+        named = [(each.name, each.metadata["declared"]) for each in attributes]
+        named += [(each.name, each) for each in self._given]
+        return tuple(replace(each, attribute=name, name=each.name or camel_case(name)) for name, each in named)
 
     @cached_property
     def fields(self) -> Mapping[str, Declaration]:
         """Every field that a file may have here, by its name there."""
-        found: dict[str, Declaration] = {}
+        by_name: dict[str, Declaration] = {}
         for each in self.declarations:
-            found |= each.shape.fields if isinstance(each.shape, Record) and each.spread else {each.name: each}
-        return found
+            by_name |= each.shape.fields if isinstance(each.shape, Record) and each.spread else {each.name: each}
+        return by_name
 
     def read(self, plain: dict[str, Any]) -> Any:  # noqa: ANN401 (see Shape)
         """A value of the class."""

@@ -123,7 +123,7 @@ class BlastRadius:
             or any(change.route not in deleted for change in difference.parents)
             or any(change.policy not in deleted for change in difference.attachments)
             or any(change.policy not in deleted for change in difference.enforcement)
-            or any(found.subject not in deleted for found in difference.problems.fixed)
+            or any(problem.subject not in deleted for problem in difference.problems.fixed)
         )
 
 

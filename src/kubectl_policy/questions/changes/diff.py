@@ -74,8 +74,8 @@ class StateDiff:
     @property
     def changes(self) -> bool:
         """Whether anything follows from what differs."""
-        found = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class)
-        return any(found) or bool(self.problems.introduced or self.problems.fixed)
+        changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class)
+        return any(changes) or bool(self.problems.introduced or self.problems.fixed)
 
 
 def diff(comparison: StateComparison) -> StateDiff:
@@ -105,13 +105,13 @@ def diff(comparison: StateComparison) -> StateDiff:
 def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> set[ObjectRef]:
     """The policies on the paths of pairs of outcomes, also those that have no part in these."""
     unvisited = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
-    found: set[ObjectRef] = set()
+    policies: set[ObjectRef] = set()
     for pair in pairs:
         for node in on_path(unvisited[pair.kind], pair.path):
             unvisited[pair.kind].remove(node)
             for state in (comparison.before, comparison.after):
-                found.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
-    return found
+                policies.update(policy.ref for policy in state.resolver.claimants(node, pair.kind))
+    return policies
 
 
 def _concerned_policies(comparison: StateComparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
@@ -124,12 +124,12 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
     policies = {policy for state in states for policy in state.attachments}
     if not comparison.shares_topology:
         return frozenset(policies)
-    found = {*otherwise, *comparison.changed}
+    affected = {*otherwise, *comparison.changed}
     exclusive = {
         profile.group_kind for state in states for profile in state.registry.policy_kinds if profile.exclusive_field
     }
-    kinds = exclusive & {ref.group_kind for ref in found}
-    return frozenset(policy for policy in policies if policy in found or policy.group_kind in kinds)
+    kinds = exclusive & {ref.group_kind for ref in affected}
+    return frozenset(policy for policy in policies if policy in affected or policy.group_kind in kinds)
 
 
 def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
@@ -146,9 +146,9 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
     whole = every if any(ref.group_kind == CRD for ref in changed) else changed
     old, new = (_problems(state, every, whole) for state in states)
     return ProblemChanges(
-        introduced=_ordered(found for key, found in new.items() if key not in old),
-        fixed=_ordered(found for key, found in old.items() if key not in new),
-        unchanged=_ordered(found for key, found in new.items() if key in old and found.subject in changed),
+        introduced=_ordered(problem for key, problem in new.items() if key not in old),
+        fixed=_ordered(problem for key, problem in old.items() if key not in new),
+        unchanged=_ordered(problem for key, problem in new.items() if key in old and problem.subject in changed),
     )
 
 
@@ -160,13 +160,16 @@ def _problems(
     Of the objects in `whole`, also those problems that they have whatever else there is.
     """
     of_objects = (
-        found
+        problem
         for ref in every
-        for found in (analysis.problems_of(ref) if ref in whole else analysis.problems_with_others(ref))
+        for problem in (analysis.problems_of(ref) if ref in whole else analysis.problems_with_others(ref))
     )
-    reading = (found for found in analysis.snapshot.diagnostics if found.subject is None)
+    reading = (problem for problem in analysis.snapshot.diagnostics if problem.subject is None)
     every_problem = (*reading, *of_objects)
-    return {(found.rule, found.severity, found.subject, found.field, found.message): found for found in every_problem}
+    return {
+        (problem.rule, problem.severity, problem.subject, problem.field, problem.message): problem
+        for problem in every_problem
+    }
 
 
 def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -174,7 +177,12 @@ def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(
         sorted(
             problems,
-            key=lambda found: (severities.index(found.severity), str(found.subject or ""), found.rule, found.message),
+            key=lambda problem: (
+                severities.index(problem.severity),
+                str(problem.subject or ""),
+                problem.rule,
+                problem.message,
+            ),
         )
     )
 

@@ -113,8 +113,8 @@ class EffectChange:
     @cached_property
     def sort(self) -> ChangeSort:
         """The worst of what happens to its fields."""
-        found = {changed.sort for changed in self.fields}
-        return next(sort for sort in SORTS if sort in found)
+        sorts = {changed.sort for changed in self.fields}
+        return next(sort for sort in SORTS if sort in sorts)
 
     @cached_property
     def security(self) -> bool:
@@ -182,12 +182,12 @@ class _EffectChanges:
 
     def add(self, pair: Pair) -> None:
         """Put a pair to those that differ as it does, if it differs for any node on its path."""
-        found = self._difference(pair)
-        nodes = self._nodes(pair, found.fields) if found.fields else ()
+        difference = self._difference(pair)
+        nodes = self._nodes(pair, difference.fields) if difference.fields else ()
         if nodes:
             where = self._where(pair, nodes)
-            key = (pair.kind, where, found.text, found.from_nothing, found.to_nothing)
-            self._groups.setdefault(key, _Group(found, where)).pairs.append((pair, nodes))
+            key = (pair.kind, where, difference.text, difference.from_nothing, difference.to_nothing)
+            self._groups.setdefault(key, _Group(difference, where)).pairs.append((pair, nodes))
 
     def grouped(self) -> Iterator[EffectChange]:
         """A change for all pairs that differ in the same way."""
@@ -210,7 +210,7 @@ class _EffectChanges:
                 from_nothing=group.difference.from_nothing,
                 to_nothing=group.difference.to_nothing,
                 paths=paths,
-                objects=(*(state.among_all(found, paths) for found in objects[:SCOPED]), *objects[SCOPED:]),
+                objects=(*(state.among_all(changed, paths) for changed in objects[:SCOPED]), *objects[SCOPED:]),
                 doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
             )
 
@@ -235,7 +235,7 @@ class _EffectChanges:
         """
         profile = self._comparison.profile_in(self._comparison.before, pair.kind)
         otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
-        sources = (value.source.target for found in fields for value in (found.before, found.after) if value)
+        sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
         nodes = affected_on(pair.path, profile, otherwise or sources)
         if pair.in_before and pair.in_after:
             return nodes
@@ -284,12 +284,12 @@ class _PathsOf:
 
 def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:
     """The positions of paths by what they begin with, down to a node or further."""
-    found: dict[Path, list[int]] = {}
+    positions: dict[Path, list[int]] = {}
     for position, path in enumerate(paths):
         first = path.index(node) if node in path else 0
         for length in range(first, len(path)):
-            found.setdefault(path[: length + 1], []).append(position)
-    return found
+            positions.setdefault(path[: length + 1], []).append(position)
+    return positions
 
 
 @value()
@@ -305,7 +305,7 @@ def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldCha
         old, new = before.get(path), after.get(path)
         if old is None or new is None or not old.value.is_like(new.value):
             known = old or after[path]
-            security = any(found.security for found in (old, new) if found)
+            security = any(field.security for field in (old, new) if field)
             before_value, after_value = old.value if old else None, new.value if new else None
             yield FieldChange(known.name, before_value, after_value, security=security)
     yield from _without_fields(
@@ -319,12 +319,12 @@ def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Fie
         return {}
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     return {
-        found.field: _Named(
-            found.name,
-            profile.is_security(found.field[1:] if profile.all_apply else found.field),
-            EffectiveValue(found.leaf.value, found.leaf.source, removed=found.leaf.removed),
+        named.field: _Named(
+            named.name,
+            profile.is_security(named.field[1:] if profile.all_apply else named.field),
+            EffectiveValue(named.leaf.value, named.leaf.source, removed=named.leaf.removed),
         )
-        for found in named_leaves(effective.spec, profile)
+        for named in named_leaves(effective.spec, profile)
     }
 
 

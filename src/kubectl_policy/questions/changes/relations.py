@@ -74,8 +74,8 @@ def _targets_of(
         earlier, later = before.get(target), after.get(target)
         old, new = earlier.state if earlier else None, later.state if later else None
         if old != new:
-            failed = (found for found in (later, earlier) if found and found.state != "attached")
-            message = next((found.message for found in failed), "")
+            failed = (attachment for attachment in (later, earlier) if attachment and attachment.state != "attached")
+            message = next((attachment.message for attachment in failed), "")
             yield AttachmentChange(policy=policy, target=target, before=old, after=new, message=message)
 
 
@@ -101,8 +101,8 @@ def _parents_of(comparison: StateComparison, route: ObjectRef) -> Iterator[Paren
         old, new = earlier.state if earlier else None, later.state if later else None
         if old != new and {old, new} != {None, "refused"}:
             # A route that names no listener any more may be refused by the parent as a whole.
-            now = [found for found in (later, *after.values()) if found and found.parent == parent.object]
-            message = next((found.message for found in (*now, earlier) if found and found.message), "")
+            now = [binding for binding in (later, *after.values()) if binding and binding.parent == parent.object]
+            message = next((binding.message for binding in (*now, earlier) if binding and binding.message), "")
             yield ParentChange(route=route, parent=parent, before=old, after=new, message=message)
 
 
@@ -122,13 +122,13 @@ def without_class(comparison: StateComparison) -> tuple[ObjectRef, ...]:
     """The Gateways, of both states, whose GatewayClass is gone: no controller acts on them any more."""
     after = comparison.after
     classes = (ref for ref in comparison.deleted if ref.group_kind == GATEWAY_CLASS)
-    found = (gateway for ref in classes for gateway in after.topology.gateways.of_class(ref))
-    return tuple(sorted(gateway for gateway in found if gateway not in comparison.created))
+    gateways = (gateway for ref in classes for gateway in after.topology.gateways.of_class(ref))
+    return tuple(sorted(gateway for gateway in gateways if gateway not in comparison.created))
 
 
 def enforcement_changes(comparison: StateComparison, concerned: Collection[ObjectRef]) -> tuple[EnforcementChange, ...]:
     """What differs in what has become of policies, of those that may be concerned; sorted."""
-    found: list[EnforcementChange] = []
+    changes: list[EnforcementChange] = []
     for policy in sorted(concerned):
         earlier, later = (
             state.enforcement(policy) if policy in state.attachments else None
@@ -137,5 +137,5 @@ def enforcement_changes(comparison: StateComparison, concerned: Collection[Objec
         old, new = earlier.state if earlier else None, later.state if later else None
         by = later.by if later else ()
         if old != new or (earlier and earlier.by != by):
-            found.append(EnforcementChange(policy=policy, before=old, after=new, by=by))
-    return tuple(found)
+            changes.append(EnforcementChange(policy=policy, before=old, after=new, by=by))
+    return tuple(changes)

@@ -70,7 +70,9 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
     kind = subject.object.group_kind
-    attached = {found.policy for found in analysis.attachments_to(subject.object) if found.state == "attached"}
+    attached = {
+        attachment.policy for attachment in analysis.attachments_to(subject.object) if attachment.state == "attached"
+    }
     targeting = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
     for attachments in analysis.attachments.values():
         targets = (attachment.target for attachment in attachments)
@@ -110,7 +112,7 @@ class NotApplying:
 
 def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[NotApplying, ...]:
     """Everything that one might expect to apply, in a stable order, each once."""
-    found = (
+    expected = (
         *_refused_parents(analysis, subject),
         *_not_delegated(analysis, subject),
         *_direct_above(analysis, subject, paths),
@@ -118,7 +120,7 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
         *_not_enabled(analysis, paths),
         *_failed_attachments(analysis, subject),
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(expected))
 
 
 def _escaped(analysis: Analysis, place: NodeRef, nodes: Iterable[NodeRef], why: str, reason: str) -> list[NotApplying]:
@@ -133,7 +135,7 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
     bindings = analysis.topology.bindings(subject.object)
     attached = {binding.listener for binding in bindings if binding.state == "attached"}
     reached = {node.object for node in attached if node}
-    delegating = {found.parent.object for found in analysis.topology.relations.delegations.to(subject.object)}
+    delegating = {delegation.parent.object for delegation in analysis.topology.relations.delegations.to(subject.object)}
     for binding in bindings:
         elsewhere = (binding.listener and binding.listener in attached) or binding.parent in delegating
         if binding.state != "refused" or elsewhere:
@@ -148,18 +150,18 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
 def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The rules of other routes that refer to a route and do not reach it, or not all of its rules."""
     delegations = analysis.topology.relations.delegations.to(subject.object)
-    reached = {found.parent.object for found in delegations if found.takes}
+    reached = {delegation.parent.object for delegation in delegations if delegation.takes}
     cut_off = analysis.topology.relations.delegations.cut_off
     rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)
-    for found in (found for found in delegations if found.parent.object != subject.object):
-        if found.takes:
+    for delegation in (delegation for delegation in delegations if delegation.parent.object != subject.object):
+        if delegation.takes:
             for rule in (rule for rule in rules if NodeRef(subject.object, rule) in cut_off):
                 message = f"no request gets from there to {rule}, whose matches lie outside"
-                yield NotApplying(policy=None, target=found.parent, message=message)
+                yield NotApplying(policy=None, target=delegation.parent, message=message)
         else:
-            parent = found.parent
+            parent = delegation.parent
             nodes = [parent] if parent.object in reached else [parent, NodeRef(parent.object)]
-            yield from _escaped(analysis, parent, nodes, found.message, found.reason)
+            yield from _escaped(analysis, parent, nodes, delegation.message, delegation.reason)
 
 
 def _policies_on(

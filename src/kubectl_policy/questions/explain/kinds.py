@@ -65,7 +65,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     profile = analysis.registry.known(kind)
     policies = analysis.index.of_kind(kind)
     definition = analysis.index.definitions.get(kind)
-    origins = (profile.origin, *(found.origin for found in (definition, *policies[:1]) if found))
+    origins = (profile.origin, *(resource.origin for resource in (definition, *policies[:1]) if resource))
     targets = Counter(_targets(analysis, profile))
     return Explanation(
         profile=profile,
@@ -83,12 +83,12 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
     named = kinds_named(analysis, type_name)
     occurring = {*index.group_kinds, *index.definitions}
     for candidates in (occurring.intersection(named), {*named, *_profiled(analysis, type_name)}):
-        found = sorted(kind for kind in candidates if registry.profile_of(kind))
-        if len(found) > 1:
-            options = ", ".join(str(kind).lower() for kind in found)
+        meant = sorted(kind for kind in candidates if registry.profile_of(kind))
+        if len(meant) > 1:
+            options = ", ".join(str(kind).lower() for kind in meant)
             raise UsageError(f'"{type_name}" names several policy kinds', f"say which one: {options}")
-        if found:
-            return found[0]
+        if meant:
+            return meant[0]
     if named:
         hint = "it has no profile, no label of a policy and no target references; a profile can say that it is one"
         raise NotFoundError(f"{named[0]} is not a policy kind", hint)

@@ -190,8 +190,8 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
     """What comes of each parentRef, then the routes that delegate to a route which does not name them as parents."""
     order: tuple[BindingState, ...] = ("attached", "unknown", "refused")
     named: set[ObjectRef] = set()
-    for _, found in groupby(analysis.topology.bindings(route), lambda binding: binding.parent_index):
-        bindings = tuple(found)
+    for _, of_parent in groupby(analysis.topology.bindings(route), lambda binding: binding.parent_index):
+        bindings = tuple(of_parent)
         best = min(bindings, key=lambda binding: order.index(binding.state))
         attached = (binding.listener for binding in bindings if binding.state == "attached")
         named.add(best.parent)
@@ -204,7 +204,7 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
         )
     delegations = analysis.topology.relations.delegations.to(route)
     told = (each for each in delegations if each.parent.object not in named and (each.takes or each.reason))
-    for parent, of_parent in groupby(told, lambda delegation: delegation.parent.object):
-        first = max(of_parent, key=lambda delegation: delegation.takes)
+    for parent, from_parent in groupby(told, lambda delegation: delegation.parent.object):
+        first = max(from_parent, key=lambda delegation: delegation.takes)
         state: BindingState = "attached" if first.takes else "refused"
         yield Parent(object=parent, state=state, listeners=(), reason=first.reason, message=first.message)

@@ -55,12 +55,12 @@ def merged_state(analysis: Analysis, policy: ObjectRef, place: NodeRef, target: 
 
 def least(states: Iterable[Event]) -> Event:
     """The least of some states of a policy in merges; "enforced" where there is none."""
-    found = {*states, "enforced"}
-    return next(state for state in _MERGED_WORDS if state in found)
+    occurring = {*states, "enforced"}
+    return next(state for state in _MERGED_WORDS if state in occurring)
 
 
 def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile) -> Event:
-    joint = [tuple(found.field.split(".")) for found in profile.shared_fields]
+    joint = [tuple(shared.field.split(".")) for shared in profile.shared_fields]
     holders: dict[tuple[str, ...], set[ObjectRef]] = {}
     for field, leaf in leaves(scope.spec):
         unit = next((other for other in joint if field[: len(other)] == other), field)

@@ -110,11 +110,11 @@ class TargetOrder:
             for attachment in self._analysis.attachments[policy.ref]
             if attachment.target and attachment.state in {"attached", "section missing"}
         }
-        found: dict[ObjectRef, list[tuple[str, ObjectRef]]] = {}
+        by_parent: dict[ObjectRef, list[tuple[str, ObjectRef]]] = {}
         for route in (route for route in routes if route.group_kind in ROUTES):
             for parent in self._parents(route):
-                found.setdefault(parent.object, []).append((parent.section, route))
-        return found
+                by_parent.setdefault(parent.object, []).append((parent.section, route))
+        return by_parent
 
     @cached_property
     def _merges(self) -> tuple[Merge, ...]:
@@ -130,17 +130,17 @@ class TargetOrder:
 
     @cached_property
     def _merges_by_child(self) -> Mapping[tuple[ObjectRef, NodeRef], list[Merge]]:
-        found: dict[tuple[ObjectRef, NodeRef], list[Merge]] = {}
+        by_child: dict[tuple[ObjectRef, NodeRef], list[Merge]] = {}
         for merge in self._merges:
-            found.setdefault((merge.child, merge.target), []).append(merge)
-        return found
+            by_child.setdefault((merge.child, merge.target), []).append(merge)
+        return by_child
 
     @cached_property
     def _routes_by_parent(self) -> Mapping[tuple[ObjectRef, NodeRef], set[NodeRef]]:
-        found: dict[tuple[ObjectRef, NodeRef], set[NodeRef]] = {}
+        by_parent: dict[tuple[ObjectRef, NodeRef], set[NodeRef]] = {}
         for merge in self._merges:
-            found.setdefault((merge.parent, merge.parent_node), set()).add(NodeRef(merge.target.object))
-        return found
+            by_parent.setdefault((merge.parent, merge.parent_node), set()).add(NodeRef(merge.target.object))
+        return by_parent
 
     def _first(self, node: NodeRef) -> ObjectRef:
         """The policy of the kind that comes first on a node that has one."""

@@ -105,8 +105,8 @@ def relevant_diagnostics(analysis: Analysis, subject: NodeRef, paths: tuple[Path
     """The subject's own problems, those of policies attached on its paths, and references of routes that miss it."""
     objects = dict.fromkeys([subject.object, *(node.object for path in paths for node in path)])
     policies = dict.fromkeys(a.policy for obj in objects for a in analysis.attachments_to(obj))
-    about = [found for obj in (subject.object, *policies) for found in analysis.problems_of(obj)]
+    about = [problem for obj in (subject.object, *policies) for problem in analysis.problems_of(obj)]
     relations = analysis.topology.relations
     naming = (*relations.routes_naming(subject.object), *relations.routes_referring_to(subject.object))
-    missed = (found for route in naming for found in analysis.topology.missing_from(route))
-    return tuple(dict.fromkeys([*about, *(found for found in missed if subject.object in found.related)]))
+    missed = (problem for route in naming for problem in analysis.topology.missing_from(route))
+    return tuple(dict.fromkeys([*about, *(problem for problem in missed if subject.object in problem.related)]))

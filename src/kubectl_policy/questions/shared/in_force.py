@@ -127,8 +127,8 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
             )
         level = (target.object.group_kind, bool(target.section))
         groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
-    found = [_in_force(analysis, group) for group in groups.values()]
-    return tuple(sorted(found, key=lambda group: (group.kind, group.paths, group.at)))
+    described = [_in_force(analysis, group) for group in groups.values()]
+    return tuple(sorted(described, key=lambda group: (group.kind, group.paths, group.at)))
 
 
 def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:

@@ -66,7 +66,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     attachments = analysis.attachments[policy]
     on_paths = (node.object for effective in enforcement.outcomes for node in effective.path)
     routes = dict.fromkeys(obj for obj in on_paths if obj.group_kind in ROUTES)
-    targets = [found.target for found in attachments if found.target and found.state == "attached"]
+    targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     paths = [path for target in targets for path in analysis.topology.paths(target)]
     paths += [effective.path for effective in enforcement.outcomes]
     kinds = [(policy.group_kind, path) for path in paths]
@@ -203,15 +203,15 @@ def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[
         if profile.attaches_as_known and profile.references_alone:
             continue
         index, kind = analysis.index, profile.group_kind
-        found: dict[ObjectRef, list[ObjectRef]] = {}
+        possible: dict[ObjectRef, list[ObjectRef]] = {}
         for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
             near = index.of_kind_in(kind, obj.namespace) if profile.cross_namespace is False else index.of_kind(kind)
-            found[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
-        policies = list(dict.fromkeys(policy for near in found.values() for policy in near))
+            possible[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
+        policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
         if policies:
             several = len(policies) > 1
             what = f"{len(policies)} {plural(kind.kind)}" if several else str(policies[0])
-            may = ", ".join(str(obj) for obj, near in found.items() if near)
+            may = ", ".join(str(obj) for obj, near in possible.items() if near)
             reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
             remedy = f"read what explain {kind.kind.lower()} says"
             yield Unseen(what=what, reason=reason, remedy=remedy, policies=tuple(policies))

@@ -125,7 +125,7 @@ class ObjectStatus:
     @property
     def disagrees(self) -> bool:
         """Whether anything in the report is known not to be as computed."""
-        return any(found.disagrees for found in self.comparisons)
+        return any(comparison.disagrees for comparison in self.comparisons)
 
 
 def compare(
@@ -146,13 +146,13 @@ def compare(
     for condition in reported:
         by_type.setdefault(condition.type, condition)
     for wanted in computed:
-        found = by_type.pop(wanted.type, None)
+        actual = by_type.pop(wanted.type, None)
         claim = Claim(wanted.status, wanted.reason, wanted.message)
         if wanted.status == "Unknown" and wanted.reason == "Pending":
-            yield _comparison(at, claim, found, wanted.type, "undecided")
-        elif found:
-            agrees = (wanted.status, wanted.reason) == (found.status, found.reason)
-            yield _comparison(at, claim, found, wanted.type, "agrees" if agrees else "differs")
+            yield _comparison(at, claim, actual, wanted.type, "undecided")
+        elif actual:
+            agrees = (wanted.status, wanted.reason) == (actual.status, actual.reason)
+            yield _comparison(at, claim, actual, wanted.type, "agrees" if agrees else "differs")
         elif (wanted.type, wanted.status) not in optional:
             yield _comparison(at, claim, None, wanted.type, "not reported")
     for condition in by_type.values():
@@ -262,14 +262,14 @@ class Explainer:
         """Of what could not be seen, what one comparison depends on, not everything."""
         return tuple(thing for thing in unseen if thing not in self._gaps)
 
-    def of_policy(self, found: Comparison, profile: PolicyKindProfile) -> Explanation:
+    def of_policy(self, comparison: Comparison, profile: PolicyKindProfile) -> Explanation:
         """The likeliest explanation of a disagreement about a policy, or about what policies of a kind affect."""
-        if found.stale:
+        if comparison.stale:
             return "older generation"
-        by_class = self._by_class(found.at, profile.controllers)
+        by_class = self._by_class(comparison.at, profile.controllers)
         if by_class:
             return by_class
-        if found.verdict == "not reported" and self._is_silent(profile.group_kind, profile.controllers):
+        if comparison.verdict == "not reported" and self._is_silent(profile.group_kind, profile.controllers):
             return "silent controller"
         if profile.approximate:
             return "approximate profile"
@@ -277,17 +277,17 @@ class Explainer:
             return "inferred profile"
         return "assumed status" if is_assumed(profile) else self._rest
 
-    def of_object(self, found: Comparison, ref: ObjectRef) -> Explanation:
+    def of_object(self, comparison: Comparison, ref: ObjectRef) -> Explanation:
         """The likeliest explanation of a disagreement about an object that is no policy, or a part of it.
 
         Only of a Gateway or ListenerSet it is known whose controller reports it.
         """
-        if found.stale:
+        if comparison.stale:
             return "older generation"
-        owner = found.at.object if found.at else ref
+        owner = comparison.at.object if comparison.at else ref
         # All else that is computed for what the spec names is always computed, but for a route that does not delegate.
         bindings = self._analysis.topology.bindings(ref) if owner.group_kind == HTTP_ROUTE else ()
-        if found.verdict == "not expected" and not any(binding.parent == owner for binding in bindings):
+        if comparison.verdict == "not expected" and not any(binding.parent == owner for binding in bindings):
             return "not in spec"
         if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
             return self._rest
@@ -296,7 +296,7 @@ class Explainer:
             return "class unread"
         if not controller or controller in self._refused:
             return "no class"
-        silent = found.verdict == "not reported" and self._is_silent(ref.group_kind, frozenset({controller}))
+        silent = comparison.verdict == "not reported" and self._is_silent(ref.group_kind, frozenset({controller}))
         return "silent controller" if silent else self._rest
 
     @property

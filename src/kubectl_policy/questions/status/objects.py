@@ -69,7 +69,7 @@ class ObjectComparisons:
     def of(self, resource: Resource) -> ObjectStatus:
         """The report on an object of one of the `COMPARED` kinds, and what is computed."""
         annotations = tuple(self._markers.annotations(resource))
-        reported = has_report(resource.raw) or any(found.reported for found in annotations)
+        reported = has_report(resource.raw) or any(comparison.reported for comparison in annotations)
         compared: Iterable[Comparison] = ()
         others: tuple[OtherController, ...] = ()
         if reported:
@@ -85,7 +85,7 @@ class ObjectComparisons:
             generation=integer_at(resource.raw, "metadata.generation"),
             is_policy=False,
             reported=reported,
-            comparisons=tuple(self._judged(resource.ref, found) for found in compared),
+            comparisons=tuple(self._judged(resource.ref, comparison) for comparison in compared),
             other_controllers=others,
         )
 
@@ -146,8 +146,8 @@ class ObjectComparisons:
                 expected[key] = conditions_below(topology, ref, parent)
             computed = expected.get(key, ())
             rest = [condition for condition in place.conditions if condition.type not in known]
-            found = compare(node, computed, rest, {} if computed else _OF_PARENT)
-            compared += (replace(each, controller=place.controller) for each in found)
+            at_parent = compare(node, computed, rest, {} if computed else _OF_PARENT)
+            compared += (replace(each, controller=place.controller) for each in at_parent)
         for key in dict.fromkeys(order):
             if key not in told and self._explainer.owner(key[0]) != "":
                 compared += compare(key[0], expected[key], (), {})
@@ -155,19 +155,19 @@ class ObjectComparisons:
         compared += compare(None, self._markers.conditions(NodeRef(ref), marking), marking, known)
         return compared, tuple(others)
 
-    def _judged(self, ref: ObjectRef, found: Comparison) -> Comparison:
+    def _judged(self, ref: ObjectRef, comparison: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
-        if not found.disagrees:
-            return found
-        profile = self._markers.profiles.get(found.type)
+        if not comparison.disagrees:
+            return comparison
+        profile = self._markers.profiles.get(comparison.type)
         if profile is None:
-            return replace(found, explanation=self._explainer.of_object(found, ref))
-        subject = found.at or NodeRef(ref)
+            return replace(comparison, explanation=self._explainer.of_object(comparison, ref))
+        subject = comparison.at or NodeRef(ref)
         unseen = unseen_for(self._analysis, subject, self._analysis.topology.paths(subject))
         doubts = self._explainer.doubts(unseen)
         if doubts:
-            return replace(found, verdict="undecided", doubts=doubts)
-        return replace(found, explanation=self._explainer.of_policy(found, profile), kind=profile.group_kind)
+            return replace(comparison, verdict="undecided", doubts=doubts)
+        return replace(comparison, explanation=self._explainer.of_policy(comparison, profile), kind=profile.group_kind)
 
 
 class PolicyMarkers:
@@ -204,8 +204,8 @@ class PolicyMarkers:
         annotations = mapping_at(resource.raw, "metadata.annotations")
         for name, profile in self._annotations.items():
             attachments = self._analysis.attachments_to(resource.ref)
-            of_kind = (found for found in attachments if found.policy.group_kind == profile.group_kind)
-            policies = sorted({found.policy for found in of_kind if found.state == "attached"})
+            of_kind = (attachment for attachment in attachments if attachment.policy.group_kind == profile.group_kind)
+            policies = sorted({attachment.policy for attachment in of_kind if attachment.state == "attached"})
             names = [policy.qualified_name for policy in policies]
             if name in annotations:
                 yield _annotation(name, names, annotations[name], resource.ref.namespace)

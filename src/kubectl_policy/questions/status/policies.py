@@ -106,8 +106,8 @@ class PolicyComparisons:
         for node, place in entries:
             known_statuses = statuses_of(_status(profile, place.controller)) if claims else _NOTHING
             expected = computed.get(node, ())
-            for found in compare(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
-                yield replace(found, controller=place.controller)
+            for comparison in compare(node, expected, place.conditions, known_statuses, optional=_OPTIONAL):
+                yield replace(comparison, controller=place.controller)
         told = {node for node, _ in entries}
         if None in computed or own.conditions:
             on_itself = claims and profile.status.placement == "policy"
@@ -127,7 +127,9 @@ class PolicyComparisons:
         if policy.group_kind != BACKEND_TLS_POLICY or node is None:
             yield from conditions
             return
-        by_certificates = {found.type: found for found in certificate_conditions(self._analysis.topology, policy)}
+        by_certificates = {
+            condition.type: condition for condition in certificate_conditions(self._analysis.topology, policy)
+        }
         own_words = profile.status_by.get(self._explainer.owner(node) or "")
         refused = by_certificates.pop("Accepted", None)
         for condition in conditions:
@@ -140,26 +142,26 @@ class PolicyComparisons:
         if not own_words:
             yield from by_certificates.values()
 
-    def _judged(self, policy: ObjectRef, profile: PolicyKindProfile, found: Comparison) -> Comparison:
+    def _judged(self, policy: ObjectRef, profile: PolicyKindProfile, comparison: Comparison) -> Comparison:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
-        if not found.disagrees:
-            return found
+        if not comparison.disagrees:
+            return comparison
         doubts: tuple[Unseen, ...]
-        statuses = {claim.status for claim in (found.computed, found.reported) if claim}
+        statuses = {claim.status for claim in (comparison.computed, comparison.reported) if claim}
         if is_assumed(profile) and statuses != {"True", "False"}:
             # Only that two sides say the opposite does not depend on the words that are assumed.
             what = f"how {plural(policy.kind)} report"
             reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
             doubts = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
-        elif depends_on_references(found.type, _status(profile, found.controller)):
+        elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
             doubts = unseen_by_references(self._analysis, policy)
-            if found.at and found.verdict == "not reported" and self._acts(profile, found.at) is None:
-                doubts += (unseen_class(self._analysis, found.at, profile.controllers),)
+            if comparison.at and comparison.verdict == "not reported" and self._acts(profile, comparison.at) is None:
+                doubts += (unseen_class(self._analysis, comparison.at, profile.controllers),)
         else:
             doubts = self._explainer.doubts(unseen_for_policy(self._analysis, self._analysis.enforcement(policy)))
         if doubts:
-            return replace(found, verdict="undecided", doubts=doubts)
-        return replace(found, explanation=self._explainer.of_policy(found, profile))
+            return replace(comparison, verdict="undecided", doubts=doubts)
+        return replace(comparison, explanation=self._explainer.of_policy(comparison, profile))
 
 
 def _status(profile: PolicyKindProfile, controller: str) -> StatusProfile:

@@ -154,14 +154,14 @@ class Case:
 
     def read(self, *refs: ObjectRef) -> list[Resource]:
         """Those of some objects that were read."""
-        return [found for ref in refs if (found := self.analysis.index.get(ref))]
+        return [resource for ref in refs if (resource := self.analysis.index.get(ref))]
 
     def schema_at(self, kind: GroupKind, field: FieldPath) -> Json:
         """What the definition of a kind says of a field; nothing if the definition was not read."""
-        found: Json = self.analysis.index.defaults.schema_of(kind)
+        schema: Json = self.analysis.index.defaults.schema_of(kind)
         for step in field.steps:
-            found = FieldPath(("properties", step)).get(found)
-        return found
+            schema = FieldPath(("properties", step)).get(schema)
+        return schema
 
 
 @value()

@@ -70,8 +70,12 @@ def nameable_kinds(case: Case) -> Collection[GroupKind]:
     A direct kind that is known to take effect somewhere can name nothing else, and none changes a Namespace.
     """
     profile = case.profile
-    failing = (found for found in case.attachments if found.state != "attached" and not found.declared.named_by)
-    named = {found.target.object.group_kind for found in failing if found.target}
+    failing = (
+        attachment
+        for attachment in case.attachments
+        if attachment.state != "attached" and not attachment.declared.named_by
+    )
+    named = {attachment.target.object.group_kind for attachment in failing if attachment.target}
     kinds = profile.declared_targets or {case.target.object.group_kind, *named}
     if profile.policy_class == "inherited":
         return kinds
@@ -86,7 +90,9 @@ def _naming(case: Case, node: NodeRef, section: str) -> Iterator[Edit]:
     # Where both spellings are possible and neither is used, lists are what newer kinds have.
     fields = sorted(named, key=lambda field: not field.endswith("s"))
     failing = {
-        found.declared.field for found in case.attachments if found.state != "attached" and not found.declared.named_by
+        attachment.declared.field
+        for attachment in case.attachments
+        if attachment.state != "attached" and not attachment.declared.named_by
     }
     for field in [field for field in fields if value_at(raw, field) is not None] or fields:
         value, path = value_at(raw, field), FieldPath.parse(field)

@@ -253,9 +253,9 @@ def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
     parents = [parent.object for obj in named for parent in parent_refs(index, obj, index.raw(obj))]
     gateways = dict.fromkeys(obj for obj in (*named, *parents) if obj.group_kind == GATEWAY)
     classes = [
-        found.ref.name
-        for found in index.of_kind(GATEWAY_CLASS)
-        if text_at(found.raw, "spec.controllerName") in case.profile.controllers
+        resource.ref.name
+        for resource in index.of_kind(GATEWAY_CLASS)
+        if text_at(resource.raw, "spec.controllerName") in case.profile.controllers
     ]
     for gateway in case.read(*gateways):
         for name in classes[:_MOST_GATEWAYS]:
@@ -268,6 +268,6 @@ def enable_kind(case: Case, _: Reason) -> Iterator[Edit]:
     assert enabling  # noqa: S101 (else the kind would not lack it)
     path = FieldPath.parse(f"spec.{enabling.field}")
     is_boolean = text_at(case.schema_at(enabling.group_kind, path), "type") == "boolean"
-    for found in case.analysis.index.of_kind(enabling.group_kind):
-        if is_boolean or path.get(found.raw) is False:
-            yield from edited(found, (path, True))
+    for resource in case.analysis.index.of_kind(enabling.group_kind):
+        if is_boolean or path.get(resource.raw) is False:
+            yield from edited(resource, (path, True))

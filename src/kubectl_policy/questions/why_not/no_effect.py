@@ -74,11 +74,15 @@ class _Chain:
         if not near:
             beneath = [attachment for attachment in attachments if self._is_below(attachment)]
             yield from (below(attachment, self._target) for attachment in beneath)
-            yield from elsewhere(self._case, [found for found in attachments if found not in beneath])
+            yield from elsewhere(self._case, [attachment for attachment in attachments if attachment not in beneath])
 
     def on_other_paths(self) -> Iterator[Reason]:
         """The reasons that hold on the paths on which the policy has nothing in force."""
-        nodes = [found.target for found in self._case.attachments if found.target and found.state == "attached"]
+        nodes = [
+            attachment.target
+            for attachment in self._case.attachments
+            if attachment.target and attachment.state == "attached"
+        ]
         for place, path in enumerate(self._effect.paths):
             if place not in self._effect.in_force:
                 on_path = [node for node in nodes if node in path]
@@ -185,7 +189,7 @@ class _Chain:
     def _does_not_count(self, path: Path, node: NodeRef) -> Reason:
         """Why the policy, which is attached to a node of a path, does not count at the end of the path."""
         profile, kind, topology = self._case.profile, self._policy.kind, self._analysis.topology
-        gateway = next((found.object for found in path if found.object.group_kind == GATEWAY), None)
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
         enabling = profile.enabled_by if gateway else None
         if gateway and enabling and enabled_on(topology, gateway, enabling) is False:
             return Reason("not-enabled", why_disabled(topology, gateway, enabling), gateway)
@@ -197,7 +201,7 @@ class _Chain:
         wide = too_wide(topology, path) if profile.hostnames == "inside" else ""
         if wide:
             message = f"{kind} counts only for hostnames inside the listener's, and {wide}"
-            route = next(found.object for found in path if found.object.group_kind in WITH_HOSTNAMES)
+            route = next(node.object for node in path if node.object.group_kind in WITH_HOSTNAMES)
             return Reason("hostname-too-wide", message, route, field="spec.hostnames")
         if self._is_direct:
             return self._direct_above(node)

@@ -218,14 +218,14 @@ def _not_allowed(analysis: Analysis, binding: Binding, listener: Listener) -> tu
 def not_sent(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterator[Reason]:
     """Why a route that names a backend may not send requests there; what is wrong otherwise does not end a path."""
     related = (NodeRef(route), NodeRef(backend))
-    for found in analysis.topology.backends(route):
-        field = found.ref.field
-        if found.ref.object != backend or not found.ref.forwards:
+    for backend_ref in analysis.topology.backends(route):
+        field = backend_ref.ref.field
+        if backend_ref.ref.object != backend or not backend_ref.ref.forwards:
             continue
-        if found.reason == "RefNotPermitted":
-            rule, reason = "backend-not-permitted", found.reason
-            yield Reason(rule, found.message, route, field=field, api_reason=reason, related=related)
-        elif not found.nodes and found.routes is None:
+        if backend_ref.reason == "RefNotPermitted":
+            rule, reason = "backend-not-permitted", backend_ref.reason
+            yield Reason(rule, backend_ref.message, route, field=field, api_reason=reason, related=related)
+        elif not backend_ref.nodes and backend_ref.routes is None:
             message = f"{route} sends no requests to {backend}: its weight there is 0"
             yield Reason("no-weight", message, route, field=f"{field}.weight", related=related)
 

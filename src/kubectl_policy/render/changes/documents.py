@@ -78,14 +78,14 @@ shape(
     _Scoped,
     "changedObject",
     Field("object", "changed.node", type=NodeRef),
-    numbers_field("paths", lambda found: found.changed.paths),
+    numbers_field("paths", lambda scoped: scoped.changed.paths),
     Field(
         "scope",
         doc="Which of its paths these are, in words; empty if all of them, or if that was not looked up.",
     ),
     Field(
         "ofPaths",
-        lambda found: len(found.changed.all_paths) or None,
+        lambda scoped: len(scoped.changed.all_paths) or None,
         type=int | None,
         doc="How many paths it has, if scope says which.",
     ),

@@ -118,9 +118,9 @@ def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
     for change in changes:
         for place, changed in enumerate(change.objects):
             if changed.all_paths:
-                found = chosen.setdefault(changed.node, set())
-                found.update(changed.affected_paths)
-                if len(found) == len(changed.all_paths):
+                positions = chosen.setdefault(changed.node, set())
+                positions.update(changed.affected_paths)
+                if len(positions) == len(changed.all_paths):
                     whole.add(changed.node)
             elif place < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
                 whole.add(changed.node)
@@ -134,13 +134,13 @@ def _is_at_the_end(change: EffectChange, node: NodeRef, positions: Iterable[int]
 
 
 def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
-    found: dict[ObjectRef, ChangeSort] = {}
+    worst: dict[ObjectRef, ChangeSort] = {}
     for change in changes:
         sort = change.sort
         for ref in objects_of(change):
-            known = found.get(ref, sort)
-            found[ref] = known if SORTS.index(known) <= SORTS.index(sort) else sort
-    return found
+            known = worst.get(ref, sort)
+            worst[ref] = known if SORTS.index(known) <= SORTS.index(sort) else sort
+    return worst
 
 
 def _traffic(
@@ -164,14 +164,14 @@ def _traffic(
 
 def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
     """The objects of the changes that are on such paths, and whether any route leads to them there."""
-    found: dict[ObjectRef, bool] = {}
+    by_object: dict[ObjectRef, bool] = {}
     for change in difference.effects:
         if change.where == where:
             routed = [any(node.object.group_kind in ROUTES for node in path) for path in change.paths]
             for changed in change.objects:
-                known = found.get(changed.node.object, False)
-                found[changed.node.object] = known or any(routed[position] for position in changed.paths)
-    return found
+                known = by_object.get(changed.node.object, False)
+                by_object[changed.node.object] = known or any(routed[position] for position in changed.paths)
+    return by_object
 
 
 def _traffic_change(difference: StateDiff, where: Where, refs: AbstractSet[ObjectRef]) -> TrafficChange:

@@ -55,7 +55,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *reported_section(answer.reported),
         *events_section(answer.events),
         *unseen_section(answer.unseen),
-        *problems_section(answer.diagnostics, (found.message for found in answer.not_applying)),
+        *problems_section(answer.diagnostics, (entry.message for entry in answer.not_applying)),
         *next_section(after_object(answer), view),
     )
 
@@ -80,14 +80,14 @@ def _heading(group: InForce, paths: str, subject: NodeRef) -> Line:
     return Line((Span(str(group.kind), "heading"), Span(rest, prose=True)), 0, 2)
 
 
-def _not_applying(found: NotApplying) -> Line:
-    target = node_words(found.target) if found.target else ""
-    if found.policy:
+def _not_applying(entry: NotApplying) -> Line:
+    target = node_words(entry.target) if entry.target else ""
+    if entry.policy:
         lead = f" → {target}: " if target else ": "
     else:
-        lead = "" if found.message.startswith(target) else f"{target}: "
-    reason = Span(f" [{found.reason}]" if found.reason else "")
-    return Line((Span(str(found.policy or "")), Span(lead), Span(found.message, prose=True), reason), 2)
+        lead = "" if entry.message.startswith(target) else f"{target}: "
+    reason = Span(f" [{entry.reason}]" if entry.reason else "")
+    return Line((Span(str(entry.policy or "")), Span(lead), Span(entry.message, prose=True), reason), 2)
 
 
 @value()

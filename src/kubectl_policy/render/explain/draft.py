@@ -48,18 +48,18 @@ def draft(answer: Explanation, *, unicode: bool) -> str:
 def draft_fields(answer: Explanation) -> dict[str, Json]:
     """The fields that a person is most likely to edit, then the others that are not as they are by default."""
     profile = answer.profile
-    found: dict[str, Json] = {}
+    fields: dict[str, Json] = {}
     if profile.attaches_as_known:
         kinds = {level.group_kind for level, _ in answer.targets if not has_version(level.group_kind.group)}
         named = PROFILE.fields["declaredTargets"].shape.write(frozenset(kinds))
-        found |= {"declaredTargets": named} if named else {}
-        found |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
-    found |= PROFILE.write(profile)
+        fields |= {"declaredTargets": named} if named else {}
+        fields |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
+    fields |= PROFILE.write(profile)
     if profile.maps_in_stanzas and profile.stanzas == "singular":
         # A file has no schema to tell that these are maps.
-        found["wholeFields"] = sorted(profile.whole_fields | profile.maps_in_stanzas)
-    evidence = found.pop("evidence", [_TO_DO])
-    return {**{name: found[name] for name in _FIRST if name in found}, **found, "evidence": evidence}
+        fields["wholeFields"] = sorted(profile.whole_fields | profile.maps_in_stanzas)
+    evidence = fields.pop("evidence", [_TO_DO])
+    return {**{name: fields[name] for name in _FIRST if name in fields}, **fields, "evidence": evidence}
 
 
 def _comments(answer: Explanation) -> dict[str, list[str]]:

@@ -51,8 +51,10 @@ def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
     for condition in conditions:
         by_type.setdefault(condition.type, []).append(condition.status)
     return tuple(
-        f"{type_} {found[0]}" if len(set(found)) == 1 else f"{type_} {found.count('True')} of {len(found)} True"
-        for type_, found in by_type.items()
+        f"{type_} {statuses[0]}"
+        if len(set(statuses)) == 1
+        else f"{type_} {statuses.count('True')} of {len(statuses)} True"
+        for type_, statuses in by_type.items()
     )
 
 

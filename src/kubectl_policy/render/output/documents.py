@@ -104,33 +104,33 @@ def document(of: type, kind: str, *fields: Field, doc: str) -> Shape:
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
-def encode(found: object, as_shape: Shape | None = None) -> Json:
+def encode(answer: object, as_shape: Shape | None = None) -> Json:
     """A value as JSON has it: by its shape, or by that of what it holds; a value from the input as it is.
 
     JSON knows no infinity, which a number of 400 digits is read as: it becomes text. Raises `TypeError` for a value
     that has no shape.
     """
-    kind = type(found)
+    kind = type(answer)
     if kind in _PLAIN:
-        return found  # type: ignore[return-value]  # it is one of these
+        return answer  # type: ignore[return-value]  # it is one of these
     own = as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
     if own:
-        return own(found)
-    if isinstance(found, Mapping):
-        return {key: encode(child) for key, child in cast("Mapping[str, object]", found).items()}
-    if isinstance(found, Iterable) and not isinstance(found, str):
-        return [encode(child, as_shape) for child in cast("Iterable[object]", found)]
-    return _scalar(found)
+        return own(answer)
+    if isinstance(answer, Mapping):
+        return {key: encode(child) for key, child in cast("Mapping[str, object]", answer).items()}
+    if isinstance(answer, Iterable) and not isinstance(answer, str):
+        return [encode(child, as_shape) for child in cast("Iterable[object]", answer)]
+    return _scalar(answer)
 
 
-def _scalar(found: object) -> Json:
-    if isinstance(found, Enum):
-        return encode(found.value)
-    if isinstance(found, float):
-        return found if isfinite(found) else str(found)
-    if isinstance(found, str | int):
-        return found
-    raise TypeError(f"{type(found).__name__} has no shape in documents")
+def _scalar(answer: object) -> Json:
+    if isinstance(answer, Enum):
+        return encode(answer.value)
+    if isinstance(answer, float):
+        return answer if isfinite(answer) else str(answer)
+    if isinstance(answer, str | int):
+        return answer
+    raise TypeError(f"{type(answer).__name__} has no shape in documents")
 
 
 def as_json(document: Mapping[str, Json]) -> str:

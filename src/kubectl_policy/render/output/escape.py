@@ -40,7 +40,7 @@ def uncommanding(text: str, written: str = "\\x") -> str:
     r"""The text with nothing in it that a CI would obey: the first character of each command is `written` out."""
     if not commands(text):
         return text
-    return re.sub(_COMMAND, lambda found: f"{found['indent'] or ''}{written}{ord(found[0][-1]):02x}", text)
+    return re.sub(_COMMAND, lambda match: f"{match['indent'] or ''}{written}{ord(match[0][-1]):02x}", text)
 
 
 # GitHub looks for mentions, references, emoji and links when entities are characters again. It does so piece by piece,

@@ -84,16 +84,23 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 def status_tree(report: StatusReport, view: View) -> Document:
     """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
     whole = view.everything or not view.terminal
-    disagreeing = (_block(status, lambda found: found.disagrees) for status in report.objects)
-    undecided = (_block(status, lambda found: found.verdict == "undecided") for status in report.objects)
+    disagreeing = (_block(status, lambda comparison: comparison.disagrees) for status in report.objects)
+    undecided = (_block(status, lambda comparison: comparison.verdict == "undecided") for status in report.objects)
     stale: list[tuple[Line, ...]] = []
     as_computed: list[tuple[Line, ...]] = []
     for status in report.objects:
-        agreeing = [found for found in status.comparisons if found.verdict == "agrees"]
+        agreeing = [comparison for comparison in status.comparisons if comparison.verdict == "agrees"]
         now = f"the object at {status.generation}"
-        old = (f"{_where(it)} is of generation {it.seen}, {now}" for it in agreeing if it.stale)
+        old = (
+            f"{_where(comparison)} is of generation {comparison.seen}, {now}"
+            for comparison in agreeing
+            if comparison.stale
+        )
         stale.append(_listed(status, old))
-        claims = (f"{_where(it)}: {claim_words(it.computed or it.reported)}" for it in agreeing)
+        claims = (
+            f"{_where(comparison)}: {claim_words(comparison.computed or comparison.reported)}"
+            for comparison in agreeing
+        )
         as_computed.append(_listed(status, claims))
     # That none has a status the headline says.
     silent = [status for status in report.objects if not status.reported]
@@ -124,23 +131,25 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
 def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
     subject = Span(str(status.resource.ref), "subject"), Span(f" ({status.resource.origin})", "aside")
-    chosen = [found for found in status.comparisons if wanted(found)]
-    sides = (line for found in chosen for line in (Line((Span(_where(found)),), 4, 6), *_sides(status, found)))
+    chosen = [comparison for comparison in status.comparisons if wanted(comparison)]
+    sides = (
+        line for comparison in chosen for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison))
+    )
     return (Line(subject, 2, 4), *sides) if chosen else ()
 
 
-def _where(found: Comparison) -> str:
-    return f"{found.type or '(no type)'}{f' at {node_words(found.at)}' if found.at else ''}"
+def _where(comparison: Comparison) -> str:
+    return f"{comparison.type or '(no type)'}{f' at {node_words(comparison.at)}' if comparison.at else ''}"
 
 
-def _sides(status: ObjectStatus, found: Comparison) -> Iterator[Line]:
-    for label, claim in (("reported", found.reported), ("computed", found.computed)):
+def _sides(status: ObjectStatus, comparison: Comparison) -> Iterator[Line]:
+    for label, claim in (("reported", comparison.reported), ("computed", comparison.computed)):
         yield _side(label, claim_words(claim), claim.message if claim else "")
-    for thing in found.doubts:
+    for thing in comparison.doubts:
         yield _side("unseen", thing.what, thing.reason)
-    if found.explanation:
-        style: Style = "aside" if found.explanation == "none" else "warning"
-        yield Line((Span("why        "), Span(long_reason(status, found), style, prose=True)), 6, 17)
+    if comparison.explanation:
+        style: Style = "aside" if comparison.explanation == "none" else "warning"
+        yield Line((Span("why        "), Span(long_reason(status, comparison), style, prose=True)), 6, 17)
 
 
 def _side(label: str, said: str, why: str) -> Line:
@@ -163,7 +172,7 @@ def _not_compared(report: StatusReport) -> Iterator[Line]:
     for controller, number in others.items():
         text = f" {count(number, 'entry')} of another controller"
         yield Line((Span(f"{controller or '(no controllerName)'}:"), Span(text, prose=True)), 2, 4)
-    types = Counter(found.type for _, found in report.comparisons if found.verdict == "unknown type")
+    types = Counter(comparison.type for _, comparison in report.comparisons if comparison.verdict == "unknown type")
     for type_, number in types.items():
         text = f" reported {count(number, 'time')}; when it is due is not known here"
         yield Line((Span(f"{type_ or '(no type)'}:"), Span(text, prose=True)), 2, 4)
@@ -176,7 +185,7 @@ def _asides(report: StatusReport, view: View) -> Iterator[Line]:
         kinds = ",".join(f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names)
         command = f"kubectl get gatewayclasses,{kinds} -A -o yaml | {view.program} status -A --offline -"
         yield Line((Span(command, "command"),), 2, 4)
-    if any(found.explanation == "none" for _, found in report.comparisons):
+    if any(comparison.explanation == "none" for _, comparison in report.comparisons):
         yield BLANK
         yield Line((Span(_UNEXPLAINED, "aside", prose=True),), 0, 0)
 
@@ -188,23 +197,23 @@ def claim_words(claim: Claim | None) -> str:
     return f"{claim.status} ({claim.reason})" if claim.reason else claim.status or '""'
 
 
-def short_reason(found: Comparison) -> str:
+def short_reason(comparison: Comparison) -> str:
     """Why a comparison does not agree, in as few words as fit into a column."""
-    if found.doubts:
-        return f"unseen: {', '.join(thing.what for thing in found.doubts)}"
-    return _EXPLANATIONS[found.explanation][0] if found.explanation else ""
+    if comparison.doubts:
+        return f"unseen: {', '.join(thing.what for thing in comparison.doubts)}"
+    return _EXPLANATIONS[comparison.explanation][0] if comparison.explanation else ""
 
 
-def long_reason(status: ObjectStatus, found: Comparison) -> str:
+def long_reason(status: ObjectStatus, comparison: Comparison) -> str:
     """What would explain a disagreement, as a sentence without its end; empty for what is none."""
-    if not found.explanation:
+    if not comparison.explanation:
         return ""
-    kind = (found.kind or status.resource.ref.group_kind).kind
-    return _EXPLANATIONS[found.explanation][1].format(
-        where=node_words(found.at) if found.at else str(status.resource.ref),
-        seen=found.seen,
+    kind = (comparison.kind or status.resource.ref.group_kind).kind
+    return _EXPLANATIONS[comparison.explanation][1].format(
+        where=node_words(comparison.at) if comparison.at else str(status.resource.ref),
+        seen=comparison.seen,
         now=status.generation,
-        controller=found.controller or "another controller",
+        controller=comparison.controller or "another controller",
         kind=kind,
         kinds=plural(kind),
         name=kind.lower(),

@@ -65,14 +65,14 @@ def fully_enforced(answer: PolicyDescription) -> int:
 
 def _effective_by_value(answer: PolicyDescription) -> dict[str, list[tuple[Json, set[int]]]]:
     """The positions at which each field is effective, by its name, then value by value."""
-    found: dict[str, list[tuple[Json, set[int]]]] = {}
+    by_field: dict[str, list[tuple[Json, set[int]]]] = {}
     for field in answer.fields:
-        values = found.setdefault(field.field, [])
+        values = by_field.setdefault(field.field, [])
         where = next((where for value, where in values if value == field.value), None)
         if where is None:
             values.append((field.value, where := set()))
         where.update(field.effective_on)
-    return found
+    return by_field
 
 
 def _in_force(answer: PolicyDescription) -> set[int]:
@@ -217,7 +217,7 @@ def status_headline(report: StatusReport) -> str:
         whom = f"{silent[0].resource.ref} has no" if alone else f"none of {_numbers(silent)} has a"
         return f"Nothing to compare: {whom} status in the input{as_far_as(report.unseen)}."
     parts = [_agreement(report)]
-    undecided = sum(found.verdict == "undecided" for _, found in report.comparisons)
+    undecided = sum(comparison.verdict == "undecided" for _, comparison in report.comparisons)
     if undecided:
         parts.append(f"{undecided} more cannot be decided from what was read")
     if silent:
@@ -227,8 +227,8 @@ def status_headline(report: StatusReport) -> str:
 
 
 def _agreement(report: StatusReport) -> str:
-    compared = [found for _, found in report.comparisons if found.is_compared]
-    reported = [status for status in report.objects if any(found.is_compared for found in status.comparisons)]
+    compared = [comparison for _, comparison in report.comparisons if comparison.is_compared]
+    reported = [status for status in report.objects if any(comparison.is_compared for comparison in status.comparisons)]
     whom = str(reported[0].resource.ref) if len(reported) == 1 else _numbers(reported)
     wrong = [status for status in reported if status.disagrees]
     if not compared:
@@ -236,10 +236,10 @@ def _agreement(report: StatusReport) -> str:
     if len(compared) == 1:
         noun = "number" if compared[0].is_count else "condition"
         return f"The only {noun} on {whom} {'is not' if wrong else 'is'} as computed"
-    noun = "conditions and numbers" if any(found.is_count for found in compared) else "conditions"
+    noun = "conditions and numbers" if any(comparison.is_count for comparison in compared) else "conditions"
     if not wrong:
         return f"All {len(compared)} {noun} on {whom} are as computed"
-    disagreeing = sum(found.disagrees for found in compared)
+    disagreeing = sum(comparison.disagrees for comparison in compared)
     some, every = _nouns(wrong), _nouns(report.objects)
     parts = [f"{number} of {count(every[noun], noun)}" for noun, number in some.items()]
     where = str(report.objects[0].resource.ref) if len(report.objects) == 1 else listed(parts)

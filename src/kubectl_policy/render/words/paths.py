@@ -107,17 +107,17 @@ def _block(rows: Sequence[tuple[str, ...]], leads: Sequence[str], own: str, skip
 def _cells(path: Path) -> tuple[str, ...]:
     """The nodes of a path in words, without Namespaces and without the owner's name before a section."""
     shown = [node for node in path if node.object.group_kind != NAMESPACE] or list(path[-1:])
-    found: list[str] = []
+    names: list[str] = []
     before = None
     for node in shown:
         if node.section and before == node.object and node.object.group_kind in WITH_PORTS:
-            found[-1] = _cell_of(node)
+            names[-1] = _cell_of(node)
         elif node.section and before == node.object:
-            found.append(section_words(node))
+            names.append(section_words(node))
         else:
-            found.append(_cell_of(node))
+            names.append(_cell_of(node))
         before = node.object
-    return tuple(found)
+    return tuple(names)
 
 
 def _cell_of(node: NodeRef) -> str:
@@ -135,18 +135,21 @@ def _grouped(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
                 merged.setdefault((*row[:place], "", *row[place + 1 :]), []).append(row[place])
             else:
                 merged.setdefault(row, [])
-        rows = [(*row[:place], _together(found), *row[place + 1 :]) if found else row for row, found in merged.items()]
+        rows = [
+            (*row[:place], _together(differing), *row[place + 1 :]) if differing else row
+            for row, differing in merged.items()
+        ]
     return rows
 
 
-def _together(found: list[str]) -> str:
-    if len(found) == 1:
-        return found[0]
-    nouns = {cell.partition(" ")[0].partition("[")[0] for cell in found}
+def _together(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    nouns = {cell.partition(" ")[0].partition("[")[0] for cell in names}
     noun = nouns.pop() if len(nouns) == 1 else "branch"
-    if len(found) > _MOST_NAMES:
-        return f"{len(found)} {plural(noun)}"
-    return f"{plural(noun)} {', '.join(cell.removeprefix(noun).strip(' ') for cell in found)}"
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} {plural(noun)}"
+    return f"{plural(noun)} {', '.join(cell.removeprefix(noun).strip(' ') for cell in names)}"
 
 
 _MOST_PLACES: Final = 2
@@ -287,19 +290,19 @@ class WhichPaths:
     def _by_two(self, chosen: frozenset[int]) -> str:
         """Two nodes: the paths through both, the one nearer the root first; or through one and not the other."""
         around = [place for place in self._on_any([min(chosen)]) if place.on >= chosen]
-        found = [
+        phrases = [
             f"{upper.words} with {lower.words}"
             for upper, lower in combinations(around, 2)
             if len(upper.on & lower.on) == len(chosen)
         ]
         for place in around:
             left_out = next(position for position in place.on if position not in chosen)
-            found += [
+            phrases += [
                 f"{place.words} but not {other.words}"
                 for other in self._on_any([left_out])
                 if len(other.on) >= len(place.on) - len(chosen) and place.on - other.on == chosen
             ]
-        return min(found, key=len, default="")
+        return min(phrases, key=len, default="")
 
 
 def _words(node: NodeRef, *, alone: bool) -> str:
