@@ -120,7 +120,7 @@ def forget() -> None:
 def nothing_built_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterable[None]:
     """Without any file of built-in profiles."""
     with monkeypatch.context() as patch:
-        patch.setattr(load, "_data", lambda: tmp_path)
+        patch.setattr(load, "_DATA", tmp_path)
         forget()
         yield
     forget()
@@ -144,5 +144,5 @@ def test_a_users_profile_is_all_that_is_needed(world: str) -> None:
     found = answers(analysis)
     forget()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(load, "_data", lambda: DATA)
+        patch.setattr(load, "_DATA", DATA)
         assert found == answers(analyze(manifests(world)))
