@@ -77,7 +77,7 @@ def _parts(
 
 
 class Analysis:
-    """One snapshot with its topology, its policies and what they amount to. Make one with `analyze`."""
+    """One snapshot with its topology, its policies and their effects. Make one with `analyze`."""
 
     def __init__(self, parts: Parts) -> None:
         """Wire the parts together; each computes only what it is asked."""
@@ -167,7 +167,7 @@ class Analysis:
         )
 
     def enforcement(self, policy: ObjectRef) -> Enforcement:
-        """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
+        """How far a policy is in force over all its paths. Raises `KeyError` for an object that is no policy."""
         return self._enforcements.of(policy)
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:

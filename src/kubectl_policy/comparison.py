@@ -44,7 +44,7 @@ def what_if(
     deleted: Collection[ObjectRef] = (),
     unread: Snapshot | None = None,
 ) -> StateComparison:
-    """The comparison of a state with what becomes of it when objects are deleted and then others applied.
+    """The comparison of a state with the same state after objects are deleted and then others applied.
 
     Only these objects are deleted; for what goes with them see `cascade`. What could not be read of that which is to be
     applied is `unread`.
@@ -56,7 +56,7 @@ def what_if(
 
 @value(kw_only=True)
 class Pair:
-    """What the policies of one kind amount to at the end of a path, in both states.
+    """The effective policy of one kind at the end of a path, in both states.
 
     A state is None if no policy of the kind counts there, `in_before` and `in_after` say whether the path exists there
     and carries traffic, as far as is known.

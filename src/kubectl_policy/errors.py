@@ -1,6 +1,6 @@
 """The exceptions that mean "there is no answer", each with a message for people and a hint. This imports nothing."""
 
-# Exit codes of answers that were given, beside 0, for commands and options that ask for them: something was found, and
+# Exit codes of answers that were given, besides 0, for commands and options that ask for them: something was found, and
 # the answer is incomplete where people act on it. The last one is of a command that was interrupted.
 FOUND = 1
 INCOMPLETE = 4

@@ -1,4 +1,4 @@
-"""What is wrong, or in doubt, with single objects: their shape, their references and what comes of attachments."""
+"""What is wrong, or in doubt, with single objects: their shape, their references and their attachments."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def attach(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> 
 
 
 def filter_attachments(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
-    """What comes of every filter that names a policy, by kind and name of its route, then in the order of filters."""
+    """The attachments by filters that name a policy, by kind and name of its route, then in the order of filters."""
     for named in topology.relations.filters_naming(policy.ref):
         route, kind = named.route, named.route.group_kind
         target = NodeRef(route, topology.sections(route)[named.rule])

@@ -1,4 +1,4 @@
-"""What one reference to or from a policy comes to, and what each such state means to the rest of the program."""
+"""One reference to or from a policy, attached or not, and what each such state means to the rest of the program."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TargetReference:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """One target reference of a policy and what it comes to.
+    """One target reference of a policy and its state.
 
     `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
     `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. A target is "not

@@ -1,4 +1,4 @@
-"""The target references that a policy declares, in whichever spelling, and what each of them comes to."""
+"""The target references that a policy declares, in whichever spelling, and what each of them attaches to."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
 
 @value()
 class FollowedReference:
-    """One reference being followed: `attachments` is what it comes to."""
+    """One reference being followed: `attachments` is the result."""
 
     policy: Resource
     profile: PolicyKindProfile
@@ -87,7 +87,7 @@ class FollowedReference:
     declared: TargetReference
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """What the reference comes to: one attachment, or one for each object that it selects."""
+        """The result: one attachment, or one for each object that it selects."""
         declared, profile, kind = self.declared, self.profile, self._kind
         target: NodeRef | None = None
         takes = profile.declared_targets | profile.virtual_targets
@@ -200,7 +200,7 @@ class FollowedReference:
         )
 
     def _unsure(self, ref: ObjectRef) -> NotAttached | None:
-        """Why nobody knows whether a selector reaches the namespace of an object; None if it is known to."""
+        """Why it is not known whether a selector reaches the namespace of an object; None if it is known to."""
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
@@ -211,7 +211,7 @@ class FollowedReference:
         return NotAttached("target unknown", message)
 
     def _unusable(self, target: NodeRef) -> NotAttached | None:
-        """Why nothing comes of a reference to an object that exists; None if something does."""
+        """Why a reference to an object that exists is not attached; None if it is."""
         ref = target.object
         elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
         if elsewhere:
@@ -248,7 +248,7 @@ class FollowedReference:
         return kind.group not in {known.group for known in (*index.kinds, *index.group_kinds)}
 
     def _refused(self, ref: ObjectRef) -> NotAttached | None:
-        """Why the reference may not leave its namespace, or why nobody knows whether it may; None if it may.
+        """Why the reference may not leave its namespace, or why that is not known; None if it may.
 
         GEP-713, "Cross namespace references": targeting another namespace "MUST be paired with a handshake".
         """

@@ -1,4 +1,4 @@
-"""Why nothing comes of a policy, or of a target that exists: what it lacks or needs, and what a Gateway forbids."""
+"""Why a policy, or a target that exists, cannot be used: what it lacks or needs, and what a Gateway forbids."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RequiredReference:
 
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
-    """What becomes of a policy by the first thing that it needs and is known not to have; None if there is none.
+    """Why a policy is not attached: the first thing that it needs and is known not to have; None if there is none.
 
     What is there, without a ReferenceGrant that lets the policy refer to it, is not permitted.
     """

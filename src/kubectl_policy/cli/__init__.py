@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and what becomes of one; only what a call can mean is built."""
+"""The command line: which commands there are, and how one is run; only what a call can mean is built."""
 
 from __future__ import annotations
 

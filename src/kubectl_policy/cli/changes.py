@@ -1,4 +1,4 @@
-"""`diff` and `blast-radius`: what becomes of policies with another state, with changes, or without an object."""
+"""`diff` and `blast-radius`: how the effects of policies change in another state or without an object."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -46,9 +46,9 @@ def diff(
     ] = None,
     allow_incomplete: AllowIncomplete = False,
 ) -> int:
-    """Compare two states by what policies amount to.
+    """Compare two states by the effects of policies.
 
-    Not by their text: either two states are compared, or the input (--offline) with what would become of it. Shows
+    Not by their text: either two states are compared, or the input (--offline) before and after changes. Shows
     which settings are lost, changed and gained, where, and by whose doing; which routes and policies lose or get a
     target; and which problems that makes or mends. Exits with 1 if anything changes, and with 4 if not all could be
     seen that matters.
@@ -134,7 +134,7 @@ def _what_if(
     delete: "Sequence[str] | None",
     retarget: "Sequence[str] | None",
 ) -> "StateComparison":
-    """The input, and what would become of it."""
+    """The input, and the same after the changes."""
     analysis = call.read()
     from kubectl_policy.comparison import what_if
     from kubectl_policy.model.states import cascade, in_scope

@@ -248,7 +248,7 @@ def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str
 
 
 def selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selection":
-    """The objects that are meant; no namespace is every one. Raises `UsageError` for names beside other choices."""
+    """The objects that are meant; no namespace is every one. Raises `UsageError` for names with other choices."""
     from kubectl_policy.model.selectors import parse_label_query
     from kubectl_policy.questions.shared.selection import Selection
 

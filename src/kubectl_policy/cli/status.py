@@ -30,7 +30,7 @@ def status(
 ) -> int:
     """Compare what controllers reported with what is computed.
 
-    For policies, and for the Gateways, ListenerSets and routes that they target: the conditions in their status beside
+    For policies, and for the Gateways, ListenerSets and routes that they target: the conditions in their status next to
     those that their controllers should have written, and what would explain each disagreement. TYPE is policies,
     gateways, listenersets, routes, or any single kind of these.
 

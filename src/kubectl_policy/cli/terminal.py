@@ -72,7 +72,7 @@ def wants_colour(choice: str) -> bool:
 
 
 def show(answer: Shown, columns: int, *, coloured: bool) -> None:
-    """Write an answer to standard output. Raises `PolicyError` if it is lost; that nobody wants it is no loss."""
+    """Write an answer to standard output. Raises `PolicyError` if it is lost, unless the reader closed the pipe."""
     if isinstance(answer, str):
         write(answer)
     else:

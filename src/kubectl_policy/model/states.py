@@ -35,7 +35,7 @@ def changed(
     deleted: Collection[ObjectRef] = (),
     unread: Snapshot | None = None,
 ) -> tuple[Snapshot, Snapshot]:
-    """A state and what becomes of it, side by side, when some objects are deleted and then others applied.
+    """A state, and the same state after some objects are deleted and then others applied.
 
     An applied object takes the place of the one of its name, and keeps what a manifest does not state: its status, and
     when it was created. The gaps and diagnostics of what is `unread` are those of the later state as well.

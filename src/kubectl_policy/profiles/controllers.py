@@ -148,13 +148,13 @@ class StatusProfile:
     down where such policies take effect instead (`targets`).
     """
     enforced_by: EnforcedBy = field_of(Choice(EnforcedBy), default="paths")
-    """What conditions on enforcement go by: what became of a policy on all of its `paths`; or, place by place, in how
-    much of the `merges` that it is in it has a part: `enforced` is a part in every field, `partiallyEnforced` in some,
+    """What conditions on enforcement are about: all of a policy's `paths` together; or, place by place, the `merges`
+    that the policy is in: `enforced` is a part in every field, `partiallyEnforced` in some,
     `overridden` in none of one merge.
     """
     affects: Affects = field_of(Choice(Affects), default="below")
-    """Which objects `affected` is about: all that a policy counts for (`below`), or its own targets alone, whatever
-    becomes of the policy (`targets`).
+    """Which objects `affected` is about: all that a policy counts for (`below`), or its own targets alone, whether
+    or not it is in force (`targets`).
     """
     conditions: Mapping[Event, tuple[ConditionWords, ...]] = field_of(
         Entries(_Conditions(_Together), names={camel_case(event): event for event in EVENTS}), default=_STANDARD
@@ -213,7 +213,7 @@ class GatewayProfile:
         return self.invalid_parents == "passedOver"
 
 
-# What holds where nobody has said otherwise.
+# What holds where no profile says otherwise.
 STANDARD_GATEWAYS: Final = GatewayProfile()
 
 

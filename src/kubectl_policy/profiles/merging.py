@@ -31,7 +31,7 @@ Within: TypeAlias = Literal["level", "levels", "scopes"]
 
 
 class MergeStrategy(StrEnum):
-    """What becomes of two specs on one path, in the words of GEP-713 ("Merge strategies").
+    """How two specs on one path combine, in the words of GEP-713 ("Merge strategies").
 
     Of two, the one nearer the root is *established*, the other the *challenger*; the established one's strategy
     decides, unless the profile lets the challenger choose. Two are not the GEP's: with "Strategic merge" the challenger

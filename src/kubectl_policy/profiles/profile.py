@@ -182,7 +182,7 @@ class PolicyKindProfile:
     )
     """Where the target references stand. Without it: `spec.targetRef`, `spec.targetRefs`, `spec.targetSelectors`."""
     filter_routes: frozenset[GroupKind] = field_of(_KINDS, default=frozenset())
-    """The kinds of routes whose rules may name a policy by a filter of type `ExtensionRef`, beside what the policy
+    """The kinds of routes whose rules may name a policy by a filter of type `ExtensionRef`, besides what the policy
     names itself. It is in the namespace of the route, and comes before all others on that rule, in the order of the
     filters.
     """
@@ -334,7 +334,7 @@ class PolicyKindProfile:
     Of the scopes' outcomes the narrower one wins each field. Without it: all are merged together.
     """
     route_choice: RouteChoice | None = field_of(Record(RouteChoice), default=None)
-    """How a route that [leads to routes](implementations.md) chooses what becomes of its policies there. Without it: by
+    """How a route that [leads to routes](implementations.md) chooses how policies combine there. Without it: by
     `strategy`.
     """
     ignored: tuple[IgnoredPart, ...] = field_of(Items(Record(IgnoredPart)), default=(), name="unheeded")
@@ -387,7 +387,7 @@ class PolicyKindProfile:
 
     @property
     def all_apply(self) -> bool:
-        """Whether several policies are in force beside each other; the settings of each then stand below its name."""
+        """Whether several policies are in force together; the settings of each are then below its name."""
         return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"
 
     @property
@@ -399,7 +399,7 @@ class PolicyKindProfile:
 
     @property
     def by_listener(self) -> bool:
-        """Whether what policies amount to may depend on the listener that requests come in by."""
+        """Whether effective policies may depend on the listener by which requests arrive."""
         return bool(self.scopes or self.ignored or self.port_field)
 
     @property

@@ -77,7 +77,7 @@ class Registry:
         """How a controller treats Gateways, as a file about it says: the user's first, of these a later one first.
 
         What a user's file says takes the place of what the built-in one of its group says. Of a controller without a
-        name nobody says anything.
+        name no file says anything.
         """
         if controller not in self._gateways:
             treatments = (profile.gateways for profile in self._about_gateways(controller) if profile.gateways)

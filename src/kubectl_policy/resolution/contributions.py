@@ -78,7 +78,7 @@ def contributions_of(
 def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
     """The stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
 
-    Where nobody has said whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
+    Where it is not known whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
     such only if the spec holds nothing else, since a kind may have a field of that name.
     """
     left: Json = raw

@@ -1,4 +1,4 @@
-"""How the effective policy of a kind comes about: what counts on a path, what it amounts to, who lost which field."""
+"""How the effective policy of a kind comes about: what counts on a path, what the outcome is, who lost which field."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FateState: TypeAlias = Literal["effective", "superseded", "rejected", "unheeded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
-    """What became of one declared field on a path.
+    """The fate of one declared field on a path.
 
     `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
     the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers
-    ignore it, for nobody's sake. `by_port`: what `superseded_by` say of the path's port replaces it.
+    ignore it, not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it.
     """
 
     field: str
@@ -48,7 +48,7 @@ class Fate:
 
 @value(kw_only=True)
 class Resolution:
-    """What the policies of one kind amount to wherever the same ones meet; all paths of which that is so share it.
+    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it.
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
     conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
@@ -112,7 +112,7 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
-    """What the policies of one kind amount to at the end of a path."""
+    """The outcome of the policies of one kind at the end of a path."""
 
     path: Path
     resolution: Resolution
@@ -241,7 +241,7 @@ def resolve(
     *,
     age_unknown: bool = False,
 ) -> Resolution:
-    """What at least one contribution amounts to at the end of a path.
+    """The outcome of at least one contribution at the end of a path.
 
     Where every policy is refused or ignored, what the target's own fields say is all there is. `age_unknown` is whether
     the order of policies on one node rests on their names, because some of them have no date.

@@ -1,4 +1,4 @@
-"""What became of a policy over all the paths that it takes part in, and what its targets must not share with others."""
+"""How far a policy is enforced over all the paths that it is on, and what its targets must not share with others."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Enforcement:
 
 
 class Enforcements:
-    """What became of each policy, computed once for those of which somebody asks."""
+    """The enforcement of each policy, computed once for those that are asked for."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Enforcements:
         self._contentions: dict[GroupKind, Mapping[ObjectRef, tuple[Contention, ...]]] = {}
 
     def of(self, policy: ObjectRef) -> Enforcement:
-        """What became of a policy over all its paths. Raises `KeyError` for an object that is no policy."""
+        """How far a policy is enforced over all its paths. Raises `KeyError` for an object that is no policy."""
         enforcement = self._without_contentions(policy)
         contended = self.contentions(policy)
         if not contended:
@@ -265,7 +265,7 @@ def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology
 
 
 def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:
-    """Whether an inherited kind may take effect further down than a node: it does if nobody has said where."""
+    """Whether an inherited kind may take effect further down than a node: it does if that is not known."""
     kind = node.object.group_kind
     return not profile.effective_targets or any(
         layer_of(level.group_kind) > layer_of(kind) or (level.group_kind == kind and level.section and not node.section)

@@ -49,7 +49,7 @@ class PathContext:
 
 @value(kw_only=True)
 class ScopeOutcome:
-    """What the policies of one scope amount to; `members` are those that take part in it."""
+    """The outcome of the policies of one scope; `members` are those that take part in it."""
 
     spec: Traced
     members: frozenset[Source]
@@ -57,7 +57,7 @@ class ScopeOutcome:
 
 @value(kw_only=True)
 class Merge:
-    """What contributions amount to together, and who takes part; without any, nothing.
+    """The outcome of contributions together, and who takes part; without any, nothing.
 
     `rejected` were refused by strategy None, which is a conflict, not a defeat. `scopes` are the parts of which the
     spec is made, broadest first; `doubts` name what the merge rests on without knowing it.
@@ -113,7 +113,7 @@ class Layer:
 
     @property
     def spec(self) -> Traced:
-        """What the specs amount to."""
+        """The outcome of the specs."""
         return reduce(patched, self.specs)
 
 
@@ -286,7 +286,7 @@ def _together(level: _Level, below: _Level, spec: Traced) -> _Level:
 
 
 def _by_chosen_fields(level: _Level, below: _Level, profile: PolicyKindProfile, choice: Inheritance) -> Traced:
-    """What two levels amount to where a choice holds of some fields alone."""
+    """The outcome of two levels where a choice holds of some fields alone."""
     spec = _filled(level.spec, below.spec, profile.default_strategy, _shared_fields(profile))
     parts = [_chosen_part(name, choice) for part in (level.spec, below.spec) for name, _ in leaves(part)]
     # What is put in last comes first, so of a part that is met more than once the last time counts.

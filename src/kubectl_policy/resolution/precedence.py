@@ -112,7 +112,7 @@ def refusals(
     """The refusals among policies in their order of precedence, by policy and target, given what each one claims.
 
     A policy is refused on a target where an earlier one claims the same field. If its `extent` is everywhere, that goes
-    for all of its targets, and a refused policy is in nobody's way.
+    for all of its targets, and a refused policy stands in no other's way.
     """
     held: dict[tuple[NodeRef, str], ObjectRef] = {}
     every_refusal: dict[tuple[ObjectRef, NodeRef], Refusal] = {}

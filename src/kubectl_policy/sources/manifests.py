@@ -136,7 +136,7 @@ def snapshot_of(
     if not reading.objects:
         raise _nothing_found(reading, files)
     resources = _resources(reading, namespace)
-    # The order of files is nobody's statement: what is said of them does not depend on it.
+    # The order of files means nothing: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
     return Snapshot(

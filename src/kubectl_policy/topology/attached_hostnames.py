@@ -30,7 +30,7 @@ def attached_hostnames(
     is left to that one: "a request to "foo.example.com" SHOULD only be routed using routes attached to the
     "foo.example.com" Listener (and not the "*.example.com" Listener)" (GatewaySpec.Listeners, "Listener Isolation").
     Where that feature is not supported, only another listener's very hostname is left to it. A route that others
-    delegate to has the hostnames of those from which requests come to it.
+    delegate to has the hostnames of those from which requests reach it.
     """
     at = topology.gateways.listener(listener)
     if at is None:

@@ -1,4 +1,4 @@
-"""What the backendRefs of a route come to, and why some come to nothing; also those by which it delegates."""
+"""What the backendRefs of a route lead to, and why some lead nowhere; also those by which it delegates."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PROTOCOL_FEATURES: Final[Mapping[str, str]] = {
 
 @value(kw_only=True)
 class Backend:
-    """One backendRef and what it comes to.
+    """One backendRef and what it leads to.
 
     `reason` is the API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken; `message` says why
     it is broken or what it depends on that is unknown. `node` is the port if it names one that the backend has, else
@@ -80,7 +80,7 @@ class Backend:
 def backends_of(
     gateways: Gateways, delegations: Delegations, route: ObjectRef, refs: Iterable[BackendRef]
 ) -> tuple[Backend, ...]:
-    """What references of a route to backends come to, in their order."""
+    """What references of a route to backends lead to, in their order."""
     delegating = _delegating(gateways.index, delegations, route)
     return tuple(
         delegating.get(ref.field) or _resolve(gateways, route, ref)
@@ -117,7 +117,7 @@ def _port_problem(index: Index, implementation: Implementation, ref: BackendRef,
 
 
 def _delegating(index: Index, delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
-    """What each reference that stands for routes comes to, by its field; of several readings, the best."""
+    """What each reference that stands for routes leads to, by its field; of several readings, the best."""
     backends: dict[str, Backend] = {}
     for ref in delegations.refs.get(route, ()):
         target = NodeRef(ref.ref.object)

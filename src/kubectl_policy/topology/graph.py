@@ -149,7 +149,7 @@ class Topology:
         return next((listener for node in path if (listener := self.gateways.listener(node))), None)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """What comes of each parentRef of a route, at each listener that it picks."""
+        """The outcome of each parentRef of a route, at each listener that it picks."""
         return self.relations.bindings(route)
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:

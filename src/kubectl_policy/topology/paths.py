@@ -35,7 +35,7 @@ def _links_below(kind: GroupKind) -> tuple[Link, ...]:
 
 @lru_cache(256)
 def _links_above(kind: GroupKind) -> tuple[Link, ...]:
-    """The links by which traffic comes to nodes of a kind."""
+    """The links by which traffic reaches nodes of a kind."""
     return tuple(link for link in _TRAFFIC if not link.below or kind in link.below)
 
 

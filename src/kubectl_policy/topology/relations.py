@@ -88,7 +88,7 @@ class Relations:
         return self._sections[obj]
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """What comes of each parentRef of a route, at each listener that it picks."""
+        """The outcome of each parentRef of a route, at each listener that it picks."""
         if route not in self._bindings:
             self._bindings[route] = tuple(
                 delegated_binding(self.gateways, self.delegations, binding)
@@ -153,7 +153,7 @@ class Relations:
         return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles) if profiles else {})
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
-        """What each reference of a route to a backend comes to, also those of filters, in their order."""
+        """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
         if route not in self._backends:
             refs = self._refs.get(route, ())
             self._backends[route] = backends_of(self.gateways, self.delegations, route, refs)

@@ -35,7 +35,7 @@ _LARGEST_PROCESS: Final = 4 * 2**30
 
 @value()
 class Result:
-    """What an expression comes to, if that is a truth value or a text; `problem` says why it comes to nothing."""
+    """The result of an expression, if that is a truth value or a text; `problem` says why there is none."""
 
     value: bool | str | None = None
     problem: str = ""
@@ -69,7 +69,7 @@ class Evaluator:
         return "" if self._left > 0 else "those before took too long"
 
     def evaluate(self, expressions: Sequence[str], value: Seen) -> list[Result]:
-        """What each expression comes to for a value of `self`."""
+        """The result of each expression for a value of `self`."""
         results: dict[str, Result] = {}
         possible = [text for text in expressions if len(text) <= _LARGEST_RULE]
         while self._left > 0 and (waiting := [text for text in possible if text not in {*results, *self._stopped}]):
@@ -77,7 +77,7 @@ class Evaluator:
         return [results.get(text, _STOPPED) for text in expressions]
 
     def matches(self, pattern: str, text: str) -> bool | None:
-        """Whether a pattern is found in a text; None if nobody knows."""
+        """Whether a pattern is found in a text; None if that is not known."""
         if self.obstacle:
             return None
         if (pattern, text) not in self._matches:
@@ -122,7 +122,7 @@ class _Worker:
         self._requests.flush()
 
     def answer(self) -> tuple[bool | str | None, str, float]:
-        """What the next expression comes to, why it comes to nothing, and the seconds that it took."""
+        """The result of the next expression, why there is none, and the seconds that it took."""
         return cast("tuple[bool | str | None, str, float]", marshal.load(self._results))  # noqa: S302 (our own words)
 
 

@@ -52,7 +52,7 @@ def refused(field: FieldPath, reason: Reason, *details: str) -> Problem:
 
 
 def unchecked(field: FieldPath, why: str) -> Problem:
-    """That nobody knows whether a field is in order."""
+    """That it is not known whether a field is in order."""
     return Problem(message=why, field=field, certain=False)
 
 

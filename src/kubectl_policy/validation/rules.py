@@ -91,7 +91,7 @@ class Rules:
     hidden: frozenset[FieldPath] = frozenset()
 
     def problems(self, value: Json, seen: Seen, tree: RuleTree, field: FieldPath = WHOLE) -> Iterator[Problem]:
-        """The rules that a value and what is inside of it break, and those of which nobody knows.
+        """The rules that a value and what is inside of it break, and those of which that is not known.
 
         `seen` is what rules see of the value. As `Validator` in apiextensions-apiserver, pkg/apiserver/schema/cel, has
         it: rules are not for null.
@@ -124,7 +124,7 @@ class Rules:
                 yield _undecided(value, rule, field, result)
 
     def _detail(self, seen: Seen, rule: Mapping[str, Json]) -> str:
-        """What is said of a broken rule: what its expression comes to, its message, or the rule itself."""
+        """What is said of a broken rule: the result of its message expression, its message, or the rule itself."""
         expression = text_at(rule, "messageExpression").strip()
         found = self.evaluator.evaluate([expression], seen)[0].value if expression else None
         if isinstance(found, str) and found.strip() and "\n" not in found and len(found) <= LARGEST_TEXT:

@@ -82,7 +82,7 @@ def test_a_comment(snapshot: SnapshotAssertion) -> None:
 
 def test_nothing_is_the_headline_alone() -> None:
     """Unless something was not seen."""
-    assert comment(difference()) == "**Nothing changes in what policies amount to&#46;**\n"
+    assert comment(difference()) == "**Nothing changes in what policies do&#46;**\n"
     text = comment(difference(unseen=(GAP,)))
     assert text.splitlines()[1:3] == ["", "> [!WARNING]"]
     assert text.splitlines()[-1] == "> - file bad&#46;yaml&#58;<!-- --> broken &#40;mend it&#41;"

@@ -49,14 +49,12 @@ def test_every_sentence_about_the_bakery(snapshot: SnapshotAssertion) -> None:
 
 def test_nothing_changes() -> None:
     """How many objects differ is an aside; that something was not seen is not."""
-    assert diff_headline(difference()) == "Nothing changes in what policies amount to."
+    assert diff_headline(difference()) == "Nothing changes in what policies do."
     some = difference(created=(POLICY,), updated=(OTHER, ROUTE.object))
-    assert diff_headline(some) == (
-        "Nothing changes in what policies amount to (3 objects differ: 1 created and 2 updated)."
-    )
+    assert diff_headline(some) == ("Nothing changes in what policies do (3 objects differ: 1 created and 2 updated).")
     assert diff_headline(replace(some, updated=())).endswith(" (1 object created).")
     assert diff_headline(difference(unseen=(GAP,))) == (
-        "Nothing changes in what policies amount to, as far as could be read: 1 object could not be."
+        "Nothing changes in what policies do, as far as could be read: 1 object could not be."
     )
 
 
@@ -171,7 +169,7 @@ def test_relations() -> None:
 def test_a_policy_that_sets_nothing_anywhere_has_not_come_into_force() -> None:
     """It may count on what nothing leads to any more, which is nobody's gain."""
     idle = difference(enforcement=(EnforcementChange(policy=OTHER, before="Overridden", after="Enforced", by=()),))
-    assert diff_headline(idle) == "Nothing changes in what policies amount to."
+    assert diff_headline(idle) == "Nothing changes in what policies do."
 
 
 def test_many_beaters_are_counted() -> None:

@@ -115,7 +115,7 @@ def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> se
 
 
 def _concerned_policies(comparison: StateComparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
-    """The policies of which something may have become otherwise than before.
+    """The policies that may have another effect or state than before.
 
     Where the hierarchy is the same, these are those that are changed, or whose targets are, or that share a path with
     such a one (`otherwise`); else all of them.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class AttachmentChange:
-    """What a policy's reference to a target comes to in each state; None where there is no such reference.
+    """The state of a policy's reference to a target, before and after; None where there is no such reference.
 
     `message` says why it is not attached, in the state in which it is not.
     """
@@ -36,7 +36,7 @@ class AttachmentChange:
 
 @value(kw_only=True)
 class ParentChange:
-    """What becomes of a route at a parent or listener in each state; None where it does not name it there."""
+    """The state of a route at a parent or listener, before and after; None where it does not name it there."""
 
     route: ObjectRef
     parent: NodeRef
@@ -47,7 +47,7 @@ class ParentChange:
 
 @value(kw_only=True)
 class EnforcementChange:
-    """What has become of a policy in each state; None where there is no such policy. `by` beat it in the later one."""
+    """The enforcement of a policy before and after; None where there is no such policy. `by` beat it afterwards."""
 
     policy: ObjectRef
     before: EnforcementState | None
@@ -127,7 +127,7 @@ def without_class(comparison: StateComparison) -> tuple[ObjectRef, ...]:
 
 
 def enforcement_changes(comparison: StateComparison, concerned: Collection[ObjectRef]) -> tuple[EnforcementChange, ...]:
-    """What differs in what has become of policies, of those that may be concerned; sorted."""
+    """The policies with another enforcement than before, of those that may be concerned; sorted."""
     changes: list[EnforcementChange] = []
     for policy in sorted(concerned):
         earlier, later = (

@@ -1,4 +1,4 @@
-"""What a policy is attached to, whether it is enforced, and what became of each of its fields."""
+"""What a policy is attached to, whether it is enforced, and which of its fields are effective where."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PolicyDescription:
     `expected` is what its controllers should report, in their words, `reported` what they do report.
 
     `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
-    policy has an effective field: the levels at which its kind takes effect or, where nobody has said which these are,
+    policy has an effective field: the levels at which its kind takes effect or, where that is not known,
     what it targets and every object below that on such a path.
     """
 
@@ -131,7 +131,7 @@ def _fields(policy: ObjectRef, profile: PolicyKindProfile, enforcement: Enforcem
 
 
 def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
-    """What became of one field, given what it is at each position."""
+    """What a policy declares of one field and where it is effective, given its fate at each position."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
     superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:

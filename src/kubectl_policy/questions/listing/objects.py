@@ -86,7 +86,7 @@ class GatewayRow(ObjectRow):
 
 @value(kw_only=True)
 class Parent:
-    """What comes of one parentRef: attached if it is at one listener at least; if not, the first reason why."""
+    """The outcome of one parentRef: attached if it is at one listener at least; if not, the first reason why."""
 
     object: ObjectRef
     state: BindingState
@@ -187,7 +187,7 @@ def _with_listeners(analysis: Analysis, listed: Listed, above: ObjectRef | None)
 
 
 def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
-    """What comes of each parentRef, then the routes that delegate to a route which does not name them as parents."""
+    """The outcome of each parentRef, then the routes that delegate to a route which does not name them as parents."""
     order: tuple[BindingState, ...] = ("attached", "unknown", "refused")
     named: set[ObjectRef] = set()
     for _, of_parent in groupby(analysis.topology.bindings(route), lambda binding: binding.parent_index):

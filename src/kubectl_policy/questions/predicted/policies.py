@@ -255,7 +255,7 @@ def target_conditions(analysis: Analysis, node: NodeRef) -> Iterator[PolicyCondi
         return
     above = {parent for path in analysis.topology.paths(node) for parent in path}
     attached = {policy.ref for parent in above for policy in analysis.resolver.policies_at(parent)}
-    # Of kinds that say so on the targets themselves, whatever becomes of the policy.
+    # Of kinds that say so on the targets themselves, whether or not the policy is in force.
     targeting = {
         attachment.policy
         for attachment in analysis.attachments_to(node.object)

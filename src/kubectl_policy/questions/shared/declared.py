@@ -1,4 +1,4 @@
-"""Fields as the people who wrote them know them: by where they stand in a policy or in what policies amount to."""
+"""Fields as the people who wrote them know them: by where they stand in a policy or in an effective policy."""
 
 from __future__ import annotations
 

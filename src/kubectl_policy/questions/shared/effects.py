@@ -54,7 +54,7 @@ def affecting(analysis: Analysis, subject: NodeRef, paths: Collection[Path]) -> 
 def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:
     """Where a policy has an effective field, from the root downward.
 
-    These are the levels at which its kind takes effect or, where nobody has said which these are, what the policy
+    These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
     """
     outcomes = (outcome for outcome in policy_outcomes(enforcement) if outcome.in_force)

@@ -37,7 +37,7 @@ class Setting:
 
 @value(kw_only=True)
 class InForce:
-    """What one policy kind amounts to, the same on all of `paths` (positions in the description's paths).
+    """The effective policy of one kind, the same on all of `paths` (positions in the description's paths).
 
     `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
     effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
@@ -116,7 +116,7 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
     for entry in entries:
         target, resolution = entry.effective.target, entry.effective.resolution
         if resolution not in outcomes:
-            # What is the same where policies amount to the same, and each field has the same fate.
+            # What is the same where the effective policy is the same, and each field has the same fate.
             outcomes[resolution] = (
                 resolution.kind,
                 tuple(part.source for part in resolution.contributions),

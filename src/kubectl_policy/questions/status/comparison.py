@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.topology.gateway.conditions import Condition
 
-# "undecided" depends on something that was not read; of an "unknown type" nobody has said when it is to be reported.
+# "undecided" depends on something that was not read; of an "unknown type" it is not known when it is to be reported.
 Verdict: TypeAlias = Literal["agrees", "differs", "not reported", "not expected", "undecided", "unknown type"]
 DISAGREEMENTS: Final[frozenset[Verdict]] = frozenset({"differs", "not reported", "not expected"})
 
@@ -235,7 +235,7 @@ def depends_on_references(type_: str, status: StatusProfile) -> bool:
 
 
 def is_assumed(profile: PolicyKindProfile) -> bool:
-    """Whether nobody has said how a kind reports, so that it is taken to be as GEP-713 says.
+    """Whether no profile says how a kind reports, so that it is assumed to be as GEP-713 says.
 
     For the Gateway API's own kinds that is what the API says itself.
     """
@@ -253,7 +253,7 @@ class Explainer:
         self._silent: dict[tuple[GroupKind, frozenset[str]], bool] = {}
 
     def owner(self, node: NodeRef) -> str | None:
-        """Whose Gateway or ListenerSet a node is; empty if it is nobody's, None if unknown or if it is neither."""
+        """The controller of a Gateway or ListenerSet; empty if it has none, None if unknown or if it is neither."""
         if node.object.group_kind not in (GATEWAY, *LISTENER_SETS):
             return None
         return self._analysis.topology.gateways.controller_of(node.object)

@@ -192,7 +192,7 @@ class PolicyMarkers:
     def conditions(self, node: NodeRef, reported: Iterable[ReportedCondition]) -> Iterator[PolicyCondition]:
         """The conditions that a node should have, where some are reported.
 
-        Where no policy that they are about has a report, nobody is there to mark anything, and they are not missed.
+        Where no policy that they are about has a report, no controller is there to mark anything: none is expected.
         """
         types = {condition.type for condition in reported}
         for condition in target_conditions(self._analysis, node) if self.known_statuses else ():

@@ -151,7 +151,7 @@ class PolicyComparisons:
         if is_assumed(profile) and statuses != {"True", "False"}:
             # Only that two sides say the opposite does not depend on the words that are assumed.
             what = f"how {plural(policy.kind)} report"
-            reason = "nobody has said where and in which words; conditions as in GEP-713 are assumed"
+            reason = "no profile says where and in which words; conditions as in GEP-713 are assumed"
             doubts = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
         elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
             doubts = unseen_by_references(self._analysis, policy)

@@ -1,4 +1,4 @@
-"""What is asked, a policy and a node, with what comes of the policy there; and what a reason for the lack of it is."""
+"""What is asked: a policy and a node, with its effect there; and what a reason for having none is."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ RULES: Final = (
 
 @value()
 class EffectOn:
-    """The paths through a node, and what comes of a policy's kind on them.
+    """The paths through a node, and the effect of a policy on them.
 
     `carrying` are the positions of the paths on which traffic runs, as far as is known, `in_force` those of them on
-    which the policy has an effective field, or takes part without declaring any. `entries` are what the kind amounts to
+    which the policy has an effective field, or takes part without declaring any. `entries` are the effective policies
     on the paths, where it takes effect on them. If that is further down than the node, `above` are the nodes at which a
     policy has an effect on it: the node itself and what is above it; else it is every node on the paths.
     """
@@ -97,7 +97,7 @@ class EffectOn:
 
 
 def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectOn:
-    """What comes of a policy on the paths through a node.
+    """The effect of a policy on the paths through a node.
 
     They lead down to where `describe` looks for effects on the node or, if the kind takes effect further down, to all
     that is below the node: then the policy has an effect on it if it has one on something there, by way of the node or
@@ -135,7 +135,7 @@ def _holds(effective: EffectivePolicy, policy: ObjectRef, nodes: frozenset[NodeR
 
 @value()
 class Case:
-    """A policy and a node on which it is to have an effect, in a world that was read, and what comes of it there."""
+    """A policy and a node on which it is to have an effect, in a world that was read, and its effect there."""
 
     analysis: Analysis
     policy: Resource

@@ -65,7 +65,7 @@ def _nameable(case: Case) -> list[NodeRef]:
 
 
 def nameable_kinds(case: Case) -> Collection[GroupKind]:
-    """The kinds that the policy can name; where nobody has said which, that of the node, and those it names already.
+    """The kinds that the policy can name; where that is not known, that of the node, and those it names already.
 
     A direct kind that is known to take effect somewhere can name nothing else, and none changes a Namespace.
     """

@@ -93,7 +93,7 @@ class _Chain:
                 yield from (replace(reason, paths=(place,)) for reason in reasons)
 
     def _of(self, attachment: Attachment) -> Iterator[Reason]:
-        """Why nothing comes of an attachment to the node itself, or to something above it."""
+        """Why an attachment to the node itself, or to something above it, has no effect."""
         node = attachment.target
         if node is None or attachment.state != "attached":
             yield failed(self._case, attachment)

@@ -31,7 +31,7 @@ _MOST_NAMED: Final = 3
 
 
 def no_reference(case: Case) -> Reason:
-    """Why a policy without any reference is attached to nothing, or why nobody can tell."""
+    """Why a policy without any reference is attached to nothing, or why that is not known."""
     profile, policy = case.profile, case.policy.ref
     if not profile.attaches_as_known or not profile.references_alone:
         return Reason("not-computed", f"how {policy.kind} attaches without a target reference is not computed", policy)
@@ -40,7 +40,7 @@ def no_reference(case: Case) -> Reason:
 
 
 def failed(case: Case, attachment: Attachment) -> Reason:
-    """Why nothing comes of a reference of the policy."""
+    """Why a reference of the policy is not attached."""
     declared, target = attachment.declared, attachment.target
     if target is None and declared.selector is not None:
         rule = "not-selected"

@@ -111,7 +111,7 @@ shape(
     doc="What differs of one policy kind, in the same way on all of its paths.",
 )
 
-_REFERENCE: Final = "What the reference comes to; null where there is none."
+_REFERENCE: Final = "The state of the reference; null where there is none."
 _PARENT: Final = "Null where the route does not name the parent, or there is no such parent."
 _NO_POLICY: Final = "Null where there is no such policy."
 shape(
@@ -164,7 +164,7 @@ _DIFFERENCE: Final = (
 POLICY_DIFF: Final = document(
     StateDiff,
     "PolicyDiff",
-    headline_field(diff_headline, "What it comes to in one sentence, for people."),
+    headline_field(diff_headline, "The difference in one sentence, for people."),
     COMPLETE,
     *_DIFFERENCE,
     Field("unseen", doc="In either state."),

@@ -1,4 +1,4 @@
-"""What a difference comes to in one sentence, what an object reaches in one or two, and which paths are meant."""
+"""A difference in one sentence, what an object reaches in one or two, and which paths are meant."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ _FORCE: Final = (
 
 
 def diff_headline(difference: StateDiff) -> str:
-    """What a difference comes to, in one sentence; if part of it is not known, the same sentence says so."""
+    """The difference in one sentence; if part of it is not known, the same sentence says so."""
     summary = summarize(difference)
     settings, ways = list(_settings(summary)), list(_traffic(summary))
     rest = [*_relations(summary), *_problems(difference.problems.introduced, difference.problems.fixed)]
     if not settings and ways:
         ways[0] = f"T{ways[0][1:]}"
     elif not settings:
-        settings = ["No setting changes" if rest else "Nothing changes in what policies amount to"]
+        settings = ["No setting changes" if rest else "Nothing changes in what policies do"]
     return f"{'; '.join([*settings, *ways, *rest])}{_aside(difference)}{as_far_as(difference.unseen)}."
 
 
@@ -109,7 +109,7 @@ def blast_headline(answer: BlastRadius) -> str:
 
 
 def _settings(summary: ChangeSummary) -> Iterator[str]:
-    """What becomes of settings on paths that both states have."""
+    """How settings change on paths that both states have."""
     sorts = [(words, refs) for sort, words in _SORTS.items() if (refs := summary.of_sort(sort))]
     if len(sorts) == 1:
         ((words, refs),) = sorts
@@ -264,7 +264,7 @@ def _without(answer: BlastRadius) -> str:
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
     if not parts:
-        return f"Deleting {answer.subject} changes nothing in what policies amount to"
+        return f"Deleting {answer.subject} changes nothing in what policies do"
     if not summary.changed and not [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]:
         parts.append("changes no setting of anything else")
     return f"Deleting {answer.subject} {listed(parts)}"

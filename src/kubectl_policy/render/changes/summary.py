@@ -1,4 +1,4 @@
-"""What a difference comes to in numbers: which objects, routes and policies something happens to, and what."""
+"""A difference in numbers: which objects, routes and policies something happens to, and what."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
         without_target=untargeted,
         losing_target=losing - untargeted,
         gaining_target={change.policy for change in targets if change.after == "attached"},
-        # One that begins to count where nothing leads to any more has come into force for nobody.
+        # One that begins to count where no path leads any more has come into force for no request.
         into_force=into & setting,
         out_of_force=out - losing - unsure,
         new_without_effect=idle.intersection(difference.created),

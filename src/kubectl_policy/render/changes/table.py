@@ -135,7 +135,7 @@ def _value(effective: EffectiveValue | None) -> str:
 
 
 def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> Row:
-    """What becomes of a policy's reference to a target, or of a route at a parent.
+    """How the state of a policy's reference to a target, or of a route at a parent, changes.
 
     That is `attached`, `detached`, `unknown`, or `reference` for what is attached neither before nor after.
     """

@@ -214,7 +214,7 @@ def _value(value: EffectiveValue | None) -> str:
 
 
 def _becomes(field: FieldChange, subject: ObjectRef | None, *, protecting: bool) -> Iterator[Span]:
-    """What becomes of a field, by whom, and whether it is one of those that protect something."""
+    """How a field changes, by whom, and whether it is one of those that protect something."""
     yield Span("→ ")
     yield Span(_value(field.after), "value" if field.sort != "lost" else "warning")
     if field.after:
@@ -325,7 +325,7 @@ def _attachment(change: AttachmentChange) -> Line:
 
 
 def enforcement_section(changes: Iterable[EnforcementChange]) -> tuple[Line, ...]:
-    """What becomes of policies of which the state differs: a line each."""
+    """The policies of which the state differs: a line each, with both states."""
     differing = tuple(change for change in changes if change.before != change.after)
     return section("Policies that fare otherwise", first_lines(differing, _enforcement, "policy"))
 

@@ -49,7 +49,7 @@ shape(
     Field(
         "state",
         doc="superseded by another value, rejected with its whole policy for a conflict, or unheeded: ignored by "
-        "controllers, for nobody's sake.",
+        "controllers, not because of another policy.",
         type=Literal["superseded", "rejected", "unheeded"],
     ),
     Field("supersededBy"),
@@ -123,7 +123,7 @@ shape(
     Field("withoutEffect", "group.beaten", doc="Declared fields for which nothing else stands."),
     assumed_field("group.assumed"),
     doubts_field("group.doubts"),
-    doc="What one policy kind amounts to, the same on all of the paths.",
+    doc="What the policies of one kind result in, the same on all of the paths.",
 )
 
 OBJECT_DESCRIPTION: Final = document(
@@ -169,7 +169,7 @@ POLICY_DESCRIPTION: Final = document(
     paths_field(),
     Field(
         "affected",
-        doc="Where it has an effective field: at the levels at which its kind takes effect or, where nobody has said "
+        doc="Where it has an effective field: at the levels at which its kind takes effect or, where it is not known "
         "which these are, on its target and on every object below that.",
     ),
     Field("fields"),

@@ -1,4 +1,4 @@
-"""The answer about a policy for one reader at a terminal: is it enforced, where, and what became of its fields."""
+"""The answer about a policy for one reader at a terminal: is it enforced, where, and which fields are effective."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _outcome(field: FieldOutcome, policy: ObjectRef) -> _Outcome:
 
 
 class _Fields:
-    """The words for what became of each field of one policy, and for the paths that are meant."""
+    """The words for the fate of each field of one policy, and for the paths that are meant."""
 
     def __init__(self, answer: PolicyDescription) -> None:
         self.answer = answer
@@ -160,7 +160,7 @@ class _Fields:
         return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 
     def lines(self, view: View) -> Iterator[Line]:
-        """A row for each field with what became of it, then where the policy has no say, and what is not certain."""
+        """A row for each field with its fate, then where the policy has no say, and what is not certain."""
         names = [outcome.field.field for outcome in self.outcomes]
         values = [flow(outcome.field.value) for outcome in self.outcomes]
         effects = [self.in_effect(outcome) for outcome in self.outcomes]

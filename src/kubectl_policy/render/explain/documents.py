@@ -43,7 +43,7 @@ shape(
         doc="The fields of a profile that say so; mapFields is of the definition's schema alone.",
     ),
     Field("text"),
-    Field("basis", doc="Where it is from; assumed is a guess, default what holds where nobody says otherwise."),
+    Field("basis", doc="Where it is from; assumed is a guess, default what holds where nothing says otherwise."),
 )
 
 

@@ -49,7 +49,7 @@ ASSUMPTIONS: Final = {
 }
 _NOTES: Final[Mapping[bool, Title]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
 _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
-_BY_DEFAULT: Final = "nobody has said otherwise, so what GEP-713 says for all policy kinds is taken to hold"
+_BY_DEFAULT: Final = "nothing says otherwise, so what GEP-713 says for all policy kinds is assumed"
 
 
 def explanation_headline(answer: Explanation) -> str:

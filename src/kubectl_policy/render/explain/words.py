@@ -24,7 +24,7 @@ TWO: Final = "How two policies combine"
 REPORT: Final = "What its controllers report"
 
 # A label, the fields that belong together, and what they say, perhaps in several lines. That is empty where there is
-# nothing to say, which is so of most fields that nobody has set.
+# nothing to say, which is so of most fields that are not set.
 Saying: TypeAlias = "tuple[str, tuple[str, ...], str | Iterable[str]]"
 
 

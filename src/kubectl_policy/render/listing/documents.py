@@ -89,7 +89,7 @@ shape(
     Field(
         "stanzas",
         "profile.stanzas",
-        doc="defaults and overrides (plural), default and override, or none; null if nobody has said.",
+        doc="defaults and overrides (plural), default and override, or none; null if that is not known.",
     ),
     Field(
         "defaultStrategy",
@@ -111,7 +111,7 @@ shape(
     Field(
         "effectiveTargets",
         "profile.effective_targets",
-        doc="The levels at which it takes effect; empty if nobody has said.",
+        doc="The levels at which it takes effect; empty if that is not known.",
     ),
     assumed_field("profile.assumed"),
     Field("policies"),

@@ -74,7 +74,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
     ),
     "assumed status": (
         "reports not known",
-        "how {kinds} report is assumed, because nobody has said: explain {name} says what is known",
+        "how {kinds} report is assumed, because no profile says: explain {name} says what is known",
     ),
     "input incomplete": ("input not all read", "part of the input could not be read, and may hold the reason"),
     "none": ("none known", "nothing that is known here explains it; see the end"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.why_not import WhyNot
     from kubectl_policy.resolution import Enforcement
 
-# With one of these as the first reason, nobody knows whether there is an effect.
+# With one of these as the first reason, it is not known whether there is an effect.
 _UNDECIDED: Final = frozenset({"not-computed", "target-unknown", "parent-unknown"})
 
 
@@ -85,7 +85,7 @@ def _in_force(answer: PolicyDescription) -> set[int]:
 
 
 class AttachedPolicy(Protocol):
-    """An answer about a policy: what its references come to, and what becomes of it below its targets."""
+    """An answer about a policy: whether it is attached, and how far it is in force below its targets."""
 
     @property
     def attachments(self) -> Sequence[Attachment]:

@@ -68,7 +68,7 @@ def after_blast_radius(answer: BlastRadius) -> list[Command]:
 
 
 def after_why_not(answer: WhyNot) -> list[Command]:
-    """What became of the policy, and what is in force on the object."""
+    """The policy itself, and what is in force on the object."""
     target = answer.target
     section_option = ("--section", target.section) if target.section else ()
     return [_describe(answer.policy), _describe(target.object, *section_option)]

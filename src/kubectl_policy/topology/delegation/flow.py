@@ -1,4 +1,4 @@
-"""With which matches requests come to the rules of routes that delegate to each other."""
+"""With which matches requests reach the rules of routes that delegate to each other."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _Condition: TypeAlias = "tuple[str, str, str]"
 
 @value()
 class Flow:
-    """The matches with which requests come to each rule, and the `crowded` routes, to which there are too many ways."""
+    """The matches with which requests reach each rule, and the `crowded` routes, to which there are too many ways."""
 
     matches: Mapping[NodeRef, tuple[Match, ...]]
     crowded: frozenset[ObjectRef]
 
 
 class Passing:
-    """What of the requests that come to one rule gets to another, as the objects have it."""
+    """Which of the requests that reach one rule get to another, as the objects have it."""
 
     def __init__(self, index: Index) -> None:
         """Remember where to look."""
@@ -67,7 +67,7 @@ class Passing:
         return bool(strings_at(self._index.raw(route), "spec.hostnames"))
 
     def is_entered(self, route: ObjectRef) -> bool:
-        """Whether requests may come to a route otherwise than by delegation: it names a parent that is no route."""
+        """Whether requests may reach a route without delegation: it names a parent that is no route."""
         parents = parent_refs(self._index, route, self._index.raw(route))
         return any(parent.object.group_kind != HTTP_ROUTE for parent in parents)
 

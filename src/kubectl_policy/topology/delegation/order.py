@@ -1,4 +1,4 @@
-"""In which order requests come to routes that delegate to each other, and where they would circle."""
+"""In which order requests reach routes that delegate to each other, and where they would circle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Order:
     """The routes so that each stands after those that delegate to it, but for what `circles`.
 
     `circles` has for each reference that leads back to a route on the way to it, by its place, the routes that a
-    request would pass again and again, from the one that it came to first.
+    request would pass again and again, from the one that it reached first.
     """
 
     routes: tuple[ObjectRef, ...]
@@ -29,7 +29,7 @@ class Order:
 
 
 def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Callable[[ObjectRef], bool]) -> Order:
-    """Follow requests from the routes that they come to first (`is_entered`), then from those that none comes to."""
+    """Follow requests from the routes that they reach first (`is_entered`), then from those that none reaches."""
     circles: dict[Place, tuple[ObjectRef, ...]] = {}
     try:
         routes = _sorted(refs, circles)

@@ -1,1 +1,1 @@
-"""How routes come to listeners: what a listener accepts, the handshake, conflicts, hostnames."""
+"""How routes attach to listeners: what a listener accepts, the handshake, conflicts, hostnames."""

@@ -39,7 +39,7 @@ _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 @value(kw_only=True)
 class Binding:
-    """What comes of one parentRef of a route at one listener, or at a parent as a whole.
+    """The outcome of one parentRef of a route at one listener, or at a parent as a whole.
 
     `listener` is the listener, or the port of a parent Service that the reference picks; None if the outcome is about
     the parent itself. `reason` is the API's reason of a refusal: the route's (RouteConditionReason), or that of a
