@@ -120,16 +120,10 @@ def encode(answer: object, as_shape: Shape | None = None) -> Json:
         return {key: encode(child) for key, child in cast("Mapping[str, object]", answer).items()}
     if isinstance(answer, Iterable) and not isinstance(answer, str):
         return [encode(child, as_shape) for child in cast("Iterable[object]", answer)]
-    return _scalar(answer)
-
-
-def _scalar(answer: object) -> Json:
     if isinstance(answer, Enum):
         return encode(answer.value)
     if isinstance(answer, float):
         return answer if isfinite(answer) else str(answer)
-    if isinstance(answer, str | int):
-        return answer
     raise TypeError(f"{type(answer).__name__} has no shape in documents")
 
 
