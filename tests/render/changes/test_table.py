@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubectl_policy.questions.changes.relations import ParentChange
 from tests import build
 from tests.render.changes.differences import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
 from tests.render.shown import shown
@@ -61,6 +62,17 @@ def test_one_word_for_each_relation() -> None:
         "enforcement",
         "fixed",
     ]
+
+
+def test_what_becomes_of_a_parent_may_be_unknown() -> None:
+    """And it may be attached to what it was refused by."""
+    gateway = build.node("Gateway", "g")
+    parents = (
+        ParentChange(route=ROUTE.object, parent=gateway, before="attached", after="unknown", message="not read"),
+        ParentChange(route=ROUTE.object, parent=gateway, before="refused", after="attached", message=""),
+        ParentChange(route=ROUTE.object, parent=gateway, before=None, after="refused", message="no"),
+    )
+    assert [row[0] for row in lines(difference(parents=parents))] == ["unknown", "attached", "reference"]
 
 
 def test_a_hostile_name_stays_in_its_row() -> None:

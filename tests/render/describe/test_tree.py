@@ -191,6 +191,15 @@ def test_the_headline_of_a_policy_that_nothing_is_below() -> None:
     )
 
 
+def test_the_headline_of_a_policy_on_a_service_without_requests() -> None:
+    """Every route gives it weight 0."""
+    drained = build.route("d", rules=[build.rule(build.backend("drained", weight=0))]), build.service("drained")
+    on_it = defaults("p", build.target("drained", "Service", group=""), a=1)
+    assert headline(about_policy(world(*drained, on_it, complete=True), "p")) == (
+        "ColorPolicy default/p → Service default/drained has no effect: no route sends requests to its target."
+    )
+
+
 def test_the_headline_of_a_policy_whose_target_was_not_read() -> None:
     """Unknown is not none."""
     analysis = world(defaults("p", build.target("x", "GRPCRoute"), a=1))
