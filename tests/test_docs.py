@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -23,6 +24,8 @@ ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 SOURCE: Final = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
 BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MAP: Final = re.compile("(<!-- map -->\n)(?:.*\n)*?(<!-- end of the map -->)")
+PACKAGE: Final = ROOT / "src" / "kubectl_policy"
 LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -72,18 +75,29 @@ def transcript(commands: list[str]) -> str:
 
 
 def with_real_output(page: Path) -> str:
-    """A page whose console blocks show what their commands print now."""
+    """A page whose console blocks show what their commands print now, and whose map what modules say of themselves."""
 
     def filled(block: re.Match[str]) -> str:
         commands = re.findall(r"^\$ (.+)$", block[2], re.MULTILINE)
         return f"```console\n{transcript(commands)}```" if block[1] == "console" else block[0]
 
-    return BLOCK.sub(filled, text_of(page))
+    return MAP.sub(lambda found: f"{found[1]}{module_map()}{found[2]}", BLOCK.sub(filled, text_of(page)))
+
+
+def module_map() -> str:
+    """Every module with the first paragraph of its docstring, folder by folder."""
+    rows = ["| module | what it is about |", "|---|---|"]
+    for path in sorted(PACKAGE.rglob("*.py"), key=lambda path: (path.parent.parts, path.name != "__init__.py", path)):
+        said = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        name = path.relative_to(PACKAGE).as_posix()
+        shown = f"**`{name.removesuffix('/__init__.py')}`**" if name.endswith("/__init__.py") else f"`{name}`"
+        rows.append(f"| {shown} | {' '.join(said.partition(chr(10) * 2)[0].split())} |")
+    return "\n".join(rows) + "\n"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_shown_command_prints_what_is_shown(page: Path) -> None:
-    """Byte for byte; `python -m tests.test_docs` writes what is printed now into the pages."""
+    """Byte for byte, and the map of modules likewise; `python -m tests.test_docs` writes what is true now."""
     assert with_real_output(page) == text_of(page)
 
 
@@ -234,8 +248,7 @@ def test_the_names_in_code_exist(page: Path) -> None:
 
 def test_every_layer_is_described() -> None:
     """The table of layers has every package and top-level module."""
-    package = ROOT / "src" / "kubectl_policy"
-    modules = {path.stem for path in package.iterdir() if not path.name.startswith("_") and path.suffix in {"", ".py"}}
+    modules = {path.stem for path in PACKAGE.iterdir() if not path.name.startswith("_") and path.suffix in {"", ".py"}}
     table = section(ROOT / "docs" / "architecture.md", "The layers")
     assert modules - set(re.findall(r"`(\w+)`", table)) == set()
 
