@@ -82,9 +82,14 @@ def refer(index: Index, reference: Mapping[str, Json], home: str, default: Group
 
     A group that is present and empty is the core group.
     """
-    kind = GroupKind(text_at(reference, "group", default.group), text_at(reference, "kind", default.kind))
+    # Every reference of every route is read here, and a path of one step is a key.
+    group, name_of_kind, name = reference.get("group"), reference.get("kind"), reference.get("name")
+    kind = GroupKind(
+        group if isinstance(group, str) else default.group,
+        name_of_kind if isinstance(name_of_kind, str) else default.kind,
+    )
     namespace = (text_at(reference, "namespace") or home) if index.namespaced(kind) else ""
-    return ObjectRef(kind, namespace, text_at(reference, "name"))
+    return ObjectRef(kind, namespace, name if isinstance(name, str) else "")
 
 
 def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent: str) -> Problem | None:
@@ -182,8 +187,9 @@ def route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> It
         where = f"spec.rules[{number}]"
         holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)]
         for place, item in enumerate(items_at(rule, "backendRefs")):
-            backend = refer(index, _mapping(item), route.namespace, SERVICE)
-            holders.append((f"{where}.backendRefs[{place}]", item, backend))
+            if items_at(item, "filters"):
+                backend = refer(index, _mapping(item), route.namespace, SERVICE)
+                holders.append((f"{where}.backendRefs[{place}]", item, backend))
         for field, holder, target in holders:
             for position, kind, name in _extensions(holder):
                 yield RouteFilter(
