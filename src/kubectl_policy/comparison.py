@@ -127,15 +127,24 @@ class StateComparison:
         old = self._paths(self.before, kind, nodes)
         both = self.shares_topology
         matched = ((path, path, path) for path in old) if both else _matched(old, self._paths(self.after, kind, nodes))
+        known_alike = self.before.registry.profile_of(kind) == self.after.registry.profile_of(kind)
         for path, earlier, later in matched:
             if not (earlier and later) and self._lasts_alone(path):
                 continue
             before = self.before.resolver.effective_of(kind, earlier) if earlier else None
-            after = self.after.resolver.effective_of(kind, later) if later else None
+            same = before if known_alike and earlier == later and self._stands_alike(kind, path) else None
+            after = self.after.resolver.effective_of(kind, later, same) if later else None
             if before or after:
                 yield Pair(
                     kind=kind, path=path, before=before, after=after, in_before=bool(earlier), in_after=bool(later)
                 )
+
+    def _stands_alike(self, kind: GroupKind, path: Path) -> bool:
+        """Whether both states have the same objects on a path, and the same policies of a kind on them."""
+        before, after = self.before.index, self.after.index
+        return self.differing(kind).isdisjoint(path) and all(
+            before.get(node.object) is after.get(node.object) for node in path
+        )
 
     def differing(self, kind: GroupKind) -> frozenset[NodeRef]:
         """The nodes on which the policies of a kind, or their order, are not the same in both states."""

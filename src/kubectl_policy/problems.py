@@ -107,7 +107,7 @@ class Problems:
         """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
         if route.ref.group_kind not in WITH_FILTERS:
             return
-        for named in route_filters(self._topology.index, route.ref, route.raw):
+        for named in route_filters(self._topology.index, route.ref):
             profile = self._registry.profile_of(named.object.group_kind)
             known = profile and profile.known_by == "profile" and not profile.filter_routes
             if known and self._topology.index.get(named.object):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
     """The position of a parentRef is its place in the list, so that a message can point at it."""
     found = resource("HTTPRoute", "r", {"parentRefs": ["g", {"kind": "Gateway"}, {"name": "g"}]})
-    assert [parent.position for parent in parent_refs(index(found), found.ref, found.raw)] == [2]
+    assert [parent.position for parent in parent_refs(index(found), found.ref)] == [2]
 
 
 def test_parent_refs_default_to_a_parent_gateway_the_routes_namespace() -> None:
@@ -22,21 +22,21 @@ def test_parent_refs_default_to_a_parent_gateway_the_routes_namespace() -> None:
     found = resource(
         "HTTPRoute", "r", {"parentRefs": [{"name": "g", "sectionName": "l", "port": 80}]}, namespace="baker"
     )
-    (parent,) = parent_refs(index(found), found.ref, found.raw)
+    (parent,) = parent_refs(index(found), found.ref)
     assert (parent.object, parent.section, parent.port) == (ref("Gateway", "g", "baker"), "l", 80)
 
 
 def test_an_empty_group_is_the_core_group() -> None:
     """A group that is present and empty is not defaulted."""
     found = resource("HTTPRoute", "r", {"parentRefs": [{"group": "", "kind": "Service", "name": "s"}]})
-    (parent,) = parent_refs(index(found), found.ref, found.raw)
+    (parent,) = parent_refs(index(found), found.ref)
     assert parent.object == ref("Service", "s", group="")
 
 
 def test_a_reference_to_a_cluster_scoped_kind_has_no_namespace() -> None:
     """Whatever the reference says."""
     found = resource("HTTPRoute", "r", {"parentRefs": [{"kind": "GatewayClass", "name": "c", "namespace": "x"}]})
-    (parent,) = parent_refs(index(found), found.ref, found.raw)
+    (parent,) = parent_refs(index(found), found.ref)
     assert parent.object == ref("GatewayClass", "c")
 
 
@@ -44,7 +44,7 @@ def test_nameless_backends_are_left_out() -> None:
     """Nothing can be said of a backendRef, or of a mirror, without a name."""
     mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": {"port": 1}}}
     found = route(rules=[rule(backend(""), filters=[mirror])])
-    assert list(backend_refs(index(found), found.ref, found.raw)) == []
+    assert list(backend_refs(index(found), found.ref)) == []
 
 
 def test_references_of_filters_do_not_forward() -> None:
@@ -52,7 +52,7 @@ def test_references_of_filters_do_not_forward() -> None:
     mirror: Json = {"requestMirror": {"backendRef": {"name": "m", "port": 1}}}
     auth: Json = {"externalAuth": {"backendRef": {"name": "a", "namespace": "x", "port": 2}}}
     found = route(rules=[rule(backend("s", filters=[mirror]), filters=[auth])])
-    refs = list(backend_refs(index(found), found.ref, found.raw))
+    refs = list(backend_refs(index(found), found.ref))
     assert [(item.field, item.object.qualified_name, item.port, item.forwards) for item in refs] == [
         ("spec.rules[0].backendRefs[0]", "default/s", 8080, True),
         ("spec.rules[0].backendRefs[0].filters[0].requestMirror.backendRef", "default/m", 1, False),

@@ -164,10 +164,7 @@ def not_enabled(topology: Topology, enabling: RequiredParameter, gateways: Itera
 def gateways_of(target: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> Iterator[ObjectRef]:
     """The Gateways of the kind's controllers that an object is, belongs to or, as a route, names as parents."""
     index, kind = topology.index, target.group_kind
-    if kind in ROUTES:
-        parents = [parent.object for parent in parent_refs(index, target, index.raw(target))]
-    else:
-        parents = [target]
+    parents = [parent.object for parent in parent_refs(index, target)] if kind in ROUTES else [target]
     for parent in parents:
         gateway = topology.gateways.gateway_of(parent)
         if gateway and managed(topology, gateway, profile.controllers) is not False:
@@ -190,7 +187,7 @@ def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Coll
 def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:
     """Why the controllers ignore parents of a route, or of routes that delegate to it, although these are theirs."""
     for above in topology.relations.delegating_routes(route):
-        for parent in parent_refs(topology.index, above, topology.index.raw(above)):
+        for parent in parent_refs(topology.index, above):
             ignored = topology.relations.why_ignored(NodeRef(parent.object))
             if ignored and managed(topology, parent.object, controllers):
                 yield ignored.message

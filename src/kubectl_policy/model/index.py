@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
@@ -13,13 +13,14 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.selectors import selects
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
 
 _Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
+Reader: TypeAlias = "Callable[[Index, ObjectRef, Mapping[str, Json]], Iterable[_Value]]"
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
 
 
@@ -34,6 +35,7 @@ class Index:
         self._other_state = other_state
         self.snapshot = snapshot
         self._objects = {resource.ref: resource for resource in snapshot.resources}
+        self._read: dict[tuple[Reader[Any], ObjectRef], tuple[Any, ...]] = {}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
@@ -132,6 +134,20 @@ class Index:
             else:
                 self._defaulted[ref] = self.defaults.apply(resource) if resource else {}
         return self._defaulted[ref]
+
+    def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
+        """What a function reads of an object and the names of kinds, read once; nothing of what was not read.
+
+        Of two states of a world, one reads what the other has read of the same object.
+        """
+        key = (read, ref)
+        if key not in self._read:
+            resource, other = self._objects.get(ref), self._with_same_defaults
+            if other and resource and other.get(ref) is resource:
+                self._read[key] = other.once(read, ref)
+            else:
+                self._read[key] = tuple(read(self, ref, self.raw(ref))) if resource else ()
+        return self._read[key]
 
     @cached_property
     def _with_same_defaults(self) -> Index | None:

@@ -79,8 +79,11 @@ class Resolver:
         every = (self.effective_of(kind, path) for kind in self.kinds_at(path))
         return tuple(effective for effective in every if effective)
 
-    def effective_of(self, kind: GroupKind, path: Path) -> EffectivePolicy | None:
-        """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there."""
+    def effective_of(self, kind: GroupKind, path: Path, same: EffectivePolicy | None = None) -> EffectivePolicy | None:
+        """The effective policy of one kind at the end of a path; None if no policy of the kind contributes there.
+
+        `same` is that of another state of the world which has the same objects, and the same policies, on the path.
+        """
         policies = self._of_kind(kind, path[-1].object.group_kind)
         profile = self._registry.profile_of(kind)
         if policies is None or profile is None or not self._counts(path, profile):
@@ -97,7 +100,11 @@ class Resolver:
             (listener.protocol, listener.port) if listener else None,
         )
         if key not in self._resolved:
-            self._resolved[key] = self._resolve([policies.on(node) for node in nodes], path[-1], profile, listener)
+            self._resolved[key] = (
+                same.resolution
+                if same
+                else self._resolve([policies.on(node) for node in nodes], path[-1], profile, listener)
+            )
         return EffectivePolicy(path, self._resolved[key])
 
     def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:

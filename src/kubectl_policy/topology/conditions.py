@@ -45,7 +45,7 @@ def route_parent_conditions(topology: Topology, route: ObjectRef) -> tuple[tuple
     matches keep out, or what names other parents, gets no status from it.
     """
     conditions: dict[NodeRef, tuple[Condition, ...]] = {}
-    for parent in parent_refs(topology.index, route, topology.index.raw(route)):
+    for parent in parent_refs(topology.index, route):
         node = NodeRef(parent.object, parent.section)
         if parent.object.group_kind == HTTP_ROUTE:
             conditions[NodeRef(parent.object)] = _below(topology, route, parent.object)

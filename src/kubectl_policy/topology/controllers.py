@@ -37,7 +37,7 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
         parents = [
             parent
             for route in routes
-            for parent in parent_refs(topology.index, route, topology.index.raw(route))
+            for parent in parent_refs(topology.index, route)
             if route == obj or delegations.may_hold_on(parent.object)
         ]
         acting: set[bool | None] = set()

@@ -66,7 +66,7 @@ def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]
 
 
 def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
-    for parent in parent_refs(relations.index, route.ref, route.raw):
+    for parent in parent_refs(relations.index, route.ref):
         field = f"spec.parentRefs[{parent.position}]"
         yield from _absent(relations, route, field, parent.object, NO_PARENT)
     for backend in relations.backends(route.ref):
@@ -101,7 +101,7 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
     ExtensionRef).
     """
-    for extension in route_filters(relations.index, route.ref, route.raw):
+    for extension in route_filters(relations.index, route.ref):
         presence = relations.index.presence(extension.object)
         if presence == "missing":
             lost = f"requests to {extension.backend}" if extension.backend else "requests to this rule"

@@ -109,8 +109,12 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
     )
 
 
-def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
+def parent_refs(index: Index, route: ObjectRef) -> tuple[ParentRef, ...]:
     """The parentRefs of a route; the group and kind default to Gateway (ParentReference)."""
+    return index.once(_parent_refs, route)
+
+
+def _parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
     for position, item in enumerate(items_at(raw, "spec.parentRefs")):
         if text_at(item, "name"):
             yield ParentRef(
@@ -127,11 +131,15 @@ def parent_gateway(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json
     return parent if parent.group_kind == GATEWAY and parent.name else None
 
 
-def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
+def backend_refs(index: Index, route: ObjectRef) -> tuple[BackendRef, ...]:
     """Every reference of a route to a backend, rule by rule: those that forward, then those of filters.
 
     One without a name may mean every route of a namespace, and nothing else.
     """
+    return index.once(_backend_refs, route)
+
+
+def _backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         for field, reference, forwards in _backends_in(f"spec.rules[{number}]", rule):
             weight = integer_at(reference, "weight")
@@ -178,11 +186,15 @@ class RouteFilter:
     backend: ObjectRef | None = None
 
 
-def route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
+def route_filters(index: Index, route: ObjectRef) -> tuple[RouteFilter, ...]:
     """The filters of a route that name an object, rule by rule: those of the rule first, then those of its backendRefs.
 
     The reference is local (LocalObjectReference): whatever it names is in the namespace of the route.
     """
+    return index.once(_route_filters, route)
+
+
+def _route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         where = f"spec.rules[{number}]"
         holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)]

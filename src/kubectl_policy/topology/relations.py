@@ -31,7 +31,7 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import Json, Problem
+    from kubectl_policy.model import Problem
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
@@ -213,8 +213,7 @@ class Relations:
 
     @cached_property
     def _routes_by_parent(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        routes = self._routes()
-        return grouped((ref.object, route) for route, raw in routes for ref in parent_refs(self.index, route, raw))
+        return grouped((ref.object, route) for route in self._routes() for ref in parent_refs(self.index, route))
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
@@ -248,22 +247,22 @@ class Relations:
 
     @cached_property
     def _refs(self) -> Mapping[ObjectRef, tuple[BackendRef, ...]]:
-        return {route: tuple(backend_refs(self.index, route, raw)) for route, raw in self._routes()}
+        return {route: backend_refs(self.index, route) for route in self._routes()}
 
     @cached_property
     def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
         routes = [route for kind in WITH_FILTERS for route in self.index.of_kind(kind)]
-        filters = [each for route in routes for each in route_filters(self.index, route.ref, route.raw)]
+        filters = [each for route in routes for each in route_filters(self.index, route.ref)]
         return grouped((each.object, each) for each in filters)
 
     @cached_property
     def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
-        return grouped((requests, route) for route, _ in self._routes() for requests in self.requests_of(route))
+        return grouped((requests, route) for route in self._routes() for requests in self.requests_of(route))
 
     @cached_property
     def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:
         objects = [resource.ref for kind in HIERARCHY for resource in self.index.of_kind(kind)]
         return grouped((obj.namespace, obj) for obj in (*objects, *self._routes_by_backend) if obj.namespace)
 
-    def _routes(self) -> list[tuple[ObjectRef, Mapping[str, Json]]]:
-        return [(route.ref, route.raw) for kind in ROUTES for route in self.index.of_kind(kind)]
+    def _routes(self) -> list[ObjectRef]:
+        return [route.ref for kind in ROUTES for route in self.index.of_kind(kind)]

@@ -182,6 +182,8 @@ class _EffectChanges:
 
     def add(self, pair: Pair) -> None:
         """Put a pair to those that differ as it does, if it differs for any node on its path."""
+        if pair.before and pair.after and pair.before.resolution is pair.after.resolution:
+            return
         difference = self._difference(pair)
         nodes = self._nodes(pair, difference.fields) if difference.fields else ()
         if nodes:

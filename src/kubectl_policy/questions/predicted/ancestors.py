@@ -114,7 +114,7 @@ def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -
         above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.takes)
         waiting += [each for each in above if each not in routes]
         routes.update(above)
-    references = (ref for each in routes for ref in parent_refs(analysis.index, each, analysis.index.raw(each)))
+    references = (ref for each in routes for ref in parent_refs(analysis.index, each))
     parents = (NodeRef(ref.object, ref.section) for ref in references if _reports(analysis, profile, ref.object))
     return tuple(dict.fromkeys(parents))
 

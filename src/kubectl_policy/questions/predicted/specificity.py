@@ -95,8 +95,8 @@ class TargetOrder:
             if gateway and self._gateways.admits(gateway, obj):
                 yield obj
 
-    def _parents(self, route: ObjectRef) -> Iterator[ParentRef]:
-        return parent_refs(self._analysis.index, route, self._analysis.index.raw(route))
+    def _parents(self, route: ObjectRef) -> tuple[ParentRef, ...]:
+        return parent_refs(self._analysis.index, route)
 
     @cached_property
     def _routes_with_policies(self) -> Mapping[ObjectRef, list[tuple[str, ObjectRef]]]:

@@ -122,7 +122,7 @@ class ObjectComparisons:
         index, topology, known = self._analysis.index, self._analysis.topology, self._markers.known_statuses
         parents = {
             (NodeRef(parent.object, parent.section), parent.port): parent.position
-            for parent in reversed(tuple(parent_refs(index, ref, index.raw(ref))))
+            for parent in reversed(tuple(parent_refs(index, ref)))
         }
         expected = {key: route_conditions(topology, ref, position) for key, position in parents.items()}
         order = [key for key, _ in sorted(parents.items(), key=lambda item: item[1])]

@@ -250,7 +250,7 @@ def choose_class(case: Case, reason: Reason) -> Iterator[Edit]:
     """The Gateway is of a class that one of the kind's controllers has."""
     index = case.analysis.index
     named = [reason.object, *(node.object for node in reason.related)]
-    parents = [parent.object for obj in named for parent in parent_refs(index, obj, index.raw(obj))]
+    parents = [parent.object for obj in named for parent in parent_refs(index, obj)]
     gateways = dict.fromkeys(obj for obj in (*named, *parents) if obj.group_kind == GATEWAY)
     classes = [
         resource.ref.name

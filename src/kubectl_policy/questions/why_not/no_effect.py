@@ -272,7 +272,7 @@ class _Chain:
             route.ref
             for kind in ROUTES
             for route in index.of_kind(kind)
-            if any(ref.object == target for ref in backend_refs(index, route.ref, route.raw))
+            if any(ref.object == target for ref in backend_refs(index, route.ref))
         )
 
     @property
@@ -291,7 +291,7 @@ class _Chain:
     def _near(self) -> frozenset[ObjectRef]:
         """What is above the node, also what routes to it name as parents, whether or not these take them."""
         index = self._analysis.index
-        parents = [parent.object for ref in self._routes for parent in parent_refs(index, ref, index.raw(ref))]
+        parents = [parent.object for ref in self._routes for parent in parent_refs(index, ref)]
         if self._target.object.group_kind in LISTENER_SETS:
             parents.append(self._target.object)
         owners = (owner for parent in parents for owner in self._owners(parent))

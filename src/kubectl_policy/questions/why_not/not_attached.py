@@ -194,7 +194,7 @@ def _refused(analysis: Analysis, binding: Binding) -> Reason:
 def _no_listener(analysis: Analysis, binding: Binding, place: str) -> tuple[str, str]:
     """The rule by which a parent itself refuses a route, and the field of the parentRef that is to blame."""
     index, route = analysis.index, binding.route
-    parents = {parent.position: parent for parent in parent_refs(index, route, index.raw(route))}
+    parents = {parent.position: parent for parent in parent_refs(index, route)}
     parent = parents[binding.parent_index]
     if index.presence(parent.object) != "present":
         return "parent-missing", f"{place}.name"

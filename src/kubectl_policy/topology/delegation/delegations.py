@@ -189,6 +189,6 @@ def delegated_binding(gateways: Gateways, delegations: Delegations, binding: Bin
     if of_parent:
         refused = max(of_parent, key=lambda delegation: bool(delegation.reason))
         return replace(binding, state="refused", reason=refused.reason, message=refused.message)
-    if any(ref.object == binding.route for ref in backend_refs(index, parent, index.raw(parent))):
+    if any(ref.object == binding.route for ref in backend_refs(index, parent)):
         return binding
     return replace(binding, state="refused", reason=NO_PARENT, message=f"no rule of {parent} delegates to it")

@@ -68,7 +68,7 @@ class Passing:
 
     def is_entered(self, route: ObjectRef) -> bool:
         """Whether requests may reach a route without delegation: it names a parent that is no route."""
-        parents = parent_refs(self._index, route, self._index.raw(route))
+        parents = parent_refs(self._index, route)
         return any(parent.object.group_kind != HTTP_ROUTE for parent in parents)
 
 

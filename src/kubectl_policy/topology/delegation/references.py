@@ -87,7 +87,7 @@ class _Lookup:
         permitted = [child for child in named if not grants or grants.permit(HTTP_ROUTE, route.namespace, child)]
         children: dict[ObjectRef, None] = {}
         for child in permitted:
-            parents = [parent.object for parent in parent_refs(self._index, child, self._index.raw(child))]
+            parents = [parent.object for parent in parent_refs(self._index, child)]
             # A route that names parents may be delegated to by these alone.
             children |= {child: None} if not parents or route in parents else {}
         strangers = dict.fromkeys(child for child in permitted if child not in children and child != route)
@@ -151,7 +151,7 @@ def _of_gateways(
 ) -> set[DelegationProfile] | None:
     """The profiles that hold on the Gateways that a route names; None where it names none, or none that is known."""
     index = gateways.index
-    parents = [parent.object for parent in parent_refs(index, route, index.raw(route))]
+    parents = [parent.object for parent in parent_refs(index, route)]
     controllers = {gateways.controller_of(obj) for obj in parents if obj.group_kind in (GATEWAY, *LISTENER_SETS)}
     known = {controller for controller in controllers if controller}
     theirs = {profile for profile in profiles if known & profile.controllers}

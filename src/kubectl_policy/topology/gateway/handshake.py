@@ -76,7 +76,7 @@ class Binding:
 
 def bindings_of(gateways: Gateways, route: ObjectRef) -> Iterator[Binding]:
     """The outcomes of a route's handshakes, in the order of its parentRefs and of the listeners of each parent."""
-    for parent in parent_refs(gateways.index, route, gateways.index.raw(route)):
+    for parent in parent_refs(gateways.index, route):
         yield from _Handshake(gateways, route, parent).outcomes()
 
 
