@@ -143,6 +143,18 @@ def test_where_else_there_are_policies_is_said(command: Command, manifests: Path
     assert err == "hint: there is 1 policy in namespace app: add -n app\n"
 
 
+@pytest.mark.parametrize(
+    ("word", "one", "many"), [("routes", "route", "routes"), ("httproute", "HTTPRoute", "HTTPRoutes")]
+)
+def test_where_else_there_is_what_was_asked_for_is_said_by_its_name(
+    command: Command, manifests: Path, word: str, one: str, many: str
+) -> None:
+    """Routes are not called policies."""
+    code, out, err = command("status", word, "--offline", manifests)
+    assert (code, out) == (0, f"Nothing to compare: no {many} in namespace default.\n")
+    assert err == f"hint: there is 1 {one} in namespace app: add -n app\n"
+
+
 HOSTILE: Final = (
     "status: {conditions: text, ancestors: {a: b}}",
     "status: [1, 2]",

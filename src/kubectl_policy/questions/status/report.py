@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 class StatusReport:
     """The reports on the selected objects and what is computed, policies first.
 
-    `names` are the kinds of the objects, as an API server knows them. `namespace` is where was looked, empty if
-    everywhere; `elsewhere` are the namespaces, one for each, of policies that would have been selected there. `unseen`
-    could not be read at all, and might have changed anything.
+    `noun` is what was asked for, in the singular. `names` are the kinds of the objects, as an API server knows them.
+    `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of objects that
+    would have been selected there. `unseen` could not be read at all, and might have changed anything.
     """
 
+    noun: str
     namespace: str
     objects: tuple[ObjectStatus, ...]
     names: tuple[KindNames, ...]
@@ -68,6 +69,7 @@ def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
     policies, others = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
     kinds = sorted({resource.ref.group_kind for resource in resources})
     return StatusReport(
+        noun=selected.type.noun,
         namespace=selected.namespace,
         objects=tuple(
             (others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources

@@ -221,8 +221,8 @@ def long_reason(status: ObjectStatus, comparison: Comparison) -> str:
 
 
 def hints(report: StatusReport) -> Sequence[str]:
-    """Where else there are policies, if there is nothing to compare here."""
-    return elsewhere_hint(report.elsewhere, "policy")
+    """Where else there is what was asked for, if there is nothing to compare here."""
+    return elsewhere_hint(report.elsewhere, report.noun)
 
 
 _Row: TypeAlias = tuple[ObjectStatus, Comparison]

@@ -210,7 +210,7 @@ def status_headline(report: StatusReport) -> str:
     """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
     if not report.objects:
         where = f" in namespace {report.namespace}" if report.namespace else ""
-        return f"Nothing to compare: no policies{where}{as_far_as(report.unseen)}."
+        return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
     silent = [status for status in report.objects if not status.reported]
     if len(silent) == len(report.objects):
         alone = len(silent) == 1
