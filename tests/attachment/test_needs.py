@@ -362,4 +362,4 @@ def test_requests_may_get_errors_while_a_policy_is_invalid(reference: Json) -> N
     (ignored,) = attach(found, NEEDY, topology)
     (errors,) = attach(found, replace(NEEDY, when_invalid="errors"), topology)
     assert errors.state == ignored.state != "attached"
-    assert errors.message == f"{ignored.message}; until that is mended, requests there get an error response"
+    assert errors.message == f"{ignored.message}; until that is fixed, requests there get an error response"

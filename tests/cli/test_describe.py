@@ -24,7 +24,7 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy.\n"
     ("words", "message", "hint"),
     [
         ([], "describe takes one object, as TYPE/NAME or TYPE NAME", "for example: describe httproute/baker"),
-        (["httproute"], "which httproute is not said", "for example: describe httproute/baker"),
+        (["httproute"], "the name of the httproute is missing", "for example: describe httproute/baker"),
         (
             ["a/b", "c/d"],
             "describe takes one object, as TYPE/NAME or TYPE NAME",

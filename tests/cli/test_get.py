@@ -28,7 +28,7 @@ red    ColorPolicy.example.com   HTTPRoute app/r   inherited   Atomic defaults  
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ([], "what to list is not said", EXAMPLE),
+        ([], "the type of objects to list is missing", EXAMPLE),
         (["gateways,routes"], "get takes one type at a time", EXAMPLE),
         (["gateway/g", "httproute/r"], "get takes one type at a time", EXAMPLE),
         (["gateway", "gateway/g"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),

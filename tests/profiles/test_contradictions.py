@@ -73,7 +73,7 @@ def found(**changes: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (any field o
                 **LEVELLED,
             },
             "jointFields",
-            "one field is put together by one thing alone, wherever it is",
+            "one field cannot be put together in two ways",
         ),
         *(({name: [], **LEVELLED, "strategy": "All apply"}, name, LEVELS) for name in BY_LEVELS),
         *(({name: [], **LEVELLED, "stanzas": "plural"}, name, LEVELS) for name in BY_LEVELS),

@@ -48,7 +48,7 @@ def _bytes(value: Json) -> int | None:
 
 def policy_not_attached(policy: Resource, profile: PolicyKindProfile, index: Index) -> NotAttached | None:
     """Why a policy is invalid, or may not refer to what it needs, whatever its targets are; None if it is neither."""
-    errors = "; until that is mended, requests there get an error response" if profile.when_invalid == "errors" else ""
+    errors = "; until that is fixed, requests there get an error response" if profile.when_invalid == "errors" else ""
     weight, wrong = profile.weight_annotation, ""
     if weight and number_in_annotation(policy.raw, weight) is None:
         wrong = f"the annotation {weight} of {policy.ref} is not a whole number"

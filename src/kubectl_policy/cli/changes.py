@@ -50,8 +50,8 @@ def diff(
 
     Not by their text: either two states are compared, or the input (--offline) before and after changes. Shows
     which settings are lost, changed and gained, where, and by whose doing; which routes and policies lose or get a
-    target; and which problems that makes or mends. Exits with 1 if anything changes, and with 4 if not all could be
-    seen that matters.
+    target; and which problems that introduces or fixes. Exits with 1 if anything changes, and with 4 if not all that
+    matters could be seen.
 
     \b
     Examples:

@@ -40,7 +40,7 @@ def get(
       kubectl policy get policykinds --offline manifests/
     """
     if not words:
-        raise UsageError("what to list is not said", _EXAMPLE)
+        raise UsageError("the type of objects to list is missing", _EXAMPLE)
     type_name, names = split_words("get", words, _EXAMPLE)
     chosen = selection("" if all_namespaces else call.namespace, names, selector)
     analysis = call.read()

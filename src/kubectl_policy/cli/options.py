@@ -227,7 +227,7 @@ def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
     parts = words[0].split("/") if len(words) == 1 else list(words)
     example = f"for example: {command} httproute/baker"
     if len(words) == 1 and len(parts) == 1:
-        raise UsageError(f"which {words[0]} is not said", example)
+        raise UsageError(f"the name of the {words[0]} is missing", example)
     if len(parts) != 2 or not all(parts) or any("/" in part for part in parts if len(words) > 1):  # noqa: PLR2004 (a pair)
         raise UsageError(f"{command} takes one object, as TYPE/NAME or TYPE NAME", example)
     return parts[0], parts[1]

@@ -111,7 +111,7 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ),
     # What a null removes, a level further up would bring back.
     *((name, lambda fields: fields.get("nulls") == "ignore", "needs nulls: ignore") for name in BY_LEVELS),
-    ("jointFields", _joined_by_one_thing, "one field is put together by one thing alone, wherever it is"),
+    ("jointFields", _joined_by_one_thing, "one field cannot be put together in two ways"),
     ("portField", _port_field_is_joint, "needs a joint field of that name, by that key"),
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(

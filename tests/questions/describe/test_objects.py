@@ -123,8 +123,8 @@ def test_what_could_not_be_seen_is_said() -> None:
     gaps = [Gap("RetryPolicy", "infra", "forbidden"), Gap("", "", "not text")]
     analysis = world(build.route("q", parents=[build.parent("x", namespace="far")]), gaps=gaps)
     assert about(analysis, "HTTPRoute", "q").unseen == (
-        Unseen(what="RetryPolicy in namespace infra", reason="forbidden", remedy="mend or leave out this input"),
-        Unseen(what="objects of any kind", reason="not text", remedy="mend or leave out this input"),
+        Unseen(what="RetryPolicy in namespace infra", reason="forbidden", remedy="fix or leave out this input"),
+        Unseen(what="objects of any kind", reason="not text", remedy="fix or leave out this input"),
         Unseen(what="Gateway far/x", reason="Gateway far/x was not read", remedy="add the manifest that holds it"),
     )
 

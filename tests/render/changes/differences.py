@@ -29,7 +29,7 @@ POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")
 OTHER: Final = build.ref("ColorPolicy", "q", group="example.com")
 ROUTE: Final = build.node("HTTPRoute", "r")
 NOTHING: Final = ProblemChanges(introduced=(), fixed=(), unchanged=())
-GAP: Final = Unseen(what="file bad.yaml", reason="broken", remedy="mend it")
+GAP: Final = Unseen(what="file bad.yaml", reason="broken", remedy="fix it")
 LOOKED_AT: Final = {
     *("Gateway", "GatewayClass", "HTTPRoute", "GRPCRoute", "Service", "Namespace", "ReferenceGrant"),
     "CustomResourceDefinition",

@@ -85,7 +85,7 @@ def test_nothing_is_the_headline_alone() -> None:
     assert comment(difference()) == "**Nothing changes in what policies do&#46;**\n"
     text = comment(difference(unseen=(GAP,)))
     assert text.splitlines()[1:3] == ["", "> [!WARNING]"]
-    assert text.splitlines()[-1] == "> - file bad&#46;yaml&#58;<!-- --> broken &#40;mend it&#41;"
+    assert text.splitlines()[-1] == "> - file bad&#46;yaml&#58;<!-- --> broken &#40;fix it&#41;"
 
 
 def test_what_is_relevant_to_security_stands_out() -> None:

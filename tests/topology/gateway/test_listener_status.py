@@ -175,7 +175,7 @@ def test_a_conflicted_listener_says_with_which() -> None:
     """It is not accepted and serves nothing, but its references resolve."""
     topology, found = conflicting(listener(), listener("https", "HTTPS"))
     assert found == ["Accepted=False Invalid", "Conflicted=True ProtocolConflict", GOOD[2]]
-    message = "it cannot be told from listener https of Gateway default/g"
+    message = "it cannot be distinguished from listener https of Gateway default/g"
     assert [condition.message for condition in listener_conditions(topology.gateways, LISTENER)[:2]] == [
         message,
         message,

@@ -171,7 +171,7 @@ def gaps(analysis: Analysis) -> Iterator[Unseen]:
     for gap in analysis.snapshot.gaps:
         kinds = gap.kind or "objects of any kind"
         where = f" in namespace {gap.namespace}" if gap.namespace else ""
-        remedy = "mend or leave out this input"
+        remedy = "fix or leave out this input"
         yield Unseen(what=f"{kinds}{where}", reason=gap.reason, remedy=remedy, origin=gap.origin)
 
 

@@ -70,7 +70,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
     ),
     "inferred profile": (
         "kind not known",
-        "how {kinds} work is guessed: explain {name} says from what, and how to mend it",
+        "how {kinds} work is guessed: explain {name} says from what, and how to fix it",
     ),
     "assumed status": (
         "reports not known",

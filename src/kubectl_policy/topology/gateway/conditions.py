@@ -238,7 +238,7 @@ def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflic
 
 
 def _conflict_words(conflict: Conflict) -> str:
-    return f"it cannot be told from {listener_words(conflict.other)}"
+    return f"it cannot be distinguished from {listener_words(conflict.other)}"
 
 
 def _refusal(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:

@@ -22,7 +22,7 @@ _Trait: TypeAlias = "tuple[str, str]"
 
 @value()
 class Conflict:
-    """Why a listener is conflicted: the API's reason (one of `CONFLICTS`), and the listener it cannot be told from."""
+    """Why a listener is conflicted: the API's reason (one of `CONFLICTS`), and the listener it conflicts with."""
 
     reason: str
     other: NodeRef
