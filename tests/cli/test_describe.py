@@ -127,6 +127,14 @@ def test_where_manifests_are_that_name_no_namespace(command: Command, manifests:
     )
 
 
+@pytest.mark.parametrize("option", ["-n", "--default-namespace"])
+def test_an_empty_namespace_is_as_if_it_was_left_out(command: Command, manifests: Path, option: str) -> None:
+    """As for kubectl, and as scripts write it whose variable is not set."""
+    (manifests / "all.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), "utf-8")
+    words = ("describe", "httproute/r", "--offline", manifests)
+    assert command(*words, option, "") == command(*words)
+
+
 def test_every_format_can_be_asked_for() -> None:
     """The option names the formats that there are, which are the same for both sorts of answers."""
     assert OBJECT.formats == POLICY.formats == ("tree", "table", "wide", "yaml", "json", "name")

@@ -138,7 +138,8 @@ def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Call
 
     def with_options(function: "Callable[..., int]") -> "Callable[..., int]":
         def run(context: typer.Context, **given: object) -> int:
-            told = {name: given.pop(name) for name in shared}
+            # What is given empty, as by `-n "$UNSET"`, is as if it was left out: so does kubectl.
+            told = {name: given.pop(name) or getattr(Call, name) for name in shared}
             return function(Call(program=context.find_root().info_name or "", **cast("Any", told)), **given)
 
         shared = [name for name in (*_FIRST, *_LAST) if name not in without]
