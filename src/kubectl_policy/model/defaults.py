@@ -51,7 +51,7 @@ def filler_of(schema: Mapping[str, Json]) -> Filler:
     properties = mapping_at(schema, "properties")
     filler = Filler(
         nullable=schema.get("nullable") is True,
-        properties=tuple((key, found) for key, about in properties.items() if (found := _or_none(about))),
+        properties=tuple((key, inner) for key, about in properties.items() if (inner := _or_none(about))),
         named=frozenset(properties),
         others=_or_none(schema.get("additionalProperties")),
         items=_or_none(schema.get("items")),
@@ -61,8 +61,8 @@ def filler_of(schema: Mapping[str, Json]) -> Filler:
 
 
 def _or_none(schema: Json) -> Filler | None:
-    found = filler_of(schema) if isinstance(schema, Mapping) else None
-    return found if found and (found.default is not None or found.goes_on) else None
+    filler = filler_of(schema) if isinstance(schema, Mapping) else None
+    return filler if filler and (filler.default is not None or filler.goes_on) else None
 
 
 def filled(value: Json, filler: Filler) -> Json:
@@ -110,7 +110,7 @@ class Defaults:
 
     def __init__(self, definitions: Iterable[Resource]) -> None:
         """Remember the schemas of the definitions, of two of one kind that of the one which counts."""
-        self._definitions = {kind: found.raw for kind, found in counting_definitions(definitions).items()}
+        self._definitions = {kind: definition.raw for kind, definition in counting_definitions(definitions).items()}
         self._fillers: dict[tuple[GroupKind, str], Filler] = {}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:
@@ -135,9 +135,9 @@ class Defaults:
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
     versions = mappings_at(definition, "spec.versions")
     chosen = (
-        next((found for found in versions if version and found.get("name") == version), None)
-        or next((found for found in versions if found.get("storage") is True), None)
-        or next((found for found in versions if found.get("served") is True), None)
+        next((each for each in versions if version and each.get("name") == version), None)
+        or next((each for each in versions if each.get("storage") is True), None)
+        or next((each for each in versions if each.get("served") is True), None)
     )
     # apiextensions.k8s.io/v1beta1 has one schema for all versions.
     return mapping_at(chosen, "schema.openAPIV3Schema") or mapping_at(definition, "spec.validation.openAPIV3Schema")

@@ -46,7 +46,7 @@ def changed(
         known = old.get(resource.ref)
         new[resource.ref] = _applied_to(known, resource) if known else resource
     gone = {ref for ref in deleted if ref not in new}
-    diagnostics = tuple(found for found in snapshot.diagnostics if found.subject not in gone)
+    diagnostics = tuple(problem for problem in snapshot.diagnostics if problem.subject not in gone)
     after = replace(snapshot, resources=tuple(new.values()), diagnostics=diagnostics)
     if unread:
         diagnostics = (*diagnostics, *unread.diagnostics)
@@ -103,20 +103,20 @@ def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     With a Namespace goes what is in it, with a CustomResourceDefinition every object of its kind, and a dependent with
     the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
     """
-    found = set(deleted)
+    gone = set(deleted)
     owned = [resource for kind in index.group_kinds for resource in index.of_kind(kind) if _owners(index, resource)]
     while True:
-        more = {*_contained(index, found), *_orphaned(index, owned, found)} - found
+        more = {*_contained(index, gone), *_orphaned(index, owned, gone)} - gone
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(gone)
+        gone |= more
 
 
 def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
     namespaces = {ref.name for ref in deleted if ref.group_kind == NAMESPACE}
     definitions = (index.get(ref) for ref in deleted if ref.group_kind == CRD)
     names = (names_in_crd(definition) for definition in definitions if definition)
-    kinds = {found.group_kind for found in names if found}
+    kinds = {known.group_kind for known in names if known}
     if namespaces or kinds:
         for kind in index.group_kinds:
             for resource in index.of_kind(kind):
@@ -133,9 +133,9 @@ def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[Objec
 
 def _owners(index: Index, resource: Resource) -> list[ObjectRef]:
     """The owners of an object, in its own namespace or in none (metav1.OwnerReference)."""
-    found: list[ObjectRef] = []
+    owners: list[ObjectRef] = []
     for reference in mappings_at(resource.raw, "metadata.ownerReferences"):
         kind = GroupKind(text_at(reference, "apiVersion").rpartition("/")[0], text_at(reference, "kind"))
         namespace = resource.ref.namespace if index.namespaced(kind) else ""
-        found.append(ObjectRef(kind, namespace, text_at(reference, "name")))
-    return found
+        owners.append(ObjectRef(kind, namespace, text_at(reference, "name")))
+    return owners

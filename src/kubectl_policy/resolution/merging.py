@@ -245,7 +245,7 @@ def _merged_level(parts: Sequence[Contribution], profile: PolicyKindProfile) -> 
     """
     shared = profile.shared_fields
     whole = whole_among(shared, "level")
-    unless = {field_of(one): one.unless for one in shared if one.unless and "level" in one.within}
+    unless = {field_of(each): each.unless for each in shared if each.unless and "level" in each.within}
     overrides = [part.spec for part in parts if part.strategy.overrides]
     first, *later = [*overrides, *(part.spec for part in reversed(parts) if not part.strategy.overrides)]
     return _Level(

@@ -158,8 +158,8 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
     node = path[-1]
     whole = node._replace(section="")
     if profile.sections == "refine" and node.section:
-        return tuple(one for one in (whole, node) if one in attached)
-    return next(((one,) for one in (node, whole) if one in attached), ())
+        return tuple(target for target in (whole, node) if target in attached)
+    return (node,) if node in attached else (whole,) if whole in attached else ()
 
 
 def target_object(topology: Topology, node: NodeRef, profile: PolicyKindProfile) -> Mapping[str, Json]:

@@ -215,7 +215,7 @@ class _Builder:
         if self._has_repeated_keys:
             # A key below a merge key looks repeated here, and the line of the first one was not kept.
             lines = range(self._line, self._first_line + end + 1)
-            problems = tuple(found for found in repeated_keys(text, self._first_line) if found.line in lines)
+            problems = tuple(problem for problem in repeated_keys(text, self._first_line) if problem.line in lines)
         return Document(value=self._root[0], line=self._line, item_lines=self._item_lines, problems=problems)
 
     def _error(self, event: yaml.Event, message: str, rule: str = "syntax-error") -> DocumentError:

@@ -31,18 +31,18 @@ def is_sound(value: object) -> bool:
     waiting: list[tuple[object, int]] = [(value, 0)]
     seen = 0
     while waiting:
-        found, depth = waiting.pop()
+        part, depth = waiting.pop()
         seen += 1
         if seen > _LARGEST or depth > _DEEPEST:
             return False
-        if isinstance(found, Mapping):
-            fields = cast("Mapping[object, object]", found)
+        if isinstance(part, Mapping):
+            fields = cast("Mapping[object, object]", part)
             if not all(isinstance(key, str) for key in fields):
                 return False
             waiting += [(inner, depth + 1) for inner in fields.values()]
-        elif isinstance(found, list | tuple):
-            waiting += [(inner, depth + 1) for inner in cast("Sequence[object]", found)]
-        elif found is not None and not isinstance(found, bool | int | float | str):
+        elif isinstance(part, list | tuple):
+            waiting += [(inner, depth + 1) for inner in cast("Sequence[object]", part)]
+        elif part is not None and not isinstance(part, bool | int | float | str):
             return False
     return True
 
@@ -77,13 +77,13 @@ class Admission:
         kept = pruned(raw, self.schema)
         if self.drops_status:
             kept = {key: value for key, value in kept.items() if key != "status"}
-        found = SchemaCheck(evaluator).problems(kept, self.schema)
+        problems = SchemaCheck(evaluator).problems(kept, self.schema)
         if self.rules and evaluator.obstacle:
-            found.append(unchecked(WHOLE, f"its rules were not checked: {evaluator.obstacle}"))
+            problems.append(unchecked(WHOLE, f"its rules were not checked: {evaluator.obstacle}"))
         elif self.rules:
             seen = seen_by_rules(kept, self.schema, embedded=True)
-            found += Rules(evaluator, hidden_by(found)).problems(kept, seen, self.rules)
-        return _once(found)
+            problems += Rules(evaluator, hidden_by(problems)).problems(kept, seen, self.rules)
+        return _once(problems)
 
 
 def admission_of(version: Mapping[str, Json]) -> Admission | None:
@@ -94,10 +94,10 @@ def admission_of(version: Mapping[str, Json]) -> Admission | None:
     return Admission(schema, rule_tree(schema, schema), value_at(version, "subresources.status") is not None)
 
 
-def _once(found: list[Problem]) -> list[Problem]:
+def _once(problems: list[Problem]) -> list[Problem]:
     """The problems without repetitions and with an end; of a doubt, the first field that it is about is enough."""
     first: dict[tuple[FieldPath, str], Problem] = {}
-    for problem in found:
+    for problem in problems:
         first.setdefault((problem.field if problem.certain else WHOLE, problem.message), problem)
     every = list(first.values())
     rest = [unchecked(WHOLE, f"{len(every) - _MOST} more problems are not listed")] if len(every) > _MOST else []

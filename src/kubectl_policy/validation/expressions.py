@@ -197,11 +197,11 @@ def _evaluated(expression: str, self: Seen) -> Result:
     if isinstance(compiled, str):
         return Result(problem=compiled)
     try:
-        found = compiled.eval(data={"self": self})
+        outcome = compiled.eval(data={"self": self})
     except _REFUSED as error:
         return Result(problem=_words(error))
-    value = found.value()
-    if found.type().name() == "ERROR":
+    value = outcome.value()
+    if outcome.type().name() == "ERROR":
         problem = _words(value)
         return Result(problem="it is about a value that CEL cannot be given" if _OPAQUE in problem else problem)
     if isinstance(value, str):

@@ -60,10 +60,10 @@ def rule_tree(schema: Json, demands: Json) -> RuleTree | None:
     also = (rule_tree(schema, part) for part in mappings_at(demands, "allOf"))
     tree = RuleTree(
         rules=tuple(rule for rule in mappings_at(demands, "x-kubernetes-validations") if on_creation(rule)),
-        fields={name: found for name, found in inside.items() if found},
+        fields={name: tree for name, tree in inside.items() if tree},
         others=rule_tree(schema.get("additionalProperties"), demands.get("additionalProperties")),
         items=rule_tree(schema.get("items"), demands.get("items")),
-        also=tuple(found for found in also if found),
+        also=tuple(tree for tree in also if tree),
     )
     return tree if any((tree.rules, tree.fields, tree.others, tree.items, tree.also)) else None
 
@@ -126,9 +126,9 @@ class Rules:
     def _detail(self, seen: Seen, rule: Mapping[str, Json]) -> str:
         """What is said of a broken rule: the result of its message expression, its message, or the rule itself."""
         expression = text_at(rule, "messageExpression").strip()
-        found = self.evaluator.evaluate([expression], seen)[0].value if expression else None
-        if isinstance(found, str) and found.strip() and "\n" not in found and len(found) <= LARGEST_TEXT:
-            return found.strip()
+        message = self.evaluator.evaluate([expression], seen)[0].value if expression else None
+        if isinstance(message, str) and message.strip() and "\n" not in message and len(message) <= LARGEST_TEXT:
+            return message.strip()
         return text_at(rule, "message") or f"failed rule: {text_at(rule, 'rule').strip()}"
 
 

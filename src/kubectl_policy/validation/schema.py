@@ -147,19 +147,19 @@ class SchemaCheck:
         if self.left <= 0:
             return [unchecked(field, "there is too much to check")]
         self.left -= 1
-        found = [*_type_problems(value, schema, field)]
+        problems = [*_type_problems(value, schema, field)]
         if value is not None:
-            found += self._combined(value, schema, field)
+            problems += self._combined(value, schema, field)
         if isinstance(value, str):
-            found += self._of_text(value, schema, field)
+            problems += self._of_text(value, schema, field)
         elif isinstance(value, Mapping):
-            found += self._of_fields(value, schema, field)
+            problems += self._of_fields(value, schema, field)
         elif isinstance(value, list | tuple):
-            found += self._of_items(value, schema, field)
+            problems += self._of_items(value, schema, field)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            found += _number_problems(value, schema, field)
-        found += _enum_problems(value, schema, field)
-        return found
+            problems += _number_problems(value, schema, field)
+        problems += _enum_problems(value, schema, field)
+        return problems
 
     def _of_text(self, value: str, schema: Mapping[str, Json], field: FieldPath) -> Iterator[Problem]:
         """That a text is too long or too short, or is not written as it must be."""
@@ -205,14 +205,14 @@ class SchemaCheck:
         """What `anyOf`, `oneOf`, `allOf` and `not` demand; an API server does not ask them of null."""
         yield from _any_of(self._tried(value, schema, "anyOf", field), field)
         yield from _one_of(self._tried(value, schema, "oneOf", field), field)
-        for found in self._tried(value, schema, "allOf", field):
-            yield from found
+        for problems in self._tried(value, schema, "allOf", field):
+            yield from problems
         if isinstance(schema.get("not"), Mapping):
-            found = self.problems(value, mapping_at(schema, "not"), field)
-            if not found:
+            problems = self.problems(value, mapping_at(schema, "not"), field)
+            if not problems:
                 yield refused(field, "FieldValueInvalid", "must not validate the schema (not)")
-            elif not _is_refused(found):
-                yield from found
+            elif not _is_refused(problems):
+                yield from problems
 
     def _tried(self, value: Json, schema: Mapping[str, Json], key: str, field: FieldPath) -> list[list[Problem]]:
         """What each schema of a list finds."""
@@ -228,8 +228,8 @@ def _any_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Proble
 
 
 def _one_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Problem]:
-    valid = sum(not found for found in tried)
-    unsure = [found for found in tried if found and not _is_refused(found)]
+    valid = sum(not problems for problems in tried)
+    unsure = [problems for problems in tried if problems and not _is_refused(problems)]
     if not tried or (valid == 1 and not unsure):
         return
     if valid < 2 and unsure:  # noqa: PLR2004 - two are too many, whatever the others are
@@ -241,10 +241,10 @@ def _one_of(tried: Sequence[list[Problem]], field: FieldPath) -> Iterator[Proble
         yield from min(tried, key=_weight)
 
 
-def _is_refused(found: Sequence[Problem]) -> bool:
-    return any(one.certain for one in found)
+def _is_refused(problems: Sequence[Problem]) -> bool:
+    return any(problem.certain for problem in problems)
 
 
-def _weight(found: Sequence[Problem]) -> int:
+def _weight(problems: Sequence[Problem]) -> int:
     """How many fields are not what one schema wants; whose fields are the fewest is what was probably meant."""
-    return len({one.field for one in found if one.certain})
+    return len({problem.field for problem in problems if problem.certain})

@@ -224,7 +224,9 @@ class _EffectChanges:
             fields = tuple(_field_changes(pair, self._comparison))
             self._differences[key] = _Difference(
                 fields=fields,
-                text=json.dumps([[one.field, _plain(one.before), _plain(one.after)] for one in fields], default=str),
+                text=json.dumps(
+                    [[field.field, _plain(field.before), _plain(field.after)] for field in fields], default=str
+                ),
                 from_nothing=not (before and before.policies_in_force),
                 to_nothing=not (after and after.policies_in_force),
             )

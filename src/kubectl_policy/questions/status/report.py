@@ -41,7 +41,7 @@ class StatusReport:
     @property
     def comparisons(self) -> Iterator[tuple[ObjectStatus, Comparison]]:
         """Each comparison with its object."""
-        return ((status, found) for status in self.objects for found in status.comparisons)
+        return ((status, comparison) for status in self.objects for comparison in status.comparisons)
 
     @property
     def disagrees(self) -> bool:
@@ -51,7 +51,7 @@ class StatusReport:
     @property
     def uncertain(self) -> bool:
         """Whether more input might change what is known to disagree, or whether anything does."""
-        undecided = any(found.verdict == "undecided" for _, found in self.comparisons)
+        undecided = any(comparison.verdict == "undecided" for _, comparison in self.comparisons)
         return bool(self.unseen) or (undecided and not self.disagrees)
 
 
@@ -88,4 +88,4 @@ def _targets(analysis: Analysis, policies: Iterable[Resource]) -> list[Resource]
         for attachment in analysis.attachments[policy.ref]
         if attachment.target and attachment.target.object.group_kind in COMPARED
     }
-    return [found for ref in sorted(named) if (found := analysis.index.get(ref))]
+    return [comparison for ref in sorted(named) if (comparison := analysis.index.get(ref))]

@@ -197,7 +197,7 @@ def _find_edit(case: Case, reasons: tuple[Reason, ...]) -> _EditSearch:
         applied, deleted = ([edit.after], []) if edit.after else ([], [edit.object])
         after = what_if(case.analysis, applied=applied, deleted=deleted).after
         if _works(case, edit, after):
-            old, new = (affected(one.enforcement(case.policy.ref), case.profile) for one in (case.analysis, after))
+            old, new = (affected(state.enforcement(case.policy.ref), case.profile) for state in (case.analysis, after))
             kept = frozenset(new)
             return _EditSearch(edit, number, tuple(node for node in old if node not in kept))
     return _EditSearch(None, len(ordered), obstacle=_obstacle(case, reasons, len(ordered)))
@@ -245,8 +245,8 @@ def _works(case: Case, edit: Edit, after: Analysis) -> bool:
 def _settings(case: Case, policy: Resource) -> list[dict[str, Json]]:
     """What a policy sets, stanza by stanza: to say something else is no way to have what it says take effect."""
     order = case.profile.order_field
-    found = stanzas_of(policy.raw, case.profile)
-    return [{key: value for key, value in part.spec.items() if f"spec.{key}" != order} for part in found]
+    stanzas = stanzas_of(policy.raw, case.profile)
+    return [{key: value for key, value in part.spec.items() if f"spec.{key}" != order} for part in stanzas]
 
 
 def _is_kept(after: Analysis, edit: Edit) -> bool:
@@ -260,4 +260,4 @@ def _is_kept(after: Analysis, edit: Edit) -> bool:
 
 
 def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:
-    return {(found.rule, found.message) for found in analysis.problems_of(obj) if found.severity == "error"}
+    return {(problem.rule, problem.message) for problem in analysis.problems_of(obj) if problem.severity == "error"}

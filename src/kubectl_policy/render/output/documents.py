@@ -71,7 +71,7 @@ class Shape:
     def __init__(self, of: type, name: str, *fields: Field, doc: str = "") -> None:
         """See the class."""
         self.of, self.name, self.fields, self.doc = of, name, fields, doc
-        self._getters = tuple((one.name, one.getter, one.shape) for one in fields)
+        self._getters = tuple((field.name, field.getter, field.shape) for field in fields)
 
     def __call__(self, about: object) -> dict[str, Json]:
         """The document about a value."""

@@ -197,7 +197,7 @@ def paths_field(doc: str = "") -> Field:
 
 def numbers_field(name: str, get: Callable[[Any], Iterable[int]], doc: str = "") -> Field:
     """A field with the numbers of the paths at some positions."""
-    return Field(name, lambda found: numbers(get(found)), type=tuple[int, ...], limits={"minimum": 1}, doc=doc)
+    return Field(name, lambda answer: numbers(get(answer)), type=tuple[int, ...], limits={"minimum": 1}, doc=doc)
 
 
 def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:

@@ -43,7 +43,7 @@ def policy_headline(answer: PolicyDescription) -> str:
 
 def object_headline(answer: ObjectDescription) -> str:
     """How many policies affect an object, and what policies apply to single backends of its rules, not computed."""
-    policies = {found.subject for found in answer.diagnostics if found.rule == "attachment-not-computed"}
+    policies = {diagnostic.subject for diagnostic in answer.diagnostics if diagnostic.rule == "attachment-not-computed"}
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     return f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}."
@@ -101,19 +101,21 @@ class AttachedPolicy(Protocol):
 def with_target(answer: AttachedPolicy) -> str:
     """The policy, with its target if it has one alone."""
     policy = answer.enforcement.policy
-    targets = list(dict.fromkeys(attachment_words(found) for found in answer.attachments if found.target))
+    targets = list(
+        dict.fromkeys(attachment_words(attachment) for attachment in answer.attachments if attachment.target)
+    )
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
 def failures(answer: AttachedPolicy) -> str:
     """What is wrong with its references."""
-    return listed(list(dict.fromkeys(found.message for found in answer.attachments if found.message)))
+    return listed(list(dict.fromkeys(attachment.message for attachment in answer.attachments if attachment.message)))
 
 
 def may_affect_more(answer: AttachedPolicy) -> bool:
     """Whether it affects nothing where it is attached, which what was not read might change."""
     idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
-    return idle and any(found.state == "attached" for found in answer.attachments)
+    return idle and any(attachment.state == "attached" for attachment in answer.attachments)
 
 
 def why_idle(answer: AttachedPolicy) -> str:
@@ -182,7 +184,7 @@ def _of_policy(answer: PolicyDescription) -> str:
 
 
 def _extent(answer: PolicyDescription) -> str:
-    if any(found.rule == "target-contended" for found in answer.diagnostics):
+    if any(diagnostic.rule == "target-contended" for diagnostic in answer.diagnostics):
         return "in part, because listeners share what each needs for itself"
     fully, total = fully_enforced(answer), len(answer.paths)
     partly = len(_in_force(answer)) - fully
@@ -194,9 +196,11 @@ def _extent(answer: PolicyDescription) -> str:
 def _idle(answer: PolicyDescription) -> str:
     """What keeps an enforced policy from doing anything, as far as that is known."""
     lacking = [
-        found for found in answer.diagnostics if found.rule == "target-status-missing" and found.severity == "warning"
+        diagnostic
+        for diagnostic in answer.diagnostics
+        if diagnostic.rule == "target-status-missing" and diagnostic.severity == "warning"
     ]
-    targets = sorted({str(ref) for found in lacking for ref in found.related})
+    targets = sorted({str(ref) for diagnostic in lacking for ref in diagnostic.related})
     return f", but does nothing on {listed(targets)}, for want of {lacking[0].field}" if lacking else ""
 
 

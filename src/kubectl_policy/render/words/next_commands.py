@@ -58,12 +58,12 @@ def after_explanation(answer: Explanation) -> list[Command]:
 
 def after_status(report: StatusReport) -> list[Command]:
     """Why something is computed as it is."""
-    return [_describe(one.resource.ref) for one in report.objects if one.disagrees]
+    return [_describe(status.resource.ref) for status in report.objects if status.disagrees]
 
 
 def after_blast_radius(answer: BlastRadius) -> list[Command]:
     """What to look at before deleting: the object that changes most, and the policy itself."""
-    objects = [found.node.object for change in answer.difference.effects for found in change.objects]
+    objects = [changed.node.object for change in answer.difference.effects for changed in change.objects]
     return [_describe(ref) for ref in dict.fromkeys([*objects[:1], answer.subject])]
 
 

@@ -91,7 +91,7 @@ def titled(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
 def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
     """What an object's status says: a line for each parent, ancestor or listener and each controller."""
     lines: list[Line] = []
-    for (about, controller), conditions in groupby(reported, lambda found: (found.about, found.controller)):
+    for (about, controller), conditions in groupby(reported, lambda condition: (condition.about, condition.controller)):
         label = about + (f" (by {controller})" if controller else "")
         spans = [Span(f"{label}:" if label else "")]
         for place, condition in enumerate(conditions):
@@ -109,7 +109,9 @@ def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
 
 def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
     """What the controllers of policy kinds should report on an object that is no policy."""
-    return section("Controllers of policies should report", (Line(tuple(_conditions([one])), 2, 4) for one in expected))
+    return section(
+        "Controllers of policies should report", (Line(tuple(_conditions([condition])), 2, 4) for condition in expected)
+    )
 
 
 def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
@@ -166,7 +168,11 @@ def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
 def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()) -> tuple[Line, ...]:
     """The problems that concern the answer, but for those whose message the answer gives elsewhere."""
     elsewhere = tuple(message for message in said if message)
-    lines = (problem_line(found) for found in diagnostics if not (elsewhere and found.message.endswith(elsewhere)))
+    lines = (
+        problem_line(diagnostic)
+        for diagnostic in diagnostics
+        if not (elsewhere and diagnostic.message.endswith(elsewhere))
+    )
     return section("Problems", lines)
 
 
