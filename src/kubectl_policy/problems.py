@@ -72,7 +72,7 @@ class Problems:
         yield from self._contended(policy)
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
-        """What came of an attachment that is out of the ordinary, told where the reference is."""
+        """A failed or doubtful attachment, reported where the reference is."""
         declared, meaning = attachment.declared, MEANINGS[attachment.state]
         where = f"{declared.field} of {declared.named_by}: " if declared.named_by else ""
         holder = self._topology.index.get(declared.named_by) if declared.named_by else policy

@@ -51,7 +51,7 @@ def unread_routes(policy: ObjectRef, profile: PolicyKindProfile, index: Index) -
     for kind in sorted(profile.filter_routes):
         if index.presence(ObjectRef(kind, policy.namespace, "")) == "unknown":
             declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace)
-            message = f"no {kind.kind} of namespace {policy.namespace} was read, and a filter of attachment may name it"
+            message = f"no {kind.kind} of namespace {policy.namespace} was read, and a filter of one may name it"
             yield Attachment(policy=policy, target=None, declared=declared, state="target unknown", message=message)
 
 
@@ -64,7 +64,7 @@ def _filter_not_attached(
         message = f"a filter can name a {kind} in a rule of {able} alone, and {named.route} is none"
         return NotAttached("filter unsupported", message)
     if named.backend and not profile.backend_filters:
-        message = f"a filter of a backendRef cannot name a {kind}, only attachment of the rule itself can"
+        message = f"a filter of a backendRef cannot name a {kind}, only one of the rule itself can"
         return NotAttached("filter unsupported", message)
     elsewhere = not_managed(topology, named.route, kind, profile.controllers)
     if elsewhere:

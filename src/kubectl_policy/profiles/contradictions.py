@@ -77,20 +77,20 @@ def _merges_by_levels(fields: Fields) -> bool:
 def _merges_strategically_alone(fields: Fields) -> bool:
     """Whether Strategic merge, where one of several strategies means it, only ever merges a policy with one other.
 
-    Which lists are told apart by keys is then the choice of the one policy that merges.
+    Which lists have keys is then the choice of the one policy that merges.
     """
     one_pair = fields.get("chooser") == "challenger" and fields.get("mergesWith") == "closest"
     return one_pair or "Strategic merge" not in fields["strategyValues"].values()
 
 
 def _joined_by_one_thing(fields: Fields) -> bool:
-    """Whether every joint field is taken apart in one way, which is done before policies meet anywhere."""
+    """Whether every joint field is split in one way, which is done before policies meet anywhere."""
     ways = {(joint["field"], joint.get("by", "")) for joint in fields["jointFields"]}
     return len(ways) == len({field for field, _ in ways})
 
 
 def _port_field_is_joint(fields: Fields) -> bool:
-    """Whether the entries for ports are told apart by the key that holds the port."""
+    """Whether the entries for ports have the key that holds the port."""
     said = fields["portField"]
     ways = [(joint["field"], joint.get("by")) for joint in fields.get("jointFields", ())]
     return (said["field"], f"[{said['key']}]") in ways

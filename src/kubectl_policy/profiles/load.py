@@ -150,7 +150,7 @@ def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
 def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
     """How routes delegate, from the built-in files that say it, if a reference of these kinds may stand for routes.
 
-    That may be one to an HTTPRoute, or of a group that such a file mentions; else no file is taken apart.
+    That may be one to an HTTPRoute, or of a group that such a file mentions; else no file is parsed.
     """
     texts = {group: text for group, text in _texts().items() if _DELEGATION in text}
     if not any(kind == _HTTP_ROUTE or any(kind.group in text for text in texts.values()) for kind in kinds):

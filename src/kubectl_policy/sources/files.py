@@ -1,4 +1,4 @@
-"""Which files are meant by the paths that somebody names, and the text in them."""
+"""Which files are meant by the paths of a call, and the text in them."""
 
 from __future__ import annotations
 

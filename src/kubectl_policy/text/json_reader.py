@@ -57,7 +57,7 @@ class JsonReader:
     def _document(self, text: str, begin: int, line: int) -> tuple[Json, int, dict[tuple[int, ...], int]]:
         """The value at an offset, which is on a line, where it ends and, if it is a List, the lines of its items.
 
-        An object and its items are taken apart here, so that nothing is decoded twice for the lines of items.
+        An object and its items are split here, so that nothing is decoded twice for the lines of items.
         """
         if text[begin] != "{":
             return *self._decode(text, begin, 0), {}

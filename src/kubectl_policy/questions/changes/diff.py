@@ -133,7 +133,7 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
 
 
 def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
-    """The problems of the concerned objects and those from reading, told apart whatever line they stand on.
+    """The problems of the concerned objects and those from reading, compared without the lines that they are on.
 
     Where the hierarchy differs, every object is concerned.
     """

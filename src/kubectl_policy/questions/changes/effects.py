@@ -65,7 +65,7 @@ class FieldChange:
 
     @property
     def sort(self) -> ChangeSort:
-        """Whether the setting is lost, changed, gained or only set by somebody else."""
+        """Whether the setting is lost, changed, gained or only set by another source."""
         old, new = self.before, self.after
         if old and new and not old.removed and not new.removed:
             return "moved" if same_json(old.value, new.value) else "changed"

@@ -142,7 +142,7 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
             continue
         place = binding.listener or NodeRef(binding.parent)
         nodes = dict.fromkeys([place] if place.object in reached else [place, NodeRef(place.object)])
-        # Also of a policy on the whole Gateway it is told which listener the route is not attached to.
+        # Also for a policy on the whole Gateway, the answer names the listener that the route is not attached to.
         for escaped in _escaped(analysis, place, nodes, binding.message, binding.reason):
             yield replace(escaped, target=place)
 

@@ -68,7 +68,7 @@ class ChangeSummary:
 
 
 def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> ChangeSummary:
-    """What happens to whom in a difference, without the objects that somebody has counted already."""
+    """What happens to whom in a difference, without the objects that are counted already."""
     kept = [change for change in difference.effects if change.where == "kept"]
     ended, begun, rerouted = _traffic(difference, without)
     passing = {*difference.created, *difference.deleted}

@@ -176,6 +176,6 @@ def _problem_row(problem: Diagnostic, change: str) -> Row:
         before=problem.severity if change == "fixed" else "",
         after="" if change == "fixed" else problem.severity,
         source=str(subject or ""),
-        # The columns beside it name the subject already.
+        # The columns next to it name the subject already.
         message=message.removeprefix(f"{subject}: ") if subject else message,
     )

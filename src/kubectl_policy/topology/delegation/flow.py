@@ -63,7 +63,7 @@ class Passing:
         return [NodeRef(route, name) for name in rule_names(self._index.raw(route))]
 
     def has_hostnames(self, route: ObjectRef) -> bool:
-        """Whether a route names hostnames, and so is nobody's to delegate to."""
+        """Whether a route names hostnames, and so cannot be delegated to."""
         return bool(strings_at(self._index.raw(route), "spec.hostnames"))
 
     def is_entered(self, route: ObjectRef) -> bool:

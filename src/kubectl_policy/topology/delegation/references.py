@@ -47,7 +47,7 @@ class DelegatingRef:
 
     @property
     def place(self) -> Place:
-        """What tells it apart from every other one."""
+        """What distinguishes it from every other one."""
         return self.parent.object, self.ref.field, self.profile.group
 
 

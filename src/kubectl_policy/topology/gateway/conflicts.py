@@ -1,4 +1,4 @@
-"""Which listeners on one Gateway cannot be told apart."""
+"""Which listeners on one Gateway cannot be distinguished from each other."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) 
 
 
 class _Established:
-    """Listeners that are there already, by what others on their port are told from them by."""
+    """Listeners that are there already, by what distinguishes others on their port from them."""
 
     def __init__(self, *, mixed_modes: bool) -> None:
         self._mixed_modes = mixed_modes
@@ -68,7 +68,7 @@ class _Established:
                     known.append((self._count, listener))
 
     def rivals_of(self, listeners: Iterable[Listener]) -> dict[NodeRef, Conflict]:
-        """The conflict of each listener that cannot be told from one of these, with the first such one."""
+        """The conflict of each listener that cannot be distinguished from one of these, with the first such one."""
         conflicts: dict[NodeRef, Conflict] = {}
         for listener in listeners:
             rivals = [
@@ -97,7 +97,7 @@ class _Established:
                 yield from (((protocol, ""), _PROTOCOL) for protocol in ("TCP", "HTTP"))
                 if listener.protocol == "TLS" and not self._mixed_modes:
                     yield ("TLS mode", "Passthrough" if listener.terminates else "Terminate"), _PROTOCOL
-                # Listeners that can share a port, as HTTPS and TLS can: only their hostnames tell them apart.
+                # Listeners that can share a port, as HTTPS and TLS can: only their hostnames distinguish them.
                 yield ("hostname over TLS", listener.hostname), _HOSTNAME
 
 

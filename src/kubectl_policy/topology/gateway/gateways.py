@@ -101,7 +101,7 @@ class Gateways:
         return self.controller_of(above) if above else ""
 
     def profile_of(self, gateway: ObjectRef | None) -> GatewayProfile:
-        """How the controller of a Gateway treats it; as Gateway API says if nobody has said otherwise, or unknown."""
+        """How the controller of a Gateway treats it; as Gateway API says if no profile says otherwise, or unknown."""
         return self._profiles.gateways_of(text_at(self._class(gateway), "spec.controllerName"))
 
     def supports(self, gateway: ObjectRef | None, feature: str) -> bool:
