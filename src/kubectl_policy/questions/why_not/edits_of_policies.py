@@ -201,9 +201,7 @@ def remove_other(case: Case, reason: Reason) -> Iterator[Edit]:
 
 
 def _winners(case: Case, reason: Reason) -> list[Resource]:
-    """The other policy that a reason is about, if it is about one."""
-    if not reason.related:
-        return []
+    """The other policy that a reason is about, if that is one of its kind."""
     others = case.read(reason.related[0].object)
     kind = case.policy.ref.group_kind
     return [other for other in others if other.ref.group_kind == kind and other is not case.policy]

@@ -209,8 +209,7 @@ def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
         for rules, generator in GENERATORS:
             if reason.rule in rules:
                 yield from generator(case, reason)
-    if reasons:
-        yield from name_it(case, reasons[0])
+    yield from name_it(case, reasons[0])
 
 
 def _obstacle(case: Case, reasons: tuple[Reason, ...], tried: int) -> str:
