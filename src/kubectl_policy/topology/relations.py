@@ -179,8 +179,8 @@ class Relations:
         return self._routes_by_backend.get(backend, ())
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The same with those whose backendRefs to it all have weight 0."""
-        return tuple(sorted({*self.routes_forwarding_to(backend), *self._weightless.get(backend, ())}))
+        """The same, and then those whose backendRefs to it all have weight 0."""
+        return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self._weightless.get(backend, ()))))
 
     def gets_no_requests(self, backend: ObjectRef) -> bool:
         """Whether an object is referred to with weight 0 alone, by routes that would send it requests otherwise."""
