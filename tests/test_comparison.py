@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
 
 import pytest
 
@@ -350,3 +351,14 @@ def test_a_definition_says_that_a_kind_is_no_policy_kind() -> None:
     assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: 1 p -> nothing"]
     found = between([*world, build.crd("ColorPolicy", schema=schema)], world)
     assert told(found) == ["kept default/g/http/r/rule[0]/s/8080 a: nothing -> 1 p"]
+
+
+@pytest.mark.parametrize("sections", ["refine", "replace"])
+def test_a_policy_of_a_whole_object_differs_at_its_sections_also_where_the_hierarchy_differs(
+    sections: Literal["refine", "replace"],
+) -> None:
+    """What two states share on paths where everything stands alike does not hide what differs on others."""
+    profile = replace(DIRECT, sections=sections)
+    before = analyze(build.snapshot(*WORLD, color("p", TO_S, hue=1)), profiles=[profile])
+    found = diff(what_if(before, applied=[color("p", TO_S, hue=2), build.route("new")]))
+    assert "kept default/g/http/r/rule[0]/s/8080 hue: 1 p -> 2 p" in told(found)

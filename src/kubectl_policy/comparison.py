@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
+from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import value
@@ -127,7 +127,9 @@ class StateComparison:
         old = self._paths(self.before, kind, nodes)
         both = self.shares_topology
         matched = ((path, path, path) for path in old) if both else _matched(old, self._paths(self.after, kind, nodes))
-        known_alike = self.before.registry.profile_of(kind) == self.after.registry.profile_of(kind)
+        old_profile, new_profile = self.before.registry.profile_of(kind), self.after.registry.profile_of(kind)
+        # Definitions say what is filled in where an object leaves a field out.
+        known_alike = old_profile == new_profile and self.before.index.of_kind(CRD) == self.after.index.of_kind(CRD)
         for path, earlier, later in matched:
             if not (earlier and later) and self._lasts_alone(path):
                 continue

@@ -1,8 +1,8 @@
 """Documents, as `-o json` and `-o yaml` print them: declared once for each type, with the schema that is published.
 
 A `Shape` says which fields a value has in a document, what each is called there, and what is to be known of it. What
-type a field is of, the value's own annotations say. `encode` makes plain mappings, lists and scalars of values,
-`kubectl_policy.render.schemas` makes JSON Schema of the same shapes.
+type a field is of, the value's own annotations say. `encode` makes plain mappings, lists and scalars of values;
+the published JSON Schema is made of the same shapes.
 """
 
 from __future__ import annotations
