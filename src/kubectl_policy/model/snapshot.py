@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.refs import ObjectRef
+    from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,12 +34,16 @@ _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resource:
-    """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known."""
+    """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known.
+
+    `namespace_from` is what says the namespace of an object that names none, if anything around it does.
+    """
 
     ref: ObjectRef
     origin: Origin
     raw: Mapping[str, Json]
     created: datetime | None = None
+    namespace_from: Origin | None = None
 
     @property
     def seniority(self) -> tuple[datetime, str]:
@@ -92,27 +97,46 @@ class Problem:
 class Gap:
     """Something that could not be read, so that "unknown" is never shown as "none".
 
-    `kind` is a kind's name or empty (any kind), `namespace` a namespace or empty (any), `reason` says why in words.
+    `kind` is a kind's name or empty (any kind), `namespace` a namespace or empty (any), `reason` says why in words, and
+    `remedy` what would close the gap, if that is known. With a `name` it is one object: it may be there, and not as it
+    was read. `mentions` are the words in what could not be read, if they are known: it refers to nothing else by name.
     """
 
     kind: str
     namespace: str
     reason: str
     origin: Origin | None = None
+    name: str = ""
+    remedy: str = ""
+    mentions: frozenset[str] | None = None
 
     def covers(self, ref: ObjectRef) -> bool:
         """Whether an object may be among what could not be read."""
-        return self.kind in {"", ref.kind} and self.namespace in {"", ref.namespace}
+        return (
+            self.kind in {"", ref.kind}
+            and (not self.namespace or may_equal(self.namespace, ref.namespace))
+            and (not self.name or may_equal(self.name, ref.name))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something in the input that is known to be no object of its own: `what` it is (`patch`, `Helm template`)."""
+
+    what: str
+    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The state of a cluster as far as it could be read.
 
-    `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so.
-    `ignored` counts documents that are not Kubernetes objects. Of one of two states of a world, `other_state`
-    are the objects of the other state that this one has not, or has otherwise: where they are, their kinds were read.
-    `gone` are those of them that are known not to exist in this one.
+    `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so;
+    but of the kinds in namespaces that are `listed` (an empty one is that of cluster-scoped kinds), the input is what a
+    cluster gave out itself. `ignored` counts documents that are not Kubernetes objects, `left_out` is what is no object
+    of its own. Of one of two states of a world, `other_state` are the objects of the other state that this one has not,
+    or has otherwise: where they are, their kinds were read. `gone` are those of them that are known not to exist in
+    this one.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -122,3 +146,5 @@ class Snapshot:
     ignored: int = 0
     other_state: tuple[Resource, ...] = ()
     gone: frozenset[ObjectRef] = frozenset()
+    listed: frozenset[tuple[GroupKind, str]] = frozenset()
+    left_out: tuple[LeftOut, ...] = ()
