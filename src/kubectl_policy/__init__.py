@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
     from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Leaf, Source, leaves, plain
-    from kubectl_policy.sources import load_manifests, load_state
+    from kubectl_policy.sources import InputOptions, load_manifests, load_state
     from kubectl_policy.topology import Implementation, Path, Topology
 
 __version__ = "0.1.0"
@@ -30,6 +30,7 @@ __all__ = [
     "Gap",
     "GroupKind",
     "Implementation",
+    "InputOptions",
     "Leaf",
     "MergeStrategy",
     "NodeRef",
@@ -62,7 +63,7 @@ _HOMES = {
     "model": ("Diagnostic", "Gap", "GroupKind", "NodeRef", "ObjectRef", "Origin", "Resource", "Snapshot"),
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),
     "resolution": ("EffectivePolicy", "Enforcement", "Fate", "Leaf", "Source", "leaves", "plain"),
-    "sources": ("load_manifests", "load_state"),
+    "sources": ("InputOptions", "load_manifests", "load_state"),
     "topology": ("Path", "Implementation", "Topology"),
 }
 

@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy import GroupKind, Implementation, NodeRef, ObjectRef, analyze, load_manifests
+from kubectl_policy import GroupKind, Implementation, InputOptions, NodeRef, ObjectRef, analyze, load_manifests
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,
@@ -49,7 +49,7 @@ def judge(case: Path) -> Iterator[Outcome]:
     for stage in expected["stages"]:
         here = [fact for fact in facts if fact["stage"] == stage["stage"]]
         if here:
-            snapshot = load_manifests([str(case / stage["file"])], complete=True)
+            snapshot = load_manifests([str(case / stage["file"])], options=InputOptions(complete=True))
             topology = analyze(snapshot, implementation=Implementation(frozenset(lacking))).topology
             for fact in here:
                 told = {key: fact[key] for key in _TOLD if key in fact}

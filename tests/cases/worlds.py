@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 
-from kubectl_policy import load_manifests
+from kubectl_policy import InputOptions, load_manifests
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def read(path: Path) -> Mapping[str, Json]:
 
 def world(paths: Sequence[Path]) -> Snapshot:
     """Everything that is in the paths, and that nothing else exists."""
-    return _without_duplicates(load_manifests([str(path) for path in paths], complete=True))
+    return _without_duplicates(load_manifests([str(path) for path in paths], options=InputOptions(complete=True)))
 
 
 def objects(listed: Sequence[Json]) -> tuple[Resource, ...]:

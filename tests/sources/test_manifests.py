@@ -14,7 +14,7 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.index import Index
-from kubectl_policy.sources import load_manifests, manifests
+from kubectl_policy.sources import InputOptions, load_manifests, manifests
 from kubectl_policy.sources.files import InputFile
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ CM = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
 
 
 def _load(text: str, namespace: str = "default") -> Snapshot:
-    return load_manifests(["-"], stdin=io.StringIO(text), namespace=namespace)
+    return load_manifests(["-"], stdin=io.StringIO(text), options=InputOptions(namespace=namespace))
 
 
 def _names(snapshot: Snapshot) -> list[str]:
@@ -438,6 +438,6 @@ def test_the_world_is_open_unless_the_caller_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_bytes(b"\xef\xbb\xbf# x\r\n" + (CM % "a").replace("\n", "\r\n").encode())
     assert not load_manifests([path]).complete
-    snapshot = load_manifests([str(path)], complete=True)
+    snapshot = load_manifests([str(path)], options=InputOptions(complete=True))
     assert snapshot.complete
     assert snapshot.resources[0].origin == Origin(str(path), 2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.sources import load_manifests, load_state
+from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from tests.repository import CM, Repository
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def test_files() -> None:
 @pytest.mark.usefixtures("repository")
 def test_options_hold_for_every_state(word: str) -> None:
     """The namespace of what names none, and whether the world is closed."""
-    snapshot = load_state(word, namespace="apps", complete=True, stdin=io.StringIO(CM % "a"))
+    snapshot = load_state(word, options=InputOptions(namespace="apps", complete=True), stdin=io.StringIO(CM % "a"))
     assert (snapshot.complete, snapshot.resources[0].ref.namespace) == (True, "apps")
     assert not load_state(word, stdin=io.StringIO(CM % "a")).complete
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import analyze, load_manifests
+from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.questions.predicted.policies import PolicyStatuses
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
@@ -45,7 +45,7 @@ OPPOSITE: Final = {"True": "False", "False": "True"}
 @cache
 def analyzed(world: str) -> Analysis:
     """The analysis of a fixture world, to which nothing else belongs."""
-    return analyze(load_manifests([FIXTURES / world], complete=True))
+    return analyze(load_manifests([FIXTURES / world], options=InputOptions(complete=True)))
 
 
 def honest(condition: PolicyCondition) -> dict[str, Json]:

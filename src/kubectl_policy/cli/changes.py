@@ -1,6 +1,7 @@
 """`diff` and `blast-radius`: how the effects of policies change in another state or without an object."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -124,7 +125,7 @@ def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
     from kubectl_policy.sources import load_state
 
     told = known(call.profiles, call.setting)
-    before, after = (load_state(state, namespace=call.default_namespace, complete=call.complete) for state in states)
+    before, after = (load_state(state, options=call.input_options()) for state in states)
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
 
 
@@ -140,7 +141,7 @@ def _what_if(
     from kubectl_policy.model.states import cascade, in_scope
     from kubectl_policy.sources import load_manifests
 
-    read_in = load_manifests(filename, namespace=call.default_namespace) if filename else None
+    read_in = load_manifests(filename, options=replace(call.input_options(), complete=False)) if filename else None
     policies = retargetings(analysis, retarget or (), call.namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
     deleted = deletions(analysis, delete or (), call.namespace)

@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, command, mention_the_rest
+from kubectl_policy.cli.options import INPUT, Call, command, mention_the_rest
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.explain import EXPLANATION
 
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
 
-@command(EXPLANATION, without={"namespace", "default_namespace", "complete"})
+@command(EXPLANATION, without={"namespace", "complete", *INPUT})
 def explain(
     call: Call,
     kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,

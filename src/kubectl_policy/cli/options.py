@@ -12,6 +12,7 @@ from kubectl_policy.render.output.formats import FORMATS, Forms
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, Origin
     from kubectl_policy.questions.shared.selection import Selection
@@ -47,6 +48,20 @@ class Call:
     default_namespace: Annotated[str, typer.Option(metavar="NAME", help="Namespace of manifests that name none.")] = (
         "default"
     )
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Leave out files and folders, as a .gitignore does. Repeatable."),
+    ] = None
+    cluster: Annotated[
+        str, typer.Option(metavar="NAME", help="Of a tree for several clusters, read what is for this one.")
+    ] = ""
+    variables: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="VARIABLE=VALUE", help="Fill in ${VARIABLE} in the input. Repeatable."),
+    ] = None
+    render: Annotated[
+        bool, typer.Option("--render", help="Apply Kustomize, Flux, Argo CD and Helm first, by their own programs.")
+    ] = False
     output: Annotated[str, typer.Option("--output", "-o", help="Output format.")] = "tree"
     profiles: Annotated[
         list[str] | None,
@@ -78,8 +93,27 @@ class Call:
         told = known(self.profiles, self.setting)
         snapshot = Snapshot()
         if self.offline:
-            snapshot = load_manifests(self.offline, namespace=self.default_namespace, complete=self.complete)
+            snapshot = load_manifests(self.offline, options=self.input_options())
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
+
+    def input_options(self) -> "InputOptions":
+        """How the input is to be read. Raises `UsageError` for a value without the name of a variable."""
+        from kubectl_policy import InputOptions
+
+        values: dict[str, str] = {}
+        for assignment in self.variables or ():
+            name, equals, value = assignment.partition("=")
+            if not name or not equals:
+                raise UsageError(f'"{assignment}" gives no variable a value', "write --set VARIABLE=VALUE")
+            values[name] = value
+        return InputOptions(
+            namespace=self.default_namespace,
+            complete=self.complete,
+            exclude=tuple(self.exclude or ()),
+            cluster=self.cluster,
+            values=values,
+            render=self.render,
+        )
 
     def show(
         self,
@@ -114,11 +148,18 @@ class Call:
 
     def _repeated(self) -> list[str]:
         """The options that a command that is suggested next needs to see the same."""
-        options = {"--offline": self.offline, "--profiles": self.profiles, "--setting": self.setting}
+        options = {
+            "--offline": self.offline,
+            "--exclude": self.exclude,
+            "--cluster": [self.cluster] if self.cluster else None,
+            "--set": self.variables,
+            "--profiles": self.profiles,
+            "--setting": self.setting,
+        }
         given = [word for name, values in options.items() for value in values or () for word in (name, value)]
         if self.default_namespace != Call.default_namespace:
             given += ["--default-namespace", self.default_namespace]
-        return [*given, *(["--complete"] if self.complete else [])]
+        return [*given, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
 
 # Each one reads its file again.
@@ -126,7 +167,8 @@ _MOST_LOCATED: Final = 20
 Located = TypeVar("Located", "Diagnostic", "Reason")
 
 # These come before the options that a command has of its own, the others after them.
-_FIRST: Final = ("offline", "namespace", "default_namespace")
+INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
+_FIRST: Final = ("offline", "namespace", *INPUT)
 _LAST: Final = ("output", "profiles", "setting", "complete", "color")
 
 

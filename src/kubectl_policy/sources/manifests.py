@@ -24,6 +24,7 @@ from kubectl_policy.model.kinds import (
     problem_of_definition,
 )
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text, reason_of
+from kubectl_policy.sources.options import InputOptions
 from kubectl_policy.text import UNRENDERED, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.places import line_in
@@ -54,6 +55,7 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
     }
 )
 _KUBECONFIG: Final = GroupKind("", "Config")
+AS_IT_IS: Final = InputOptions()
 
 
 # A template is read by somebody else; everything else that cannot be read is a mistake.
@@ -63,28 +65,25 @@ _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
 def load_manifests(
     paths: Iterable[str | Path],
     *,
-    namespace: str = "default",
-    complete: bool = False,
+    options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
 ) -> Snapshot:
     """The objects in files, folders (searched recursively), glob patterns and, for `-`, standard input.
 
-    `namespace` is where objects live that have a namespace and name none; `complete` says that what is not here does
-    not exist. What cannot be read is a diagnostic and a gap. Raises SourceError where a path names nothing, cannot be
-    read, or where there is no object in all of them.
+    What cannot be read is a diagnostic and a gap. Raises SourceError where a path names nothing, cannot be read, or
+    where there is no object in all of them.
     """
 
     def text_of(path: str) -> str:
         return read_stdin(stdin) if path == STDIN else read_text(path)
 
-    return snapshot_of(find_files(paths), text_of, namespace=namespace, complete=complete)
+    return snapshot_of(find_files(paths), text_of, options)
 
 
 def load_state(
     operand: str,
     *,
-    namespace: str = "default",
-    complete: bool = False,
+    options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
 ) -> Snapshot:
     """The objects in what `load_manifests` takes as a path or, if there is no such file, in `REV:PATH` of git.
@@ -95,7 +94,7 @@ def load_state(
     no such revision or path, and UsageError for the word `live`.
     """
     if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
-        return load_manifests([operand], namespace=namespace, complete=complete, stdin=stdin)
+        return load_manifests([operand], options=options, stdin=stdin)
     if operand == "live":
         raise UsageError("live clusters are not supported yet", "name a file, a folder or REV:PATH in git instead")
     # Most input is files, and what only git needs takes time to import.
@@ -104,10 +103,10 @@ def load_state(
     parts = revision_and_path(operand)
     if parts is None:
         _check_no_revision(operand)
-        return load_manifests([operand], namespace=namespace, complete=complete)
+        return load_manifests([operand], options=options)
     name, path = parts
     with open_revision(name) as revision:
-        return snapshot_of(revision.find(path), revision.read_text, namespace=namespace, complete=complete)
+        return snapshot_of(revision.find(path), revision.read_text, options)
 
 
 def _check_no_revision(word: str) -> None:
@@ -123,9 +122,7 @@ def _check_no_revision(word: str) -> None:
         raise SourceError(message, f"write {word}:PATH for the files in a git revision")
 
 
-def snapshot_of(
-    files: Sequence[InputFile], text_of: Callable[[str], str], *, namespace: str, complete: bool
-) -> Snapshot:
+def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], options: InputOptions) -> Snapshot:
     """The objects in files, of which the texts are given by path: see `load_manifests`.
 
     `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
@@ -135,7 +132,7 @@ def snapshot_of(
         reading.read_file(file, text_of)
     if not reading.objects:
         raise _nothing_found(reading, files)
-    resources = _resources(reading, namespace)
+    resources = _resources(reading, options.namespace)
     # The order of files means nothing: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
@@ -143,7 +140,7 @@ def snapshot_of(
         resources=resources,
         gaps=tuple(gaps),
         diagnostics=tuple(diagnostics),
-        complete=complete,
+        complete=options.complete,
         ignored=reading.ignored,
     )
 

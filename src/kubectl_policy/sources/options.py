@@ -1,0 +1,29 @@
+"""How the input is to be read: what of it counts, and what fills in what it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@value(kw_only=True)
+class InputOptions:
+    """What a person says of the input.
+
+    `namespace` is where objects live that have a namespace, if neither they nor the tree around them say which one.
+    `complete` says that what is not here does not exist. `exclude` are patterns of files and folders to leave out, as
+    in a .gitignore. Of a tree for several clusters, `cluster` is the one that is meant. `values` are those of variables
+    (`${NAME}`). If it is to `render`, Kustomize, Flux, Argo CD and Helm are applied first, by their own programs.
+    """
+
+    namespace: str = "default"
+    complete: bool = False
+    exclude: tuple[str, ...] = ()
+    cluster: str = ""
+    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    render: bool = False
