@@ -80,7 +80,7 @@ def test_a_folder_that_may_not_be_listed(folder: Path, monkeypatch: pytest.Monke
     with pytest.raises(SourceError, match="Permission denied"):
         find_files([folder / "sub"])
     assert [file for file in find_files([folder]) if file.problem] == [
-        InputFile(str(folder / "sub"), "cannot be read: Permission denied")
+        InputFile(str(folder / "sub"), "cannot be read: Permission denied", str(folder))
     ]
 
 
@@ -109,6 +109,40 @@ def test_what_is_in_a_folder(folder: Path) -> None:
     """Manifests in alphabetical order, nothing hidden."""
     assert _names(folder, "") == ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]
     assert _names(folder, ".git") == [".git/e.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "places"),
+    [
+        ("sub", "sub", ["d.yaml", "deep/f.yaml"]),
+        ("./sub/", "sub", ["d.yaml", "deep/f.yaml"]),
+        (".", ".", ["a.yml", "b.yaml", "c.json", "sub/d.yaml", "sub/deep/f.yaml"]),
+        ("sub/deep/..", "sub/deep/..", ["d.yaml", "deep/f.yaml"]),
+        ("sub/**/f.*", "sub", ["deep/f.yaml"]),
+        ("s*", ".", ["sub/d.yaml", "sub/deep/f.yaml"]),
+        ("sub/d.yaml", "", ["sub/d.yaml"]),
+    ],
+)
+def test_the_place_of_a_file_below_what_was_searched(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, root: str, places: list[str]
+) -> None:
+    """Of a pattern, it is the folder above the first part that is one; a file that is named itself has none."""
+    monkeypatch.chdir(folder)
+    found = find_files([path])
+    assert {file.root for file in found} == {root}
+    assert [file.place for file in found] == places
+
+
+def test_the_place_of_a_file_below_an_absolute_path(folder: Path) -> None:
+    """Where the root is, the place does not say."""
+    assert [file.place for file in find_files([folder / "sub"])] == ["d.yaml", "deep/f.yaml"]
+
+
+def test_the_name_that_kustomize_takes_without_a_suffix(folder: Path) -> None:
+    """It is read like every other kustomization.yaml."""
+    (folder / "sub" / "Kustomization").touch()
+    (folder / "sub" / "kustomization").touch()
+    assert _names(folder, "sub") == ["sub/Kustomization", "sub/d.yaml", "sub/deep/f.yaml"]
 
 
 def test_each_file_counts_once(folder: Path) -> None:
@@ -163,7 +197,9 @@ def test_a_pattern_says_which_folders_may_not_be_listed(
     closed = folder / "sub" / "deep" if "deep" in pattern else folder / "sub"
     _deny(monkeypatch, closed)
     files = find_files([folder / pattern])
-    assert [file for file in files if file.problem] == [InputFile(str(closed), "cannot be read: Permission denied")]
+    assert [(file.path, file.problem) for file in files if file.problem] == [
+        (str(closed), "cannot be read: Permission denied")
+    ]
 
 
 @pytest.mark.parametrize(

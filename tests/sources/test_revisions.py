@@ -106,6 +106,14 @@ class TestWhatIsMeant:
         with pytest.raises(SourceError, match="main:docs: there is no manifest in it"):
             load_state("main:docs")
 
+    @pytest.mark.parametrize(("path", "place"), [("sub", "d.yaml"), ("./sub/", "d.yaml"), ("", "sub/d.yaml")])
+    @pytest.mark.usefixtures("repository")
+    def test_the_place_of_a_file_below_what_was_searched(self, path: str, place: str) -> None:
+        """As of files on disk."""
+        with open_revision("main") as revision:
+            assert place in [file.place for file in revision.find(path)]
+            assert [file.root for file in revision.find("sub/d.yaml")] == [""]
+
     @pytest.mark.parametrize("path", ["..", "../x", "./../x", "a/../../x"])
     @pytest.mark.usefixtures("repository")
     def test_what_is_above_the_root(self, path: str) -> None:

@@ -9,6 +9,8 @@ import glob
 import os
 import stat
 import sys
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
@@ -24,6 +26,8 @@ STDIN: Final = "<stdin>"
 MAX_FILE_SIZE: Final = 2**30
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
+# Kustomize takes this name as well.
+NAMES: Final = ("Kustomization",)
 
 # What `git lfs` leaves in the place of a file; read as YAML, it would be a document that is no Kubernetes object.
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
@@ -36,10 +40,24 @@ _BYTE_ORDER_MARKS: Final = (
 
 @value()
 class InputFile:
-    """A file to read, or a folder or file that cannot be read, and why not."""
+    """A file to read, or a folder or file that cannot be read, and why not.
+
+    `root` is the folder that was searched for it, empty for a file that was named itself.
+    """
 
     path: str
     problem: str = ""
+    root: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where the file is below its root (`apps/echo/route.yaml`); its own path if it was named itself."""
+        return self.path[len(self.root) :].lstrip("/") if self.root not in {"", "."} else self.path
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file in a folder is read, by its name."""
+    return name.endswith(SUFFIXES) or name in NAMES
 
 
 def find_files(paths: Iterable[str | Path]) -> list[InputFile]:
@@ -108,7 +126,7 @@ def _meant_by(path: str) -> Iterator[InputFile]:
         # What is named is read whatever its name is, and be it a pipe.
         if not os.access(path, os.R_OK):
             raise _unreadable(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-        yield from _manifests_under(Path(path), set(), named=True) if stat.S_ISDIR(mode) else [InputFile(path)]
+        yield from _manifests_under(Path(path), set()) if stat.S_ISDIR(mode) else [InputFile(path)]
 
 
 def _matching(pattern: str) -> Iterator[InputFile]:
@@ -117,12 +135,16 @@ def _matching(pattern: str) -> Iterator[InputFile]:
     parts = [part for part in pattern.split("/") if part]
     if pattern.endswith("/"):
         parts.append("")
+    root = str(top.joinpath(*takewhile(lambda part: part and not glob.has_magic(part), parts)))
     matches = sorted(_matches(top, parts), key=lambda match: match.path)
     if not matches:
         raise SourceError(f"{pattern}: no file matches this pattern", "`**` matches folders of any depth")
     seen: set[tuple[int, int]] = set()
     for match in matches:
-        yield from [match] if match.problem else _manifests_under(Path(match.path), seen, named=False)
+        if match.problem:
+            yield replace(match, root=root)
+        else:
+            yield from _manifests_under(Path(match.path), seen, root=root)
 
 
 def _matches(top: Path, parts: Iterable[str]) -> Iterator[InputFile]:
@@ -163,17 +185,21 @@ def _children(folder: Path, part: str) -> list[Path]:
     return [entry for entry in inside if fnmatch.fnmatchcase(entry.name, part)]
 
 
-def _manifests_under(top: Path, seen: set[tuple[int, int]], *, named: bool) -> Iterator[InputFile]:
-    """The manifests in a folder that is not yet seen, or a manifest; pipes and devices, which might block, are none."""
+def _manifests_under(top: Path, seen: set[tuple[int, int]], *, root: str = "") -> Iterator[InputFile]:
+    """The manifests in a folder that is not yet seen, or a manifest; pipes and devices, which might block, are none.
+
+    Without another root, the folder was named itself. Raises SourceError if it cannot be read then.
+    """
+    named, root = not root, root or str(top)
     for path, mode, error in _walk(top, seen):
         if error is None:
-            if stat.S_ISREG(mode) and path.suffix in SUFFIXES:
-                yield InputFile(str(path))
+            if stat.S_ISREG(mode) and is_manifest(path.name):
+                yield InputFile(str(path), root=root)
         elif named and path == top:
             raise _unreadable(str(path), error)
         # A link to nothing only matters if it looks like a manifest; whatever else is closed may hold some.
-        elif path.suffix in SUFFIXES or not isinstance(error, FileNotFoundError):
-            yield InputFile(str(path), reason_of(error))
+        elif is_manifest(path.name) or not isinstance(error, FileNotFoundError):
+            yield InputFile(str(path), reason_of(error), root)
 
 
 def _walk(top: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, int, OSError | None]]:

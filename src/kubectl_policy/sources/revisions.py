@@ -6,12 +6,11 @@ import errno
 import os
 import posixpath
 from contextlib import contextmanager, suppress
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import files, git
-from kubectl_policy.sources.files import SUFFIXES, InputFile, reason_of
+from kubectl_policy.sources.files import InputFile, is_manifest, reason_of
 from kubectl_policy.sources.git import FOLDER, UNMERGED, Entry
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class Revision:
 
     def _manifests_under(self, top: str, folder: Entry) -> Iterator[InputFile]:
         """The manifests in a folder, in the order in which they are read from a disk; each folder is searched once."""
-        rest, seen, entries = [top], set[str](), 0
+        rest, seen, entries, root = [top], set[str](), 0, self._source(top)
         message = f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders"
         too_many = SourceError(message, "name a folder in it")
         if not self._in_index and not self._list_all(folder.object_id):
@@ -131,21 +130,21 @@ class Revision:
             entries += 1
             if entries > MAX_ENTRIES:
                 raise too_many
-            is_manifest = PurePosixPath(path).suffix in SUFFIXES
+            wanted = is_manifest(posixpath.basename(path))
             try:
                 place, entry = self._resolve(path)
                 inside = list(self._entries(entry)) if entry.mode == FOLDER else []
             except OSError as error:
                 # What is not a file only matters if it looks like a manifest; whatever else is closed may hold some.
-                if is_manifest or not isinstance(error, FileNotFoundError | _ConflictError):
-                    yield InputFile(self._source(path), reason_of(error))
+                if wanted or not isinstance(error, FileNotFoundError | _ConflictError):
+                    yield InputFile(self._source(path), reason_of(error), root)
                 continue
             if entry.mode == FOLDER and place not in seen:
                 seen.add(place)
                 names = sorted((name for name in inside if not name.startswith(".")), reverse=True)
                 rest.extend(posixpath.join(path, name) for name in names)
-            elif entry.mode != FOLDER and is_manifest:
-                yield InputFile(self._source(path))
+            elif entry.mode != FOLDER and wanted:
+                yield InputFile(self._source(path), root=root)
 
     def _resolve(self, path: str) -> tuple[str, Entry]:
         """The place to which a path leads, and what is there, following links as a file system does; raises OSError."""
