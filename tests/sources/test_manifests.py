@@ -134,7 +134,7 @@ def test_nothing_that_can_be_read() -> None:
         ("a: {{ .b }}", "unrendered-template", "warning"),
         ("[" * 1_000, "too-deep", "error"),
         ("&a [*a]", "alias-bomb", "error"),
-        ("a: !Ref b", "syntax-error", "error"),
+        ("a: !!int b", "syntax-error", "error"),
     ],
 )
 def test_what_cannot_be_read_is_a_gap(text: str, rule: str, severity: str) -> None:
@@ -307,6 +307,21 @@ def test_one_name_twice() -> None:
     assert _rules(snapshot) == [("duplicate-object", "warning", 6), ("duplicate-object", "info", 11)]
     assert "<stdin>:1" in snapshot.diagnostics[0].message
     assert snapshot.diagnostics[0].subject == resource.ref
+
+
+ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a}\n"
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_part_of_an_object_never_counts_instead_of_it(*, last: bool) -> None:
+    """What lacks a spec is a patch, and the object that it is for has one."""
+    whole, part = ROUTE + "spec: {hostnames: [a.example]}\n", ROUTE + "status: {}\n"
+    snapshot = _load(f"{whole}---\n{part}" if last else f"{part}---\n{whole}")
+    (resource,) = snapshot.resources
+    assert "spec" in resource.raw
+    (found,) = snapshot.diagnostics
+    assert (found.rule, found.severity, found.origin) == ("duplicate-object", "warning", Origin("<stdin>", 6))
+    assert f"what is {'there' if last else 'here'} counts" in found.message
 
 
 def test_namespaces_are_resolved() -> None:

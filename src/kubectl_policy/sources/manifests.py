@@ -252,10 +252,15 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
         home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
         resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
         first = resources.get(resource.ref)
+        # What lacks a spec may be meant to patch the one that has it.
+        is_part = first is not None and "spec" in first.raw and "spec" not in resource.raw
         if first:
+            where = "there" if is_part else "here"
             same = first.raw == resource.raw
             message = f"{first.ref} is also in {first.origin}, " + (
-                "with the same content" if same else "with other content; what is here counts: remove one of the two"
+                "with the same content"
+                if same
+                else f"with other content; what is {where} counts: remove one of the two"
             )
             severity: Severity = "info" if same else "warning"
             reading.diagnostics.append(
@@ -267,7 +272,8 @@ def _resources(reading: _Reading, namespace: str) -> tuple[Resource, ...]:
                     origin=resource.origin,
                 )
             )
-        resources[resource.ref] = resource
+        if not is_part:
+            resources[resource.ref] = resource
     return tuple(resources.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 import struct
@@ -131,8 +132,11 @@ _Container: TypeAlias = "dict[str, Json] | list[Json]"
 _Key: TypeAlias = "str | _Merge | None"
 
 _STANDARD: Final = "tag:yaml.org,2002:"
+_MERGE_TAG: Final = _STANDARD + "merge"
+_BINARY_TAG: Final = _STANDARD + "binary"
+# The tags that a file of our own may have.
 _COLLECTION_TAGS: Final = ("!", _STANDARD + "map", _STANDARD + "seq")
-_TEXT_TAGS: Final = (_STANDARD + "str", _STANDARD + "timestamp")
+_TEXT_TAGS: Final = ("!", _STANDARD + "str", _STANDARD + "timestamp", _BINARY_TAG)
 _SCALAR_TAGS: Final[dict[str | None, tuple[type[object], ...]]] = {
     _STANDARD + "bool": (bool,),
     _STANDARD + "float": (int, float),
@@ -148,7 +152,7 @@ class YamlReader:
         """Start without having met any scalar.
 
         A strict one is for files of our own: it refuses keys that are not text, where kubectl takes what JSON makes of
-        them, and what a merge key brings never replaces what is written next to it.
+        them, and tags that say nothing to it; what a merge key brings never replaces what is written next to it.
         """
         self._scalars = PlainScalars()
         self._keys = PlainKeys(only_text=strict)
@@ -223,7 +227,7 @@ class _Builder:
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         if event.anchor or event.tag:
-            self._put(event, self._marked_scalar(event))
+            self._put_marked(event)
             return
         # Most events come here: hence no further calls, and the tables of what was met before.
         plain, text, container = event.implicit[0], event.value, self._container
@@ -240,26 +244,45 @@ class _Builder:
             container[self._key] = self._scalars[text] if plain else _printable(text)
             self._key = None
 
-    def _marked_scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        """A scalar with an anchor or a tag."""
-        value: Scalar = _printable(event.value)
-        if event.tag in _SCALAR_TAGS:
-            value = plain_scalar(event.value)
-            if type(value) not in _SCALAR_TAGS[event.tag]:
-                raise self._error(event, "a value that is not of the type that its tag (!) names")
-        elif event.tag in {None, "!"}:
-            value = plain_scalar(event.value) if event.implicit[0] else value
-        elif event.tag not in _TEXT_TAGS:
-            raise self._error(event, f"the tag {event.tag} means nothing here")
+    def _put_marked(self, event: yaml.ScalarEvent) -> None:
+        """Take a scalar with an anchor or a tag, as `isMerge` and `scalar` in goyaml.v2/decode.go read it."""
+        value = self._marked_scalar(event)
         if event.anchor:
             self._anchors[event.anchor] = value
-        return value
+        is_key = self._key is None and isinstance(self._container, dict)
+        if is_key and event.value == MERGE_KEY and (event.implicit[0] or event.tag == _MERGE_TAG):
+            self._key = _Merge.KEY
+        else:
+            self._put(event, value)
+
+    def _marked_scalar(self, event: yaml.ScalarEvent) -> Scalar:
+        """The value of a scalar with an anchor or a tag; with a tag that nothing is known of, it is text."""
+        tag, text = event.tag, _printable(event.value)
+        if not tag:
+            return plain_scalar(text) if event.implicit[0] else text
+        if tag in _SCALAR_TAGS:
+            value = plain_scalar(text)
+            if type(value) not in _SCALAR_TAGS[tag]:
+                raise self._error(event, "a value that is not of the type that its tag (!) names")
+            return value
+        if tag == _BINARY_TAG:
+            return self._text_in_base64(event)
+        if self._strict and tag not in _TEXT_TAGS:
+            raise self._error(event, f"the tag {tag} means nothing here")
+        return text
+
+    def _text_in_base64(self, event: yaml.ScalarEvent) -> str:
+        try:
+            data = base64.b64decode(event.value.replace("\r", "").replace("\n", ""), validate=True)
+        except ValueError:
+            raise self._error(event, "a value that is not the base64 that its tag (!!binary) names") from None
+        return data.decode("utf-8", "replace")
 
     def _start(self, event: yaml.CollectionStartEvent) -> None:
         stack, is_mapping = self._stack, event.__class__ is yaml.MappingStartEvent
         if self._key is None and isinstance(self._container, dict):
             raise self._error(event, "a mapping key that is itself a mapping or a list")
-        if event.tag and event.tag not in _COLLECTION_TAGS:
+        if self._strict and event.tag and event.tag not in _COLLECTION_TAGS:
             raise self._error(event, f"the tag {event.tag} means nothing here")
         if len(stack) >= MAX_DEPTH:
             raise self._error(event, f"nested more than {MAX_DEPTH} levels deep", "too-deep")
