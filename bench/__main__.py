@@ -1,7 +1,7 @@
 """Measure the installed command, and print each measurement beside its budget (`make bench`).
 
 `python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `gateway` one Gateway
-with many routes, `worlds` has much of one thing in each of its worlds.
+with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree of many files.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import sys
 import sysconfig
 import tempfile
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench.repositories import FLUX, Repository
 from bench.teams import documents, reported
 from bench.worlds import GATEWAYS, WORLDS, under_one_policy, written
 
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
 PYTHON: Final = sys.executable
 COMMAND: Final = str(Path(PYTHON).parent / "kubectl-policy")
 SOURCES: Final = Path(__file__).parent.parent / "src"
+# In a folder, what is no manifest may have tags that only its own program knows.
 LOAD_EVERYTHING: Final = """
-import sys, yaml
-with open(sys.argv[1], "rb") as file:
-    list(yaml.load_all(file, Loader=yaml.CSafeLoader))
+import contextlib, pathlib, sys, yaml
+top = pathlib.Path(sys.argv[1])
+for path in sorted(top.rglob("*.yaml")) if top.is_dir() else [top]:
+    with path.open("rb") as file, contextlib.suppress(yaml.constructor.ConstructorError):
+        list(yaml.load_all(file, Loader=yaml.CSafeLoader))
 """
-GROUPS: Final = ("start", "gateway", "worlds")
+GROUPS: Final = ("start", "gateway", "worlds", "repository")
 # What takes longer is not measured: seconds of CPU.
 LIMIT: Final = 30
 # Answered, and answered as far as could be seen; 1 is what a difference ends with, and a crash as well.
@@ -146,12 +150,17 @@ def _compared(comparison: Comparison) -> str:
     )
 
 
-def _growths(folder: Path, worlds: Iterable[World]) -> Iterator[str]:
+def _growths(folder: Path, worlds: Iterable[World | Repository]) -> Iterator[str]:
     """A table for each world: what its commands take at two sizes, and how that grows."""
     for world in worlds:
-        small, large = (_write_world(folder, size, world.documents) for size in world.sizes)
+        if isinstance(world, Repository):
+            small, large = (str(world.write(folder / f"{size}-{world.name}", size)) for size in world.sizes)
+            about = world.files.__doc__
+        else:
+            small, large = (_write_world(folder, size, world.documents) for size in world.sizes)
+            about = world.documents.__doc__
         reading = _run(_load(large))
-        yield f"\n{world.name}: {(world.documents.__doc__ or '').partition('.')[0]}"
+        yield f"\n{world.name}: {(about or '').partition('.')[0]}"
         yield f"{'':<58}{world.sizes[0]:>10,}{world.sizes[1]:>10,}{'peak':>10}{'exponent':>10}{'CSafeLoader':>13}"
         for command in world.commands:
             words = (COMMAND, *shlex.split(command), "--offline")
@@ -161,7 +170,10 @@ def _growths(folder: Path, worlds: Iterable[World]) -> Iterator[str]:
 
 
 def _growth(
-    world: World, command: str, runs: tuple[Measurement | None, Measurement | None], reading: Measurement | None
+    world: World | Repository,
+    command: str,
+    runs: tuple[Measurement | None, Measurement | None],
+    reading: Measurement | None,
 ) -> str:
     first, second = runs
     times = "".join(f"{run.seconds:>8.2f} s" if run else f"{f'> {LIMIT}':>8} s" for run in (first, second))
@@ -185,7 +197,12 @@ def main(groups: Iterable[str]) -> None:
             print(f"{'':<26}{'time':>11}{'peak':>12}{'measured':>11} {'against':<12}{'budget':>10}")
             for comparison in _comparisons(Path(folder)):
                 print(_compared(comparison), flush=True)
-        worlds = (*(GATEWAYS if "gateway" in chosen else ()), *(WORLDS if "worlds" in chosen else ()))
+        tables: dict[str, tuple[World | Repository, ...]] = {
+            "gateway": GATEWAYS,
+            "worlds": WORLDS,
+            "repository": (FLUX,),
+        }
+        worlds = chain.from_iterable(worlds for group, worlds in tables.items() if group in chosen)
         for line in _growths(Path(folder), worlds):
             print(line, flush=True)
 

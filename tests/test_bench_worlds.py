@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from bench.repositories import FLUX
 from bench.teams import documents, reported
 from bench.worlds import GATEWAYS, WORLDS, under_one_policy
-from kubectl_policy import analyze, load_manifests
+from kubectl_policy import GroupKind, analyze, load_manifests
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.shared.selection import Selection, find
 from kubectl_policy.questions.status.report import status
@@ -77,3 +78,16 @@ def test_reports_are_those_of_a_controller_that_agrees(tmp_path: Path) -> None:
     assert all(one.reported for one in report.objects)
     assert len({found.type for _, found in report.comparisons if found.verdict == "agrees"}) == 3
     assert not report.disagrees
+
+
+def test_a_repository_has_what_is_no_manifest_in_between(tmp_path: Path) -> None:
+    """A third of its files, wherever it ends; all that a smaller one has is in a larger one."""
+    small, large = dict(FLUX.files(500)), dict(FLUX.files(1000))
+    assert (len(small), len(large)) == (500, 1000)
+    assert small.items() <= large.items()
+    for files in (small, large):
+        assert 0.28 < sum("apiVersion" not in text for text in files.values()) / len(files) < 0.36
+    FLUX.write(tmp_path / "repository", 500)
+    analysis = analyze(load_manifests([tmp_path / "repository"]))
+    assert len(analysis.index.of_kind(GroupKind("gateway.networking.k8s.io", "HTTPRoute"))) > 90
+    assert len(analysis.policies) > 30

@@ -1,0 +1,201 @@
+"""A repository of any size as people keep them for Flux: what they deploy, and in between what is no manifest at all.
+
+`python -m bench.repositories FOLDER SIZE` writes one of so many files.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench.worlds import ENVOY_GATEWAY, UNKNOWN, gateway_class, manifest, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+APPS: Final = 10
+# Those of which the Service comes with a HelmRelease.
+_RELEASED: Final = (4, 9)
+_GATEWAY_API: Final = "gateway.networking.k8s.io"
+_KUSTOMIZATION: Final = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+
+_GATEWAY: Final = """\
+gatewayClassName: public
+listeners:
+- name: http
+  port: 80
+  protocol: HTTP
+  allowedRoutes: {namespaces: {from: All}}
+- name: https
+  port: 443
+  protocol: HTTPS
+  hostname: "*.${DOMAIN}"
+  tls: {certificateRefs: [{name: edge}]}
+  allowedRoutes: {namespaces: {from: All}}"""
+
+_ROUTE: Final = """\
+parentRefs:
+- {{name: edge, namespace: infra, sectionName: https}}
+hostnames: ["{name}.{domain}"]
+rules:
+- matches:
+  - path: {{type: PathPrefix, value: /api}}
+  backendRefs:
+  - {{name: "{backend}", port: 80}}"""
+
+_FLUX: Final = """\
+interval: 1h
+path: ./apps/{team}/{app}/app
+prune: true
+targetNamespace: {team}
+sourceRef: {{kind: GitRepository, name: home, namespace: flux-system}}
+postBuild:
+  substitute: {{APP: {app}}}
+  substituteFrom: [{{kind: ConfigMap, name: settings}}]"""
+
+_RELEASE: Final = """\
+interval: 1h
+chartRef: {{kind: OCIRepository, name: app-template}}
+values:
+  controllers: {{{app}: {{containers: {{app: {{image: {{repository: example.com/{app}, tag: 1.0.0}}}}}}}}}}
+  service: {{app: {{controller: {app}, ports: {{http: {{port: 80}}}}}}}}"""
+
+_WORKFLOW: Final = """\
+name: check
+on: {pull_request: {paths: ["apps/**"]}}
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: task check
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository:
+    """A tree of files, the sizes at which its growth is measured, and what is asked of it; see `World`."""
+
+    name: str
+    files: Callable[[int], Iterator[tuple[str, str]]]
+    sizes: tuple[int, int]
+    commands: tuple[str, ...]
+    budget: float = 0
+
+    def write(self, folder: Path, size: int) -> Path:
+        """A repository of so many files in a folder that does not exist yet."""
+        for path, text in self.files(size):
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, "utf-8")
+        return folder
+
+
+def flux(size: int) -> Iterator[tuple[str, str]]:
+    """A tree for Flux of so many files, a third of them no manifests. A larger one has all that a smaller one has.
+
+    In 3,000 files are some 700 routes, and policies on a third of them.
+    """
+    return islice(chain(_shared(), chain.from_iterable(map(_team, count()))), size)
+
+
+def _shared() -> Iterator[tuple[str, str]]:
+    settings = "data: {DOMAIN: home.example.com}\n"
+    yield "cluster/settings.yaml", manifest("v1/ConfigMap", "settings", "flux-system") + settings
+    applied = "interval: 1h\npath: ./infra\nsourceRef: {kind: GitRepository, name: home}"
+    substituted = "postBuild: {substituteFrom: [{kind: ConfigMap, name: settings}]}"
+    yield "cluster/infra.yaml", _flux("infra", "flux-system", f"{applied}\n{substituted}")
+    yield "infra/kustomization.yaml", _resources("classes.yaml", "gateway.yaml", "policies.yaml", "limits.yaml")
+    yield "infra/classes.yaml", "".join(written(gateway_class(UNKNOWN)))
+    yield "infra/gateway.yaml", manifest(f"{_GATEWAY_API}/v1/Gateway", "edge", "infra", spec=_GATEWAY)
+    on_gateway = _on("Gateway", "edge")
+    yield "infra/policies.yaml", UNKNOWN.manifest("edge", on_gateway, namespace="infra")
+    yield "infra/limits.yaml", ENVOY_GATEWAY.manifest("limits", on_gateway, namespace="infra")
+    yield "Taskfile.yaml", 'version: "3"\ntasks: {check: {cmds: [flux build kustomization apps]}}\n'
+
+
+def _team(number: int) -> Iterator[tuple[str, str]]:
+    """The files of a team; those that are no manifests among the others, so that any part has its share of them."""
+    team = f"team-{number}"
+    top = f"apps/{team}"
+    apps = [f"app-{number}-{n}" for n in range(APPS)]
+    yield f"{top}/kustomization.yaml", _resources("namespace.yaml", *(f"{app}/ks.yaml" for app in apps))
+    yield f"{top}/namespace.yaml", manifest("v1/Namespace", team, labels=f"{{team: {team}}}")
+    for n, app in enumerate(apps):
+        yield f"{top}/{app}/ks.yaml", _flux(app, team, _FLUX.format(team=team, app=app))
+        released = ["helmrelease.yaml"] if n in _RELEASED else []
+        yield f"{top}/{app}/app/kustomization.yaml", _resources("app.yaml", *released)
+        yield f"{top}/{app}/app/app.yaml", "".join(written(_app(app, n)))
+        if released:
+            spec = _RELEASE.format(app=app)
+            yield f"{top}/{app}/app/helmrelease.yaml", manifest("helm.toolkit.fluxcd.io/v2/HelmRelease", app, spec=spec)
+        yield from _no_manifests(f"{top}/{app}", app, n)
+
+
+def _app(app: str, number: int) -> Iterator[str]:
+    """One or two routes, a Service, and sometimes a policy; none names a namespace, and some names are filled in."""
+    name = "${APP}" if number % 5 == 1 else app
+    domain = "${DOMAIN}" if number % 2 else "home.example.com"
+    for route in (name, f"{name}-admin") if number in {0, APPS - 1} else (name,):
+        spec = _ROUTE.format(name=route, domain=domain, backend=name)
+        yield manifest(f"{_GATEWAY_API}/v1/HTTPRoute", route, spec=spec)
+    if number not in _RELEASED:
+        yield manifest("v1/Service", name, spec="selector: {app: a}\nports:\n- {name: http, port: 80}")
+    if number % 3 == 0:
+        policies = UNKNOWN if number % 2 else ENVOY_GATEWAY
+        yield policies.manifest(name, _on("HTTPRoute", name), namespace="")
+
+
+def _no_manifests(folder: str, app: str, number: int) -> Iterator[tuple[str, str]]:
+    """One or two files beside an app that programs other than kubectl read."""
+    if number % 2:
+        panels = [{"id": n, "title": f"Panel {n}", "targets": [{"expr": f"sum(rate(m_{n}[5m]))"}]} for n in range(40)]
+        yield f"{folder}/app/dashboard.json", json.dumps({"title": app, "panels": panels}, indent=1)
+        yield (
+            f"{folder}/values.yaml",
+            "".join(f"key{n}:\n  enabled: true\n  image: example.com/{n}\n" for n in range(30)),
+        )
+    elif number == 0:
+        yield f"{folder}/check.yaml", _WORKFLOW
+        yield f"{folder}/Taskfile.yaml", 'version: "3"\ntasks: {check: {cmds: [task: all]}}\n'
+    else:
+        yield f"{folder}/configuration.yaml", "automation: !include automations.yaml\npassword: !secret password\n"
+
+
+def _flux(name: str, namespace: str, spec: str) -> str:
+    return manifest("kustomize.toolkit.fluxcd.io/v1/Kustomization", name, namespace, spec=spec)
+
+
+def _resources(*paths: str) -> str:
+    return _KUSTOMIZATION + "resources:\n" + "".join(f"- {path}\n" for path in paths)
+
+
+def _on(kind: str, name: str) -> str:
+    return f'targetRefs:\n- {{group: {_GATEWAY_API}, kind: {kind}, name: "{name}"}}'
+
+
+FLUX: Final = Repository(
+    name="flux",
+    files=flux,
+    sizes=(750, 3000),
+    commands=(
+        "get policies -A",
+        "get routes -A",
+        "status -A",
+        "describe httproute/app-0-0 -n team-0",
+        "describe retrypolicy/edge -n infra",
+        "blast-radius retrypolicy/edge -n infra",
+        "blast-radius backendtrafficpolicy/limits -n infra",
+        "blast-radius gateway/edge -n infra",
+        "why-not retrypolicy/edge httproute/app-0-0 -n infra --target-namespace team-0",
+        "explain retrypolicy",
+        "diff --delete retrypolicy/edge -n infra",
+    ),
+)
+
+if __name__ == "__main__":
+    FLUX.write(Path(sys.argv[1]), int(sys.argv[2]))
