@@ -127,6 +127,19 @@ def test_where_manifests_are_that_name_no_namespace(command: Command, manifests:
     )
 
 
+def test_values_of_variables(command: Command, manifests: Path) -> None:
+    """Each by a name that a variable may have."""
+    (manifests / "all.yaml").write_text(MANIFESTS.replace("app", "${AREA}"), "utf-8")
+    words = ("describe", "httproute/r", "--offline", manifests, "-n", "app", "--set")
+    assert command(*words, "AREA=app").out.startswith(HEADLINE)
+    for refused in ("AREA", "=app", "1=app", "${AREA}=app"):
+        assert command(*words, refused) == (
+            2,
+            "",
+            f'error: "{refused}" gives no variable a value\nhint: write --set VARIABLE=VALUE\n',
+        )
+
+
 @pytest.mark.parametrize("option", ["-n", "--default-namespace"])
 def test_an_empty_namespace_is_as_if_it_was_left_out(command: Command, manifests: Path, option: str) -> None:
     """As for kubectl, and as scripts write it whose variable is not set."""

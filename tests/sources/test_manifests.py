@@ -456,3 +456,23 @@ def test_the_world_is_open_unless_the_caller_says_so(tmp_path: Path) -> None:
     snapshot = load_manifests([str(path)], options=InputOptions(complete=True))
     assert snapshot.complete
     assert snapshot.resources[0].origin == Origin(str(path), 2)
+
+
+def test_values_of_variables_are_filled_in(tmp_path: Path) -> None:
+    """Before anything is read, so that they may be names and numbers; without a value, nothing is."""
+    file = tmp_path / "a.yaml"
+    file.write_text(CM % "'${A}-${B:-b}-${C}'" + 'data: {port: "${PORT}"}\n---\n' + CM % "$$x")
+    told = load_manifests([file], options=InputOptions(values={"A": "a", "B": "", "PORT": "80"}))
+    assert _names(told) == ["ConfigMap default/a-b-${C}", "ConfigMap default/$x"]
+    assert told.resources[0].raw["data"] == {"port": 80}
+    assert _names(load_manifests([file])) == ["ConfigMap default/${A}-${B:-b}-${C}", "ConfigMap default/$$x"]
+
+
+def test_values_that_do_not_fit_cost_one_document() -> None:
+    """They can break what they stand in, as in Flux, and no other document; too many of them are refused."""
+    text = CM % "${A}" + "---\n" + CM % "b"
+    told = load_manifests(["-"], stdin=io.StringIO(text), options=InputOptions(values={"A": "a: ["}))
+    assert (_names(told), _rules(told)) == (["ConfigMap default/b"], [("syntax-error", "error", 3)])
+    text = CM % "b" + "---\n" + "${A}" * 40
+    with pytest.raises(SourceError, match="million characters"):
+        load_manifests(["-"], stdin=io.StringIO(text), options=InputOptions(values={"A": "a" * 2**20}))

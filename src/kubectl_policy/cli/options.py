@@ -97,13 +97,13 @@ class Call:
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
     def input_options(self) -> "InputOptions":
-        """How the input is to be read. Raises `UsageError` for a value without the name of a variable."""
+        """How the input is to be read. Raises `UsageError` for a value without a name that a variable may have."""
         from kubectl_policy import InputOptions
 
         values: dict[str, str] = {}
         for assignment in self.variables or ():
             name, equals, value = assignment.partition("=")
-            if not name or not equals:
+            if not (equals and name.isascii() and name.isidentifier()):
                 raise UsageError(f'"{assignment}" gives no variable a value', "write --set VARIABLE=VALUE")
             values[name] = value
         return InputOptions(

@@ -30,7 +30,7 @@ from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.places import line_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kubectl_policy.model import Json, Severity
@@ -127,7 +127,7 @@ def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], optio
 
     `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
     """
-    reading = _Reading()
+    reading = _Reading(options.values)
     for file in files:
         reading.read_file(file, text_of)
     if not reading.objects:
@@ -148,7 +148,8 @@ def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], optio
 class _Reading:
     """What has been read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
         self.objects: list[Resource] = []
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
@@ -159,6 +160,10 @@ class _Reading:
         """Read a file; what keeps it from being read is noted."""
         try:
             text = text_of(file.path) if not file.problem else ""
+            if self._values:
+                from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few inputs need it)
+
+                text = substitute(text, self._values)
         except DocumentError as error:
             self._note(error.problem, file.path)
             return
