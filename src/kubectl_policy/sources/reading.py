@@ -1,0 +1,156 @@
+"""Files to objects: the ones in each document, what could not be read, and what is no object at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
+from kubectl_policy.model.fields import mapping_at, time_at
+from kubectl_policy.model.kinds import impossible
+from kubectl_policy.sources.files import reason_of
+from kubectl_policy.text import UNRENDERED, DocumentError
+from kubectl_policy.text.documents import DocumentReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_policy.model import Json, Severity
+    from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.text import Document
+
+# API groups of files that command-line tools and components read, and that no API server stores.
+_CLIENT_SIDE_GROUPS: Final = frozenset(
+    {
+        "apiserver.config.k8s.io",
+        "audit.k8s.io",
+        "builtin",
+        "client.authentication.k8s.io",
+        "kind.x-k8s.io",
+        "krew.googlecontainertools.github.com",
+        "kubeadm.k8s.io",
+        "kubectl.config.k8s.io",
+        "kubelet.config.k8s.io",
+        "kubeproxy.config.k8s.io",
+        "kubescheduler.config.k8s.io",
+        "kustomize.config.k8s.io",
+    }
+)
+_KUBECONFIG: Final = GroupKind("", "Config")
+# A template is read by somebody else; everything else that cannot be read is a mistake.
+_SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
+
+
+class Reading:
+    """What has been read so far: objects in the order in which they came, and what was wrong with the rest."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        """Start without having read anything; variables have these values."""
+        self._values = values
+        self.objects: list[Resource] = []
+        self.gaps: list[Gap] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.ignored = 0
+        self._documents = DocumentReader()
+
+    def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
+        """Read a file; what keeps it from being read is noted."""
+        try:
+            text = text_of(file.path) if not file.problem else ""
+            if self._values:
+                from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few inputs need it)
+
+                text = substitute(text, self._values)
+        except DocumentError as error:
+            self._note(error.problem, file.path)
+            return
+        except (OSError, ValueError) as error:
+            self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)
+            return
+        if file.problem:
+            self._note(Problem(message=file.problem, reason="unreadable"), file.path)
+        for document in self._documents.read(text):
+            if isinstance(document, Problem):
+                self._note(document, file.path)
+            else:
+                self._read_document(document, file.path)
+
+    def _note(self, problem: Problem, source: str) -> None:
+        origin = Origin(source, problem.line)
+        severity = _SEVERITIES.get(problem.reason, "error")
+        self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
+        self.gaps.append(Gap(kind="", namespace="", reason=problem.message, origin=origin))
+
+    def _read_document(self, document: Document, source: str) -> None:
+        """Read the object in a document, or the items of a List however deep it is in other Lists."""
+        for problem in document.problems:
+            message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
+            origin = Origin(source, problem.line)
+            self.diagnostics.append(Diagnostic(problem.reason, "error", message, origin=origin))
+        rest: list[tuple[Json, tuple[int, ...], int]] = [(document.value, (), document.line)]
+        while rest:
+            value, position, line = rest.pop()
+            items = _items_of(value)
+            if items is None:
+                self.read_object(value, Origin(source, line))
+            else:
+                places = [(item, (*position, number)) for number, item in enumerate(items)]
+                rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
+
+    def read_object(self, value: Json, origin: Origin) -> None:
+        """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only."""
+        raw = value if isinstance(value, dict) else {}
+        api_version, kind = raw.get("apiVersion"), raw.get("kind")
+        typed = bool(api_version and isinstance(api_version, str) and kind and isinstance(kind, str))
+        group_kind = GroupKind(str(api_version).rpartition("/")[0], str(kind))
+        # A Helm chart's Chart.yaml has an apiVersion.
+        is_chart = "kind" not in raw and {"name", "version"} <= raw.keys()
+        of_client = typed and (group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG)
+        metadata = mapping_at(raw, "metadata")
+        name, namespace = metadata.get("name"), metadata.get("namespace")
+        if not {"apiVersion", "kind"} & raw.keys() or is_chart or of_client:
+            self.ignored += 1
+        elif not typed:
+            message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
+            self._warn("no-kind", message, origin)
+        elif "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
+            self._warn("unrendered-template", UNRENDERED, origin)
+            self.gaps.append(Gap(kind="", namespace="", reason=UNRENDERED, origin=origin))
+        elif impossible(group_kind):
+            message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
+            self._warn("no-kind", message, origin)
+        elif name and isinstance(name, str) and isinstance(namespace, str | None):
+            ref = ObjectRef(group_kind, namespace or "", name)
+            self.objects.append(
+                Resource(ref=ref, origin=origin, raw=raw, created=time_at(raw, "metadata.creationTimestamp"))
+            )
+        else:
+            field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
+            message = f"{field} must be text: only an object with a fixed name can be referred to"
+            self._warn("no-name", message, origin, field)
+            if metadata.get("generateName"):
+                self.gaps.append(
+                    Gap(
+                        kind=group_kind.kind,
+                        namespace=namespace if isinstance(namespace, str) else "",
+                        reason=message,
+                        origin=origin,
+                    )
+                )
+
+    def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
+        self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
+
+
+def _items_of(value: Json) -> list[Json] | None:
+    """The items of a List as objects; None of anything else.
+
+    In a List of one kind, as the API itself gives it, the items do not repeat the kind (`HTTPRouteList`).
+    """
+    if not isinstance(value, dict) or "items" not in value or "apiVersion" not in value:
+        return None
+    items, kind = value["items"], value.get("kind")
+    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list | None):
+        return None
+    item_kind = kind.removesuffix("List")
+    known: dict[str, Json] = {"apiVersion": value["apiVersion"], "kind": item_kind} if item_kind else {}
+    return [{**known, **item} if known and isinstance(item, dict) else item for item in items or ()]
