@@ -69,12 +69,14 @@ def _merge(established: Merged, challenger: Merged, about: str) -> Merged:
     rejected = established.rejected | challenger.rejected
     both = established.members | challenger.members
     winner = established if _is_empty(challenger.spec, about) else challenger
+    yielding = [flat for flat in established.order if not any(who[2] for _, who in flat.values())]
+    overriding = [flat for flat in established.order if flat not in yielding]
     table = {
         "None": (established.order, established.members, rejected | challenger.members),
         "Atomic defaults": (winner.order, winner.members, rejected),
         "Atomic overrides": (established.order, established.members, rejected),
         "Patch defaults": (established.order + challenger.order, both, rejected),
-        "Patch overrides": (challenger.order + established.order, both, rejected),
+        "Patch overrides": (yielding + challenger.order + overriding, both, rejected),
         "Strategic merge": (established.order + challenger.order, both, rejected),
         "All apply": (established.order + challenger.order, both, rejected),
     }

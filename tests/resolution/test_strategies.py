@@ -125,6 +125,16 @@ class TestFolding:
         assert set_by(fold(parts, "bottom-up").spec) == {"a": (1, "gateway")}
         assert set_by(fold(parts, "top-down").spec) == {"a": (3, "rule")}
 
+    def test_top_down_an_override_is_for_its_own_fields(self) -> None:
+        """The Gateway's defaults stay defaults, whatever the route overrides between them and the rule."""
+        parts = [
+            declares("gateway", {"a": 1, "b": 1}, "Patch defaults"),
+            declares("route", {"b": 2, "c": 2}, "Patch overrides"),
+            declares("rule", {"a": 3, "b": 3, "d": 3}, "Patch defaults"),
+        ]
+        expected = {"a": (3, "rule"), "b": (2, "route"), "c": (2, "route"), "d": (3, "rule")}
+        assert set_by(fold(parts, "top-down").spec) == set_by(fold(parts, "bottom-up").spec) == expected
+
     def test_top_down_a_rejection_is_final(self) -> None:
         """Says: "After a rejection it keeps its own" strategy: an established None refuses everything below it."""
         parts = [declares("a", {"x": 1}, "None"), declares("b", {"x": 2}), declares("c", {"x": 3})]

@@ -95,12 +95,12 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
 class Layer:
     """Some neighbouring contributions of a path, merged one by one.
 
-    `specs` are those that take part, in the order in which each patches what stands before it. They are kept separate
+    `parts` are those that take part, in the order in which each patches what stands before it. They are kept separate
     until all are known, because RFC 7386 is not associative where nulls occur: merged in pairs, a field that one policy
     removes could come back. `members` are their sources; `rejected` were refused.
     """
 
-    specs: tuple[Traced, ...]
+    parts: tuple[Contribution, ...]
     strategy: MergeStrategy
     members: frozenset[Source]
     rejected: frozenset[Source] = frozenset()
@@ -109,31 +109,37 @@ class Layer:
     @classmethod
     def of(cls, part: Contribution) -> Layer:
         """One contribution alone."""
-        return cls(specs=(part.spec,), strategy=part.strategy, members=frozenset({part.source}), empty=part.empty)
+        return cls(parts=(part,), strategy=part.strategy, members=frozenset({part.source}), empty=part.empty)
 
     @property
     def spec(self) -> Traced:
-        """The outcome of the specs."""
-        return reduce(patched, self.specs)
+        """The outcome of the parts."""
+        return reduce(patched, (part.spec for part in self.parts))
 
 
 def merge(established: Layer, challenger: Layer) -> Layer:
-    """GEP-713, "Merge strategies": the established spec's strategy decides; the result keeps that strategy."""
+    """GEP-713, "Merge strategies": the established spec's strategy decides; the result keeps that strategy.
+
+    Of an established spec that several policies have made, what one of them overrides is all that it overrides: what
+    others of them say are defaults still.
+    """
     strategy = established.strategy
     rejected = established.rejected | challenger.rejected
     match strategy:
         case MergeStrategy.NONE:
             return replace(established, rejected=rejected | challenger.members)
         case MergeStrategy.ATOMIC_DEFAULTS if not challenger.empty:
-            return Layer(specs=challenger.specs, strategy=strategy, members=challenger.members, rejected=rejected)
+            return Layer(parts=challenger.parts, strategy=strategy, members=challenger.members, rejected=rejected)
         case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
             return replace(established, rejected=rejected)
         case MergeStrategy.PATCH_OVERRIDES:
-            specs = challenger.specs + established.specs
+            yielding = tuple(part for part in established.parts if not part.strategy.overrides)
+            overriding = tuple(part for part in established.parts if part.strategy.overrides)
+            parts = yielding + challenger.parts + overriding
         case _:
-            specs = established.specs + challenger.specs
+            parts = established.parts + challenger.parts
     members, empty = established.members | challenger.members, established.empty and challenger.empty
-    return Layer(specs=specs, strategy=strategy, members=members, rejected=rejected, empty=empty)
+    return Layer(parts=parts, strategy=strategy, members=members, rejected=rejected, empty=empty)
 
 
 def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
@@ -142,7 +148,7 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
     Bottom-up, each policy merges itself over what is below it, by its own strategy, so that nothing below can undo an
     override (Kuadrant, RFC 0009: "for each p: merge p into ep"). Top-down is the literal reading of GEP-713's chart
     ("Abstract process", provisional): the two least specific merge first, and the result takes the strategy of the more
-    specific one; after a rejection it keeps its own.
+    specific one, though what that one overrides is no more than what it says itself; after a rejection it keeps its own.
     """
     layers = [Layer.of(part) for part in contributions]
     if direction == "bottom-up":
@@ -177,7 +183,7 @@ def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKin
             taken += above[-1:]
             break
     return Layer(
-        specs=tuple(part.spec for part in reversed(taken)),
+        parts=tuple(reversed(taken)),
         strategy=taken[0].strategy,
         members=frozenset(part.source for part in taken),
         empty=taken[0].empty,
