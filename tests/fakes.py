@@ -27,6 +27,11 @@ class Controllers:
         """How a controller treats Gateways."""
         return self.gateways.get(controller, self.others)
 
+    def ports_of(self, group_kind: GroupKind) -> tuple[str, ...] | None:
+        """Where the ports of backends stand: of none that is known."""
+        del group_kind
+        return None
+
     def delegations(self, kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
         """How routes delegate to routes."""
         self.asked.append(tuple(kinds))

@@ -314,7 +314,7 @@ def test_a_relation_has_ends_of_the_kinds_that_it_names_alone() -> None:
             if any(True for _ in link.children(topology.relations, found)):
                 assert found.object.group_kind in link.above
             if any(True for _ in link.parents(topology.relations, found)):
-                assert not link.below or found.object.group_kind in link.below
+                assert link.below is None or found.object.group_kind in link.below
 
 
 def test_children_and_parents_are_two_views_of_the_edges() -> None:

@@ -228,6 +228,10 @@ class FollowedReference:
         if presence == "unknown":
             message = f"whether {ref} has a section {target.section} is unknown: it is not in the input"
             return NotAttached("target unknown", message)
+        if not sections and not self.topology.relations.has_known_sections(ref.group_kind):
+            why = self.topology.said_of_sections(ref)
+            message = f"whether {ref} has a section {target.section} is unknown: {why}"
+            return NotAttached("target unknown", message)
         known = f"it has {', '.join(sections)}" if sections else "it has no sections"
         known = known if presence == "present" else "it does not exist"
         return NotAttached("section missing", f"{ref} has no section {target.section}; {known}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from kubectl_policy.profiles.shapes import (
     KIND,
     NAME,
+    PATH,
     Boolean,
     Choice,
     Entries,
@@ -232,6 +233,16 @@ def filled_in(name: str, values: Mapping[str, str]) -> str:
     for setting, value in values.items():
         name = name.replace(f"{{{setting}}}", value)
     return name
+
+
+@declared(kw_only=True)
+class BackendProfile:
+    """What is known of a kind of backends, whose sections are its ports, by their numbers."""
+
+    ports: tuple[str, ...] = required_field(Items(PATH, least=1))
+    """Where the numbers of its ports stand; lists on the way are gone through."""
+    evidence: tuple[str, ...] = required_field(EVIDENCE)
+    """Where this is written."""
 
 
 @declared()

@@ -13,6 +13,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
+    BackendProfile,
     ControllerSetting,
     DelegationProfile,
     GatewayProfile,
@@ -83,6 +84,10 @@ class ProfileFile:
     """How the controllers treat Gateways, listeners and routes where that is not as Gateway API says; see [how Gateways
     are treated](#how-gateways-are-treated). Without it: as Gateway API says.
     """
+    backends: Mapping[str, BackendProfile] = field_of(Entries(Record(BackendProfile)), default=NOTHING)
+    """A map from kinds of the group to which routes send requests, and that are no policies, to what is known of their
+    ports; see [backends of other kinds](#backends-of-other-kinds). Without it: nothing is known of their sections.
+    """
 
 
 PROFILE_FILE: Final = Record(ProfileFile)
@@ -95,6 +100,7 @@ def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKind
     said = PROFILE_FILE.values({name: plain for name, plain in document.items() if name not in {"kinds", "delegation"}})
     settings = said.get("settings", NOTHING)
     shared = {"settings": settings, "gateways": said.get("gateways"), "origin": origin, "known_by": "profile"}
+    shared["backends"] = {GroupKind(group, kind): known for kind, known in said.get("backends", NOTHING).items()}
     if "delegation" in document:
         shared["delegation"] = DelegationProfile(
             group=group,

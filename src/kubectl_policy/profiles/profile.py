@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Origin
-    from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
+    from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile
     from kubectl_policy.profiles.merging import TargetLevel
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
@@ -165,7 +165,7 @@ class PolicyKindProfile:
     Besides what files say, `known_by` says where the kind is known from and `origin` where that stands. `map_fields`
     are the maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
     replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `settings`,
-    `delegation` and `gateways` are what the same file says of its controllers.
+    `delegation` and `gateways` are what the same file says of its controllers, `backends` what it says of other kinds.
     """
 
     group_kind: GroupKind
@@ -366,6 +366,7 @@ class PolicyKindProfile:
     origin: Origin | None = None
     delegation: DelegationProfile | None = None
     gateways: GatewayProfile | None = None
+    backends: Mapping[GroupKind, BackendProfile] = field(default_factory=dict["GroupKind", "BackendProfile"])
     assumed: tuple[str, ...] = ()
 
     @property

@@ -42,6 +42,7 @@ class Registry:
             self._user[profile.group_kind] = profile
         self._found: dict[GroupKind, PolicyKindProfile | None] = {}
         self._gateways: dict[str, GatewayProfile] = {}
+        self._ports: dict[GroupKind, tuple[str, ...] | None] = {}
 
     @property
     def policy_kinds(self) -> tuple[PolicyKindProfile, ...]:
@@ -92,6 +93,18 @@ class Registry:
         for profile in chain(own, (profile for profile in built_in if profile.group_kind.group not in said)):
             if controller in profile.under(self._settings).controllers:
                 yield profile
+
+    def ports_of(self, group_kind: GroupKind) -> tuple[str, ...] | None:
+        """Where the numbers of the ports of a kind's objects stand; None where no file says, the user's last one first.
+
+        Asked of kinds that nothing in Gateway API has sections for.
+        """
+        if group_kind not in self._ports:
+            own = reversed(self._user.values())
+            said = chain(own, built_in_profiles(group_kind.group).values())
+            known = next((profile.backends[group_kind] for profile in said if group_kind in profile.backends), None)
+            self._ports[group_kind] = known.ports if known else None
+        return self._ports[group_kind]
 
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""

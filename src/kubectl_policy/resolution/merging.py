@@ -148,7 +148,7 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
     Bottom-up, each policy merges itself over what is below it, by its own strategy, so that nothing below can undo an
     override (Kuadrant, RFC 0009: "for each p: merge p into ep"). Top-down is the literal reading of GEP-713's chart
     ("Abstract process", provisional): the two least specific merge first, and the result takes the strategy of the more
-    specific one, though what that one overrides is no more than what it says itself; after a rejection it keeps its own.
+    specific one, which overrides no more than what it says itself; after a rejection it keeps its own.
     """
     layers = [Layer.of(part) for part in contributions]
     if direction == "bottom-up":

@@ -15,12 +15,11 @@ from kubectl_policy.topology.references import (
     NOT_PERMITTED,
     ROUTES,
     WITH_PORTS,
-    port_names,
     reference_problem,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
@@ -78,20 +77,23 @@ class Backend:
 
 
 def backends_of(
-    gateways: Gateways, delegations: Delegations, route: ObjectRef, refs: Iterable[BackendRef]
+    gateways: Gateways,
+    delegations: Delegations,
+    route: ObjectRef,
+    refs: Iterable[BackendRef],
+    ports: Callable[[ObjectRef], Mapping[int, str]],
 ) -> tuple[Backend, ...]:
-    """What references of a route to backends lead to, in their order."""
+    """What references of a route to backends lead to, in their order; `ports` are those of a backend by number."""
     delegating = _delegating(gateways.index, delegations, route)
     return tuple(
-        delegating.get(ref.field) or _resolve(gateways, route, ref)
+        delegating.get(ref.field) or _resolve(gateways, route, ref, ports(ref.object))
         for ref in refs
         if ref.object.name or ref.field in delegating
     )
 
 
-def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef) -> Backend:
+def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mapping[int, str]) -> Backend:
     index, kind = gateways.index, ref.object.group_kind
-    ports = port_names(index.raw(ref.object)) if kind in WITH_PORTS else {}
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
     built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
     unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds

@@ -106,6 +106,13 @@ class Topology:
         """The names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""
         return self.relations.sections(obj)
 
+    def said_of_sections(self, obj: ObjectRef) -> str:
+        """Which sections an object has, in words."""
+        sections = self.sections(obj)
+        if not sections and not self.relations.has_known_sections(obj.group_kind):
+            return f"what sections of a {obj.kind} are is not known"
+        return f"it has {', '.join(sections)}" if sections else "it has no sections"
+
     def children(self, node: NodeRef) -> tuple[NodeRef, ...]:
         """The nodes directly below a node."""
         return tuple(dict.fromkeys(child for link in LINKS for child in link.children(self.relations, node)))

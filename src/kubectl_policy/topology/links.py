@@ -10,7 +10,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.topology.relations import Relations
@@ -20,7 +20,7 @@ _Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
 @value(kw_only=True)
 class Link:
-    """A relation between nodes of the kinds `above` and nodes of the kinds `below` (empty: of any kind).
+    """A relation between nodes of the kinds `above` and nodes of the kinds `below` (None: of any kind).
 
     `carries` tells what it means for a path: "traffic" runs down it; a "frontend" receives traffic itself, so that
     paths start at the parent and never go above it; "place" puts objects into a namespace without carrying anything.
@@ -29,8 +29,8 @@ class Link:
 
     name: str
     carries: Literal["traffic", "frontend", "place"]
-    above: Collection[GroupKind]
-    below: Collection[GroupKind] = ()
+    above: Container[GroupKind]
+    below: Container[GroupKind] | None = None
     down: _Lookup
     up: _Lookup
 
@@ -40,9 +40,21 @@ class Link:
 
     def parents(self, relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
         """The nodes directly above a node by this relation."""
-        if self.below and node.object.group_kind not in self.below:
+        if self.below is not None and node.object.group_kind not in self.below:
             return ()
         return (parent for parent in self.up(relations, node) if parent.object.group_kind in self.above)
+
+
+class _Backends:
+    """The kinds that routes may send requests to: all but those above the backends, as far as is known."""
+
+    def __contains__(self, kind: object) -> bool:
+        """Whether it is one."""
+        return kind not in _ABOVE_BACKENDS
+
+
+_ABOVE_BACKENDS: Final = frozenset({NAMESPACE, GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES})
+BACKENDS: Final = _Backends()
 
 
 def _nodes(*objects: ObjectRef | None) -> list[NodeRef]:
@@ -135,7 +147,7 @@ LINKS: Final = (
         down=lambda relations, node: relations.below_rule(node),
         up=_rules,
     ),
-    Link(name="port", carries="traffic", above=WITH_PORTS, below=WITH_PORTS, down=_sections, up=_whole),
+    Link(name="port", carries="traffic", above=BACKENDS, below=BACKENDS, down=_sections, up=_whole),
     Link(
         name="namespace",
         carries="place",

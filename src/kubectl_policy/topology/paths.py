@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ def _links_below(kind: GroupKind) -> tuple[Link, ...]:
 @lru_cache(256)
 def _links_above(kind: GroupKind) -> tuple[Link, ...]:
     """The links by which traffic reaches nodes of a kind."""
-    return tuple(link for link in _TRAFFIC if not link.below or kind in link.below)
+    return tuple(link for link in _TRAFFIC if link.below is None or kind in link.below)
 
 
 def _children(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
@@ -126,7 +126,7 @@ class Paths:
 
     def _feeding(self, node: NodeRef) -> Iterable[NodeRef]:
         """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
-        if node.object.group_kind not in WITH_PORTS:
+        if not self.relations.has_ports(node.object.group_kind):
             return dict.fromkeys(parent for parent in _parents(self.relations, node) if self._leads(parent, node))
         whole = NodeRef(node.object)
         ports = [NodeRef(node.object, section) for section in self.relations.sections(node.object)]
@@ -154,7 +154,7 @@ class Paths:
         for child in self._fed(way):
             if not self._goes_on(way, child):
                 continue
-            if len(way) < MOST_NODES and (child not in way or child.object.group_kind in WITH_PORTS):
+            if len(way) < MOST_NODES and (child not in way or self.relations.has_ports(child.object.group_kind)):
                 ended = False
                 yield from self._descend(_extended(way, child))
         if ended:
@@ -162,13 +162,13 @@ class Paths:
 
     def _fed(self, way: Path) -> Iterable[NodeRef]:
         node = way[-1]
-        if node.section and node.object.group_kind in WITH_PORTS and way[0].object != node.object:
+        if node.section and self.relations.has_ports(node.object.group_kind) and way[0].object != node.object:
             return ()
         below = dict.fromkeys(child for child in _children(self.relations, node) if self._leads(node, child))
         starts = way[0].object == node.object
         if starts:
             return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(self.relations, node))
-        if node.section or node.object.group_kind not in WITH_PORTS:
+        if node.section or not self.relations.has_ports(node.object.group_kind):
             return below
         # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
         named = dict.fromkeys(_children(self.relations, way[-2]))

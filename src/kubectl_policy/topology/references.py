@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
-from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.fields import every_mapping, integer_at, items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
@@ -245,6 +245,14 @@ def port_names(raw: Mapping[str, Json]) -> dict[int, str]:
         if number is not None:
             names.setdefault(number, text_at(port, "name") or str(number))
     return names
+
+
+def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[int, str]:
+    """The same for an object of another kind: its ports, whose numbers stand at some paths, through lists."""
+    split = (path.rpartition(".") for path in paths)
+    holders = ((holder, key) for above, _, key in split for holder in every_mapping(raw, above))
+    numbers = sorted({number for holder, key in holders if (number := integer_at(holder, key)) is not None})
+    return {number: str(number) for number in numbers}
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

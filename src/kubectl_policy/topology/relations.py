@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import grouped
+from kubectl_policy.model.kinds import BUILT_IN
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.delegation.references import delegating_refs
@@ -20,10 +21,12 @@ from kubectl_policy.topology.references import (
     HTTP_ROUTE,
     ROUTES,
     WITH_FILTERS,
+    WITH_LISTENERS,
     WITH_PORTS,
     backend_refs,
     parent_refs,
     port_names,
+    ports_at,
     route_filters,
     rule_names,
 )
@@ -31,13 +34,17 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import Problem
+    from kubectl_policy.model import GroupKind, Problem
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.hostnames import Requests
     from kubectl_policy.topology.references import BackendRef, RouteFilter
+
+
+# Kubernetes' own kinds have no sections but the ports of Services.
+_WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
 
 
 def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
@@ -80,12 +87,27 @@ class Relations:
         if obj not in self._sections:
             if obj.group_kind in ROUTES:
                 sections = rule_names(self.index.raw(obj))
-            elif obj.group_kind in WITH_PORTS:
-                sections = tuple(dict.fromkeys(port_names(self.index.raw(obj)).values()))
-            else:
+            elif obj.group_kind in WITH_LISTENERS:
                 sections = tuple(listener.node.section for listener in self.gateways.listeners(obj))
+            else:
+                sections = tuple(dict.fromkeys(self.ports(obj).values()))
             self._sections[obj] = sections
         return self._sections[obj]
+
+    def ports(self, obj: ObjectRef) -> dict[int, str]:
+        """The sections of a backend by port number; empty for a kind that is not known to have any."""
+        kind = obj.group_kind
+        if kind in WITH_PORTS:
+            return port_names(self.index.raw(obj))
+        return ports_at(self.index.raw(obj), self._profiles.ports_of(kind) or ()) if self.has_ports(kind) else {}
+
+    def has_ports(self, kind: GroupKind) -> bool:
+        """Whether objects of a kind are known to have ports."""
+        return kind in WITH_PORTS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
+
+    def has_known_sections(self, kind: GroupKind) -> bool:
+        """Whether it is known which sections objects of a kind have, or that they have none."""
+        return kind in HIERARCHY or kind in _WITHOUT_SECTIONS or self.has_ports(kind)
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """The outcome of each parentRef of a route, at each listener that it picks."""
@@ -156,7 +178,7 @@ class Relations:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
         if route not in self._backends:
             refs = self._refs.get(route, ())
-            self._backends[route] = backends_of(self.gateways, self.delegations, route, refs)
+            self._backends[route] = backends_of(self.gateways, self.delegations, route, refs, self.ports)
         return self._backends[route]
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:

@@ -62,9 +62,8 @@ class ObjectDescription:
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     """The answer for an object, or for one of its sections. Raises `NotFoundError` for a section that it has not."""
-    sections = analysis.topology.sections(subject.object)
-    if subject.section and subject.section not in sections:
-        hint = f"it has {', '.join(sections)}" if sections else "it has no sections"
+    if subject.section and subject.section not in analysis.topology.sections(subject.object):
+        hint = analysis.topology.said_of_sections(subject.object)
         raise NotFoundError(f"{subject.object} has no section {subject.section}", hint)
     resource = analysis.index.get(subject.object)
     paths = covered_paths(analysis, subject)

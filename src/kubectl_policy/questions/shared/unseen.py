@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # What would show something, or several things, of which no manifest was read.
 _ADD: Final = "add the manifest that holds it"
 _ADD_ALL: Final = "add the manifests that hold them"
+_SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
 _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
@@ -113,8 +114,15 @@ def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> I
             yield Unseen(what=f"what {policy} selects", reason=reason)
         elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
             yield Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
+        elif analysis.index.presence(target.object) == "present" and not _has_known_sections(analysis, target):
+            what = f"section {target.section} of {target.object}"
+            yield Unseen(what=what, reason=reason, remedy=_SAY_PORTS)
         else:
             yield Unseen(what=str(target.object), reason=reason)
+
+
+def _has_known_sections(analysis: Analysis, node: NodeRef) -> bool:
+    return not node.section or analysis.topology.relations.has_known_sections(node.object.group_kind)
 
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import FieldPath, integer_at, items_at, number_
 from kubectl_policy.questions.why_not.edit import Edit, edited
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.resolution.contributions import stanzas_of
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -40,11 +40,14 @@ def name_it(case: Case, _: Reason) -> Iterator[Edit]:
 def _name_of_section(case: Case, node: NodeRef) -> str:
     """What a reference calls the section of a node; empty if it has no name that a reference can have.
 
-    Of listeners and ports these are the names that they have themselves: not all kinds know a port by its number.
+    Of listeners and ports these are the names that they have themselves: not all kinds know a port by its number. The
+    ports of backends of other kinds have nothing else.
     """
     if node.object.group_kind in ROUTES:
         sections = case.analysis.topology.sections(node.object)
         return section_names(node.object, sections, case.profile).get(node.section, "")
+    if case.analysis.topology.relations.has_ports(node.object.group_kind) and node.object.group_kind not in WITH_PORTS:
+        return node.section
     raw = case.analysis.index.raw(node.object)
     items = (*items_at(raw, "spec.listeners"), *items_at(raw, "spec.ports"))
     return node.section if node.section in {text_at(item, "name") for item in items} else ""

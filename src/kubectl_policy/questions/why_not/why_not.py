@@ -130,9 +130,8 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
     resource = analysis.index.get(policy)
     if resource is None:
         raise NotFoundError(f"{policy} was not read")
-    sections = analysis.topology.sections(target.object)
-    if target.section and target.section not in sections:
-        hint = f"it has {', '.join(sections)}" if sections else "it has no sections"
+    if target.section and target.section not in analysis.topology.sections(target.object):
+        hint = analysis.topology.said_of_sections(target.object)
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
     case = Case(analysis, resource, target, effect_on(analysis, policy, target))
     reasons, effect = reasons_of(case), case.effect

@@ -58,6 +58,10 @@ class ControllerProfiles(Protocol):
         """How a controller treats Gateways."""
         ...
 
+    def ports_of(self, group_kind: GroupKind, /) -> tuple[str, ...] | None:
+        """Where the numbers of the ports of a kind's objects stand; None where that is not known."""
+        ...
+
     def delegations(self, kinds: Collection[GroupKind], /) -> tuple[DelegationProfile, ...]:
         """How routes delegate to routes, if references of some kinds may mean that."""
         ...
