@@ -12,7 +12,7 @@ from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution import paths_by_way_of
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -172,7 +172,7 @@ class StateComparison:
         obj = path[-1].object
         alone = all(node.object in {obj, ObjectRef(NAMESPACE, "", obj.namespace)} for node in path)
         lasts = all(may_exist(state, path[-1]) for state in (self.before, self.after))
-        return alone and obj.group_kind in WITH_PORTS and lasts
+        return alone and self.before.topology.relations.has_ports(obj.group_kind) and lasts
 
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
         """What a state says of a kind, or the other one if it has no policy of it: it may define the kind otherwise."""
