@@ -1,0 +1,196 @@
+"""What one kustomization.yaml says: what it takes in, what it does to that, and which files serve it otherwise."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import field
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.tree.patches import Patch, inline_patch, replacement_targets, target_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.model import Json, Origin
+
+# The names that kustomize takes, in its order of preference (kustomize/api/konfig).
+NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+# What kustomize tells from a path without asking a disk: a URL, or what git clones (kustomize/api/internal/git).
+_REMOTE: Final = re.compile(
+    r"""[A-Za-z][A-Za-z0-9+.-]*:(//|:)   # https://, git::
+    | [^/@]+@[^/]+:                      # git@host:
+    | (www\.)?(github\.com|gitlab\.com|bitbucket\.org|dev\.azure\.com)[:/]
+    | .*[?&](ref|version|timeout|submodules)=
+    """,
+    re.VERBOSE,
+)
+_GENERATORS: Final = ("configMapGenerator", "secretGenerator")
+# Fields that list files, or folders, of which none is an object to be applied.
+_LISTS_OF_FILES: Final = {
+    "configurations": "configuration of Kustomize",
+    "crds": "schema for Kustomize",
+    "generators": "generator",
+    "transformers": "transformer",
+    "validators": "validator",
+}
+
+
+@value(kw_only=True)
+class Labels:
+    """Labels that a kustomization gives to all objects; those in `selectors` also select what has them."""
+
+    pairs: Mapping[str, str]
+    selectors: bool = False
+    templates: bool = False
+    # Whether further fields are named that get them.
+    elsewhere: bool = False
+
+
+@value(kw_only=True)
+class Kustomization:
+    """A kustomization.yaml. Its paths are normalised, and relative to whatever `folder` is relative to.
+
+    `resources` and `components` are files and folders that it takes in, `remote` what of them is not on this disk.
+    `serving` are files that it takes for something else than objects, and what for; an entry may be a folder.
+    `patches` are patches and replacements. `inline` are values written in it that are transformers or generators.
+    """
+
+    folder: str
+    origin: Origin
+    is_component: bool = False
+    resources: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
+    remote: tuple[str, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    serving: Mapping[str, str] = field(default_factory=dict[str, str])
+    namespace: str = ""
+    name_prefix: str = ""
+    name_suffix: str = ""
+    labels: tuple[Labels, ...] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict[str, str])
+    charts: tuple[Mapping[str, Json], ...] = ()
+    raw: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
+
+    @property
+    def does_more(self) -> str:
+        """The field by which it may change any object in a way that is known to Kustomize alone; empty if none."""
+        return next((name for name in ("transformers", "configurations", "vars", "openapi") if self.raw.get(name)), "")
+
+    @property
+    def generates(self) -> tuple[str, ...]:
+        """The fields by which it makes objects of its own."""
+        return tuple(name for name in (*_GENERATORS, "generators", "helmCharts") if self.raw.get(name))
+
+
+def is_remote(entry: str) -> bool:
+    """Whether an entry of `resources` is fetched from elsewhere."""
+    return bool(_REMOTE.match(entry))
+
+
+def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> Kustomization:
+    """The kustomization in a file of a folder; whatever has another shape than it should have is left out."""
+    taken = [*strings_at(raw, "resources"), *strings_at(raw, "bases")]
+    components = strings_at(raw, "components")
+    patches, serving = _patches(raw, folder, origin), dict(_serving(raw, folder))
+    serving.update({patch.file: "patch" for patch in patches if patch.file})
+    replacements = list(_replacements(raw, folder, origin))
+    serving.update({replacement.file: "replacement" for replacement in replacements if replacement.file})
+    return Kustomization(
+        folder=folder,
+        origin=origin,
+        is_component=text_at(raw, "kind") == "Component",
+        resources=tuple(_local(taken, folder)),
+        components=tuple(_local(components, folder)),
+        remote=tuple(filter(is_remote, [*taken, *components])),
+        patches=(*patches, *replacements),
+        serving=serving,
+        namespace=text_at(raw, "namespace"),
+        name_prefix=text_at(raw, "namePrefix"),
+        name_suffix=text_at(raw, "nameSuffix"),
+        labels=tuple(_labels(raw)),
+        annotations=_texts(raw, "commonAnnotations"),
+        charts=tuple(mappings_at(raw, "helmCharts")),
+        raw=raw,
+    )
+
+
+def _local(entries: Iterable[str], folder: str) -> Iterator[str]:
+    return (within(folder, entry) for entry in entries if entry and not is_remote(entry))
+
+
+def within(folder: str, path: str) -> str:
+    """The place of a path that is written in a file of a folder."""
+    return posixpath.normpath(posixpath.join(folder, path))
+
+
+def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch]:
+    found: list[Patch] = []
+    for entry in [*mappings_at(raw, "patches"), *mappings_at(raw, "patchesJson6902")]:
+        path, target = text_at(entry, "path"), entry.get("target")
+        options = mapping_at(entry, "options")
+        moves = bool(options.get("allowNameChange") or options.get("allowKindChange"))
+        if path:
+            targets = (target_of(target),) if isinstance(target, dict) else ()
+            found.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
+        else:
+            patch = inline_patch(entry.get("patch"), target, origin)
+            found.append(Patch(origin=origin, targets=patch.targets, moves=moves or patch.moves))
+    for merge in strings_at(raw, "patchesStrategicMerge"):
+        # A path has one line, and a patch that says what it changes does not.
+        if "\n" in merge or merge.lstrip().startswith("{"):
+            found.append(inline_patch(merge, None, origin))
+        else:
+            found.append(Patch(origin=origin, file=within(folder, merge)))
+    return found
+
+
+def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Iterator[Patch]:
+    for entry in mappings_at(raw, "replacements"):
+        path = text_at(entry, "path")
+        targets = () if path else replacement_targets(entry)
+        yield Patch(origin=origin, file=within(folder, path) if path else "", targets=targets)
+
+
+def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
+    """Files and folders that are listed as something else than objects or patches, and as what."""
+    for name, what in _LISTS_OF_FILES.items():
+        yield from ((within(folder, path), what) for path in strings_at(raw, name) if _is_path(path))
+    if text_at(raw, "openapi.path"):
+        yield within(folder, text_at(raw, "openapi.path")), "schema for Kustomize"
+    for generator in (each for name in _GENERATORS for each in mappings_at(raw, name)):
+        files = [path.rpartition("=")[2] for path in strings_at(generator, "files")]
+        for path in [*files, *strings_at(generator, "envs"), text_at(generator, "env")]:
+            if path:
+                yield within(folder, path), "file of a generator"
+    home = text_at(raw, "helmGlobals.chartHome", "charts")
+    for chart in mappings_at(raw, "helmCharts"):
+        for path in [text_at(chart, "valuesFile"), *strings_at(chart, "additionalValuesFiles")]:
+            if path:
+                yield within(folder, path), "Helm values"
+        if text_at(chart, "name"):
+            yield within(folder, posixpath.join(home, text_at(chart, "name"))), "Helm chart"
+
+
+def _is_path(entry: str) -> bool:
+    return bool(entry) and "\n" not in entry and not is_remote(entry)
+
+
+def _labels(raw: Mapping[str, Json]) -> Iterator[Labels]:
+    if mapping_at(raw, "commonLabels"):
+        yield Labels(pairs=_texts(raw, "commonLabels"), selectors=True, templates=True)
+    for entry in mappings_at(raw, "labels"):
+        selectors = entry.get("includeSelectors") is True
+        yield Labels(
+            pairs=_texts(entry, "pairs"),
+            selectors=selectors,
+            templates=selectors or entry.get("includeTemplates") is True,
+            elsewhere=bool(items_at(entry, "fields")),
+        )
+
+
+def _texts(raw: Json, path: str) -> dict[str, str]:
+    return {key: each for key, each in mapping_at(raw, path).items() if isinstance(each, str)}

@@ -1,0 +1,129 @@
+"""Patches and replacements of Kustomize and Flux: where they are written, and which objects they may change."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.selectors import parse_label_query, selects
+from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.values import value
+from kubectl_policy.text import Document
+from kubectl_policy.text.documents import DocumentReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.model import GroupKind, Json, Origin
+
+# An alternative of a regular expression of which it is soon found out what it matches; names rarely are more.
+_PLAIN: Final = re.compile(r"[\w-]*(?:(?:\.\*|\.|\\\.)[\w-]*){0,8}")
+
+# Where it stands by which name an object is known; an operation without a path changes everything.
+_IDENTITY: Final = frozenset({"", "/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/namespace"})
+
+
+@value(kw_only=True)
+class Target:
+    """Objects by what they have in common, as in the `target` of a patch; what is empty is not asked for.
+
+    `group`, `kind`, `name` and `namespace` are regular expressions unless it is `exact`. `labels` is a label query.
+    """
+
+    group: str = ""
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    labels: str = ""
+    exact: bool = False
+
+    def may_be(self, group_kind: GroupKind, name: str, namespaces: Iterable[str], labels: Mapping[str, str]) -> bool:
+        """Whether an object may be meant, which had one of some namespaces when it was patched, or an unknown one."""
+        return (
+            self._fits(self.kind, group_kind.kind)
+            and (self._fits(self.group, group_kind.group) or not group_kind.group)
+            and (is_unknown(name) or self._fits(self.name, name))
+            and any(is_unknown(each) or self._fits(self.namespace, each) for each in namespaces)
+            and _may_select(self.labels, labels)
+        )
+
+    def _fits(self, wanted: str, found: str) -> bool:
+        return not wanted or wanted == found or (not self.exact and _may_match(wanted, found))
+
+
+@value(kw_only=True)
+class Patch:
+    """One patch, or replacement, of a kustomization: in a file of its own, or where the kustomization has it.
+
+    `file` is the place of its file, empty if it is written inline. `targets` are the objects that it names; none means
+    that they are those that are named in its file. What it `moves` may have another name, namespace or kind after it.
+    """
+
+    origin: Origin
+    file: str = ""
+    targets: tuple[Target, ...] = ()
+    moves: bool = False
+
+
+def target_of(selector: Mapping[str, Json]) -> Target:
+    """The objects that the `target` of a patch, or the `select` of a replacement, means."""
+    return Target(
+        group=text_at(selector, "group"),
+        kind=text_at(selector, "kind"),
+        name=text_at(selector, "name"),
+        namespace=text_at(selector, "namespace"),
+        labels=text_at(selector, "labelSelector"),
+    )
+
+
+def inline_patch(text: Json, target: Json, origin: Origin) -> Patch:
+    """A patch that is written in the kustomization; of one that cannot be read, any object may be the target."""
+    values = list(_values_in(text)) if isinstance(text, str) else [text]
+    selector = target_of(target) if isinstance(target, dict) else None
+    targets = (selector,) if selector else tuple(targets_in(values))
+    return Patch(origin=origin, targets=targets or (Target(),), moves=any(map(moves_objects, values)))
+
+
+def targets_in(values: Iterable[Json]) -> Iterator[Target]:
+    """The objects that strategic merge patches name: by kind and name, whatever their namespace will be."""
+    for each in values:
+        for patch in mappings_at(each, "items") if value_at(each, "items") else [each]:
+            name, kind = text_at(patch, "metadata.name"), text_at(patch, "kind")
+            if name and kind:
+                group = text_at(patch, "apiVersion").rpartition("/")[0]
+                yield Target(group=group, kind=kind, name=name, exact=True)
+
+
+def replacement_targets(replacement: Json) -> tuple[Target, ...]:
+    """The objects that one replacement may change."""
+    return tuple(target_of(mapping_at(target, "select")) for target in mappings_at(replacement, "targets"))
+
+
+def moves_objects(patch: Json) -> bool:
+    """Whether a JSON patch may change by which name an object is known; a merge patch does so only if allowed to."""
+    operations = patch if isinstance(patch, list) else ()
+    return any(text_at(each, "path") in _IDENTITY for each in operations)
+
+
+def _values_in(text: str) -> Iterator[Json]:
+    for document in DocumentReader().read(text):
+        yield document.value if isinstance(document, Document) else None
+
+
+@lru_cache(maxsize=1_000)
+def _may_match(pattern: str, found: str) -> bool:
+    """Whether a regular expression matches the whole of a text; True where that might take long to find out."""
+    alternatives = pattern.removeprefix("^").removesuffix("$").split("|")
+    if not all(_PLAIN.fullmatch(alternative) for alternative in alternatives):
+        return True
+    return any(re.fullmatch(alternative, found) for alternative in alternatives)
+
+
+def _may_select(query: str, labels: Mapping[str, str]) -> bool:
+    try:
+        return selects(parse_label_query(query), labels)
+    except UsageError:
+        return True

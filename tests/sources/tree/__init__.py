@@ -1,0 +1,1 @@
+"""Tests of what stands around manifests, where nothing is rendered."""
