@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin, Resource, Snapshot
+from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
@@ -274,6 +276,13 @@ def crd(  # noqa: PLR0913 - a builder is read by its keywords
 def snapshot(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()) -> Snapshot:
     """A snapshot of the given objects."""
     return Snapshot(tuple(resources), tuple(gaps), complete=complete)
+
+
+def listed(read: Snapshot) -> Snapshot:
+    """A snapshot of which a cluster gave out each kind in a namespace as a whole, and all ReferenceGrants there."""
+    parts = {(resource.ref.group_kind, resource.ref.namespace) for resource in read.resources}
+    grants = {(REFERENCE_GRANT, namespace) for _, namespace in parts}
+    return replace(read, listed=frozenset(parts | grants))
 
 
 def index(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()) -> Index:

@@ -29,10 +29,10 @@ Condition: TypeAlias = tuple[str, str, tuple[str, ...]]
 
 
 def manifests(*worlds: str) -> Snapshot:
-    """Everything in some fixture worlds; the files are named from the root of the project."""
+    """Everything in some fixture worlds, as listed by a cluster; files are named from the root of the project."""
     paths = [path for world in worlds for path in sorted((FIXTURES / world).glob("*.yaml"))]
     with chdir(FIXTURES.parent):
-        return load_manifests([path.relative_to(FIXTURES.parent) for path in paths])
+        return build.listed(load_manifests([path.relative_to(FIXTURES.parent) for path in paths]))
 
 
 def without(snapshot: Snapshot, *names: str) -> Snapshot:

@@ -24,7 +24,7 @@ LISTENERS: Final = (TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True)
 
 def problems(profile: PolicyKindProfile, *resources: Resource) -> list[Diagnostic]:
     """The problems of policy `p` in what is given."""
-    return list(analyze(build.snapshot(*resources), profiles=[profile]).problems_of(P))
+    return list(analyze(build.listed(build.snapshot(*resources)), profiles=[profile]).problems_of(P))
 
 
 def test_nothing_is_wrong_with_a_target_that_has_what_is_needed() -> None:

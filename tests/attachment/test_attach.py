@@ -153,7 +153,10 @@ class TestAcrossNamespaces:
         (found,) = attachments(policy("p", self.far), self.there, gaps=[gap])
         assert (found.state, found.message) == (
             "target unknown",
-            "whether ColorPolicy of default may target Gateway infra/g is unknown: its ReferenceGrants were not read",
+            (
+                "whether ColorPolicy of default may target Gateway infra/g is unknown: "
+                "no ReferenceGrant in the input says so"
+            ),
         )
 
     def test_with_a_grant(self) -> None:

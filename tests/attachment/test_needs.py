@@ -14,7 +14,7 @@ from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
-from tests.build import crd, gateway, grant, index, policy, resource, snapshot, target
+from tests.build import crd, gateway, grant, index, listed, policy, resource, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +135,7 @@ def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
         beside = unseen_for(analysis, subject, analysis.topology.paths(subject))
         assert [(thing.what, thing.reason) for thing in beside if thing.what.startswith("Store")] == expected
     on_ghost = policy("p", target("ghost"), age=1, store={"name": "a"})
-    analysis = analyze(snapshot(gateway("g"), on_ghost), profiles=[NEEDY])
+    analysis = analyze(listed(snapshot(gateway("g"), on_ghost)), profiles=[NEEDY])
     assert unseen_for_policy(analysis, analysis.enforcement(on_ghost.ref)) == ()
 
 

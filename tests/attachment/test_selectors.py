@@ -10,8 +10,9 @@ import pytest
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
-from tests.build import grant, index, namespace, policy, ref, resource, route, target
+from tests.build import grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,13 @@ ROUTES: Final = tuple(
 )
 
 
+def selecting(namespaces: Json) -> Resource:
+    """A policy in `default` that selects routes by a label, in those namespaces."""
+    labels: Json = {"tier": "web"}
+    selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": labels, "namespaces": namespaces}
+    return policy("p", targetSelectors=[selector])
+
+
 def attachments(
     namespaces: Json,
     *objects: Resource,
@@ -37,9 +45,7 @@ def attachments(
     gaps: Sequence[Gap] = (),
 ) -> tuple[Attachment, ...]:
     """What a policy in `default` selects among the objects, with that `namespaces` in its selector."""
-    labels: Json = {"tier": "web"}
-    selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": labels, "namespaces": namespaces}
-    found = policy("p", targetSelectors=[selector])
+    found = selecting(namespaces)
     return attach(found, profile, Topology(index(found, *objects, complete=complete, gaps=gaps)))
 
 
@@ -142,11 +148,13 @@ class TestNothingIsSelected:
         """There may be something."""
         assert outcomes(attachments({"from": source}, complete=False)) == [("", "target unknown")]
 
-    def test_its_own_namespace_was_read(self) -> None:
+    def test_its_own_namespace_was_listed(self) -> None:
         """Others were not: from all of them something may be selected, from its own nothing."""
-        other = route("other", labels={"tier": "db"})
-        assert outcomes(attachments({"from": "Same"}, other, complete=False)) == [("", "target missing")]
+        other, found = route("other", labels={"tier": "db"}), selecting({"from": "Same"})
+        assert outcomes(attachments({"from": "Same"}, other, complete=False)) == [("", "target unknown")]
         assert outcomes(attachments({"from": "All"}, other, complete=False)) == [("", "target unknown")]
+        alone = Topology(Index(listed(snapshot(found, other))))
+        assert outcomes(attach(found, FREE, alone)) == [("", "target missing")]
 
     def test_another_namespace_could_not_be_read(self) -> None:
         """What is forbidden there may be selected from all namespaces; what is forbidden of another kind is not."""
@@ -184,7 +192,7 @@ class TestGlobalNamespace:
     def test_not_by_name(self) -> None:
         """A reference by name leaves its namespace as those of other policies do."""
         found = policy("p", target("r", "HTTPRoute", namespace="blue"))
-        topology = Topology(index(found, *ROUTES))
+        topology = Topology(index(found, *ROUTES, complete=True))
         assert outcomes(attach(found, self.everywhere, topology)) == [("blue", "not permitted")]
         granted = replace(self.everywhere, cross_namespace=None)
         assert outcomes(attach(found, granted, topology)) == [("blue", "not permitted")]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
 OUTPUTS: Final = DIFF.formats
 RETRIES: Final = ("blast-radius", "retrypolicy/resilience", "-n", "baker", "--offline", BAKERY)
-IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY)
+IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline", BAKERY, "--complete")
 
 
 @pytest.mark.parametrize(

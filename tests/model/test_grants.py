@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Resource
+from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
-from tests.build import grant, index, ref
+from kubectl_policy.model.states import changed
+from tests.build import grant, index, listed, ref, resource, snapshot
 
 ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")
 OVEN = ref("Service", "oven", "kitchen", "")
@@ -42,17 +44,65 @@ def test_no_grant_is_needed_inside_a_namespace_or_for_what_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gap", "hidden"),
+    ("gap", "permitted"),
     [
         (Gap("Secret", "", "forbidden"), False),
         (Gap("ReferenceGrant", "baker", "forbidden"), False),
-        (Gap("ReferenceGrant", "kitchen", "forbidden"), True),
-        (Gap("", "", "forbidden"), True),
+        (Gap("ReferenceGrant", "kitchen", "forbidden"), None),
+        (Gap("ReferenceGrant", "kitchen", "patched", name="grant"), None),
+        (Gap("", "", "forbidden"), None),
     ],
 )
-def test_grants_may_be_unread(gap: Gap, *, hidden: bool) -> None:
-    """A gap that covers the grants of the namespace means that a missing grant proves nothing."""
-    assert index(gaps=[gap]).grants.may_be_unread("kitchen") is hidden
+def test_grants_may_be_unread(gap: Gap, *, permitted: bool | None) -> None:
+    """Where a gap covers the grants of the namespace, that there is none proves nothing."""
+    assert index(complete=True, gaps=[gap]).grants.permit(ROUTE, "baker", OVEN) is permitted
+
+
+def test_in_an_open_world_a_grant_may_be_somewhere_else() -> None:
+    """Unless a cluster listed those of the namespace."""
+    assert index().grants.permit(ROUTE, "baker", OVEN) is None
+    there = resource("Service", "oven", group="", namespace="kitchen")
+    assert Index(listed(snapshot(there))).grants.permit(ROUTE, "baker", OVEN) is False
+
+
+def test_what_only_the_other_state_permits_is_not_permitted() -> None:
+    """Whoever deletes a grant means to take the permission away."""
+    given = grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "baker")])
+    before, after = changed(snapshot(given), deleted=[given.ref])
+    assert [Index(state).grants.permit(ROUTE, "baker", OVEN) for state in (before, after)] == [True, False]
+    assert Index(after).grants.permit(ROUTE, "butcher", OVEN) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "permitted"),
+    [
+        (grant(namespace="?apps", sources=[(GATEWAY_API, "HTTPRoute", "baker")]), None),
+        (grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "${TEAM}")]), None),
+        (
+            grant(
+                namespace="kitchen",
+                sources=[(GATEWAY_API, "HTTPRoute", "baker")],
+                targets=[("", "Secret"), ("", "Service", "${OVEN}")],
+            ),
+            None,
+        ),
+        (grant(namespace="kitchen", sources=[("", "HTTPRoute", "${TEAM}")]), False),
+        (grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "${TEAM}")], targets=[("", "Secret")]), False),
+        (grant(namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "b-${TEAM}")]), False),
+        (grant(namespace="k-${X}", sources=[(GATEWAY_API, "HTTPRoute", "baker")]), False),
+    ],
+)
+def test_a_grant_with_a_name_that_is_not_known_may_permit(given: Resource, *, permitted: bool | None) -> None:
+    """As far as what is known of it fits."""
+    assert index(given, complete=True).grants.permit(ROUTE, "baker", OVEN) is permitted
+
+
+def test_of_a_namespace_that_is_not_known_nobody_knows_what_leaves_it() -> None:
+    """It may be the target's own."""
+    world = index(complete=True)
+    assert world.grants.permit(ROUTE, "?apps", OVEN) is None
+    assert world.grants.permit(ROUTE, "baker", OVEN._replace(namespace="?apps")) is None
+    assert world.grants.permit(ROUTE, "?apps", OVEN._replace(namespace="?apps"))
 
 
 def test_a_grant_permits_by_its_own_entries() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
-from tests.build import crd, gateway, index, namespace, ref, resource, service, snapshot
+from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -39,9 +40,42 @@ class TestPresence:
         """Whoever reads one namespace has not read the others."""
         assert index(gateway("g", namespace="infra")).presence(ref("Gateway", "g")) == "unknown"
 
-    def test_in_an_open_world_a_kind_read_in_the_namespace_is_missing(self) -> None:
-        """Who reads one Gateway of a namespace is taken to have read them all."""
-        assert index(gateway("other")).presence(ref("Gateway", "g")) == "missing"
+    def test_in_an_open_world_a_kind_read_in_the_namespace_is_unknown(self) -> None:
+        """Who reads one Gateway of a namespace need not have read them all: others are made, or somewhere else."""
+        assert index(gateway("other")).presence(ref("Gateway", "g")) == "unknown"
+
+    def test_of_what_a_cluster_listed_the_rest_is_missing(self) -> None:
+        """That is all of one kind in one namespace, and nothing is known of others."""
+        read = listed(snapshot(gateway("other"), service("s", namespace="far")))
+        assert Index(read).presence(ref("Gateway", "g")) == "missing"
+        assert Index(read).presence(ref("Gateway", "g", "far")) == "unknown"
+        assert Index(read).presence(ref("Service", "g", group="")) == "unknown"
+        assert Index(replace(read, gaps=(Gap("Gateway", "", "forbidden"),))).presence(ref("Gateway", "g")) == "unknown"
+
+    @pytest.mark.parametrize(("name", "namespace"), [("${NAME}", "default"), ("g", "?apps"), ("g-${X}", "{{ x }}")])
+    def test_a_name_that_is_not_known_is_never_missing(self, name: str, namespace: str) -> None:
+        """Nor is what an object of such a name may be; an object of that very name is there."""
+        other = gateway(name, namespace=namespace)
+        assert index(complete=True).presence(other.ref) == "unknown"
+        world = index(other, gateway("h", namespace="far"), complete=True)
+        assert world.presence(other.ref) == "present"
+        found = ref("Gateway", "g-1" if name == "g-${X}" else "g")
+        assert world.presence(found) == "unknown"
+        assert world.candidates(found) == (other.ref,)
+        assert world.candidates(other.ref) == ()
+        assert world.presence(ref("Gateway", "h", "x")) == ("missing")
+        assert world.presence(ref("Service", "g", group="")) == "missing"
+        # Any object of the namespace.
+        assert world.presence(ref("Gateway", "", "default")) == ("unknown" if namespace != "default" else "missing")
+
+    def test_what_a_reference_with_an_unknown_name_may_be(self) -> None:
+        """By what is known of it."""
+        world = index(gateway("a"), gateway("b", namespace="far"), gateway("${B}", namespace="far"))
+        assert world.candidates(ref("Gateway", "${X}", "far")) == tuple(
+            ref("Gateway", name, "far") for name in ("${B}", "b")
+        )
+        assert world.candidates(ref("Gateway", "a", "?apps")) == (ref("Gateway", "a"), ref("Gateway", "${B}", "far"))
+        assert world.candidates(ref("Gateway", "a")) == ()
 
     def test_a_closed_world_knows_everything(self) -> None:
         """What is not in a complete snapshot does not exist."""
@@ -72,9 +106,11 @@ class TestPresence:
 
     def test_a_namespace_that_something_lives_in_is_present(self) -> None:
         """Manifests seldom hold their Namespace; an empty one is as any other object."""
-        world = index(gateway("g", namespace="infra"), namespace("other"))
+        world = index(gateway("g", namespace="infra"), namespace("other"), complete=True)
         assert world.presence(ref("Namespace", "infra", "", "")) == "present"
         assert world.presence(ref("Namespace", "empty", "", "")) == "missing"
+        world = index(gateway("g", namespace="?apps"), complete=True)
+        assert world.presence(ref("Namespace", "empty", "", "")) == "unknown"
 
 
 def test_of_two_objects_with_one_name_the_later_one_counts() -> None:

@@ -10,6 +10,7 @@ import pytest
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.states import changed, paired, same_object
+from kubectl_policy.model.unknown import unknown_namespace
 from tests import build
 
 if TYPE_CHECKING:
@@ -68,14 +69,22 @@ class TestPaired:
         assert paired(build.snapshot(ONE), build.snapshot(ONE)) == (build.snapshot(ONE), build.snapshot(ONE))
 
     def test_what_vanished_is_missing(self) -> None:
-        """Although it was the last one of its kind, of which nothing would be known otherwise."""
+        """Although nothing is known of others of its kind."""
         before, after = paired(build.snapshot(ONE), build.snapshot())
         assert (before.other_state, before.gone) == ((), frozenset())
         assert after.other_state == (ONE,)
         assert after.gone == {ONE.ref}
         assert presence(build.snapshot(), ONE.ref) == "unknown"
         assert presence(after, ONE.ref) == "missing"
-        assert presence(after, TWO.ref) == "missing"
+        assert presence(after, TWO.ref) == "unknown"
+
+    def test_what_may_have_another_name_did_not_vanish(self) -> None:
+        """Nobody knows what a placeholder stands for, nor where an object lives of which nothing says it."""
+        for name, namespace in (("${NAME}", ONE.ref.namespace), (ONE.ref.name, unknown_namespace("apps"))):
+            other = replace(ONE, ref=ONE.ref._replace(name=name, namespace=namespace))
+            _, after = paired(build.snapshot(ONE), build.snapshot(other))
+            assert after.gone == frozenset()
+            assert presence(after, ONE.ref) == "unknown"
 
     def test_what_was_created_was_missing(self) -> None:
         """The other way round."""

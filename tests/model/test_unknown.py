@@ -8,14 +8,25 @@ from kubectl_policy.model.unknown import is_unknown, may_be, may_equal, unknown_
 KIND = GroupKind("example.io", "Thing")
 
 
-@pytest.mark.parametrize("name", ["", "a", "a-b.c", "0"])
+@pytest.mark.parametrize("name", ["", "a", "a-b.c", "0", "DoesNotExist", "*"])
 def test_what_the_api_could_hold_is_known(name: str) -> None:
-    """An empty name is none at all."""
+    """An empty name is none at all, and of some others it is known that no object has them."""
     assert not is_unknown(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["${NAME}", "{{ .Values.name }}", "{X}", "ENC[AES256,data:x]", "<path:kv/x#y>", "CHANGE_ME", "$(X)", "a_b"]
+    "name",
+    [
+        "${NAME}",
+        "{{ .Values.name }}",
+        "{X}",
+        "ENC[AES256,data:x]",
+        "<path:kv/x#y>",
+        "CHANGE_ME",
+        "CHANGE-ME",
+        "$(X)",
+        "a_b",
+    ],
 )
 def test_what_the_api_could_not_hold_is_unknown(name: str) -> None:
     """Whatever fills it in."""

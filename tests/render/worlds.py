@@ -23,7 +23,10 @@ DIRECT = {"gateway.networking.k8s.io/policy": "direct"}
 
 
 def world(*resources: Resource, gaps: Sequence[Gap] = (), complete: bool = False) -> Analysis:
-    """A GatewayClass, Gateway `g` with listeners http and https, route `r` to Service `s`, and what is given."""
+    """A GatewayClass, Gateway `g` with listeners http and https, route `r` to Service `s`, and what is given.
+
+    Each kind that is there is all there, where it is.
+    """
     base = (
         build.gateway_class(),
         build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443)),
@@ -33,7 +36,7 @@ def world(*resources: Resource, gaps: Sequence[Gap] = (), complete: bool = False
         build.crd("ColorPolicy", labels=INHERITED),
         build.crd("LimitPolicy", labels=DIRECT),
     )
-    return analyze(build.snapshot(*base, *resources, complete=complete, gaps=gaps))
+    return analyze(build.listed(build.snapshot(*base, *resources, complete=complete, gaps=gaps)))
 
 
 def defaults(name: str, *targets: dict[str, Json], age: int | None = 1, **spec: Json) -> Resource:

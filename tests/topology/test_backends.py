@@ -57,7 +57,7 @@ def test_what_was_not_read_is_unknown() -> None:
 def test_unseen_grants_are_a_doubt() -> None:
     """They may permit the reference."""
     found = resolve(backend(namespace="x"), gaps=(Gap("ReferenceGrant", "", "forbidden"),))
-    message = "whether Service x/s may be referred to is unknown: its ReferenceGrants were not read"
+    message = "whether Service x/s may be referred to is unknown: no ReferenceGrant in the input says so"
     assert (found.state, found.message) == ("unknown", message)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles, plain
+from tests.build import listed
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -56,11 +57,12 @@ HTTPS: Final = "public > edge > https > baker > rule[0] > oven > 8080"
 
 
 def load(world: str, *profiles: Path) -> Analysis:
-    """The analysis of a world; with its own profile file if it has one."""
+    """The analysis of a world, as listed by a cluster; with its own profile file if it has one."""
     own = FIXTURES / world / "profile.yaml"
     files = [*profiles, own] if own.is_file() else list(profiles)
     manifests = sorted(path for path in (FIXTURES / world).glob("*.yaml") if path != own)
-    return analyze(load_manifests(manifests), profiles=[found for file in files for found in load_profiles(file)])
+    snapshot = listed(load_manifests(manifests))
+    return analyze(snapshot, profiles=[found for file in files for found in load_profiles(file)])
 
 
 def words(path: tuple[NodeRef, ...]) -> str:

@@ -19,6 +19,7 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
+from tests.build import listed
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -35,7 +36,7 @@ STAFF: Final = ("rules.staff", {"limit": 1000}, "house")
 def load(*profiles: Path) -> Analysis:
     """The analysis of the world, with profiles."""
     known = [profile for path in profiles for profile in load_profiles(path)]
-    return analyze(load_manifests([WORLD / "world.yaml", WORLD / "policies.yaml"]), profiles=known)
+    return analyze(listed(load_manifests([WORLD / "world.yaml", WORLD / "policies.yaml"])), profiles=known)
 
 
 @pytest.fixture(scope="module")

@@ -263,10 +263,13 @@ class FollowedReference:
         if self.profile.cross_namespace is False and self.declared.selector is None:
             message = f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
             return NotAttached("not permitted", message)
-        if not self.profile.grant_required or index.grants.permit(kind, home, ref):
+        permitted = index.grants.permit(kind, home, ref) if self.profile.grant_required else True
+        if permitted:
             return None
-        if index.grants.may_be_unread(ref.namespace):
-            message = f"whether {kind.kind} of {home} may target {ref} is unknown: its ReferenceGrants were not read"
+        if permitted is None:
+            message = (
+                f"whether {kind.kind} of {home} may target {ref} is unknown: no ReferenceGrant in the input says so"
+            )
             return NotAttached("target unknown", message)
         message = f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}"
         return NotAttached("not permitted", message)

@@ -94,7 +94,7 @@ def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObje
     home = owner.ref.namespace
     if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
         return False
-    return not (index.grants.may_be_unread(ref.namespace) or index.grants.permit(owner.ref.group_kind, home, ref))
+    return index.grants.permit(owner.ref.group_kind, home, ref) is False
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:

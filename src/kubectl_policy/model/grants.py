@@ -8,56 +8,118 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.unknown import is_unknown, may_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from kubectl_policy.model.snapshot import Gap, Resource
+    from kubectl_policy.model.snapshot import Resource, Snapshot
 
 REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
-# The namespace of a grant, a kind, and a namespace (of `from`) or a name (of `to`).
+# A kind, and a namespace (of `from`) or a name (of `to`).
+_Entry: TypeAlias = "tuple[GroupKind, str]"
 _Key: TypeAlias = "tuple[str, GroupKind, str]"
 
 
 class Grants:
     """The ReferenceGrants of a snapshot."""
 
-    def __init__(self, grants: Iterable[Resource], gaps: Iterable[Gap]) -> None:
-        """Remember the grants, and what could not be read."""
-        self._grants = tuple(grants)
-        self._unread = tuple(gap.namespace for gap in gaps if gap.kind in {"", REFERENCE_GRANT.kind})
+    def __init__(self, grants: Iterable[Resource], snapshot: Snapshot) -> None:
+        """Remember the grants, and what is known of those that are not here."""
+        self._grants, self._snapshot = tuple(grants), snapshot
 
-    def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
-        """Whether an object of a kind in namespace `home` may refer to the target.
+    def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool | None:
+        """Whether an object of a kind in namespace `home` may refer to the target; None if that is not known.
 
         References inside a namespace always may; others need a ReferenceGrant in the target's namespace whose `from`
         has the referring kind and namespace and whose `to` has the target's kind and, if it has a name, the target's
-        name (ReferenceGrantSpec). A grant that was not read does not permit.
+        name (ReferenceGrantSpec). One that is not in the input may be there all the same, as any object.
         """
-        if target.namespace in {"", home}:
+        if target.namespace in {"", home} or self._here.permit(kind, home, target):
             return True
+        return None if self._may_permit(kind, home, target) else False
+
+    def _may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
+        """Whether a grant may let the reference in that is not in the input, or of which some name is not known."""
+        inside, snapshot = target.namespace, self._snapshot
+        if is_unknown(home) or is_unknown(inside) or self._here.may_permit(kind, home, target):
+            return True
+        if any(gap.covers(ObjectRef(REFERENCE_GRANT, inside, gap.name)) for gap in snapshot.gaps):
+            return True
+        if snapshot.complete or (REFERENCE_GRANT, inside) in snapshot.listed:
+            return False
+        # What the other one of two states lets in alone, this one does not.
+        return not self._of_other_state.permit(kind, home, target)
+
+    @cached_property
+    def _here(self) -> _Entries:
+        return _Entries(self._grants)
+
+    @cached_property
+    def _of_other_state(self) -> _Entries:
+        return _Entries(grant for grant in self._snapshot.other_state if grant.ref.group_kind == REFERENCE_GRANT)
+
+
+class _Entries:
+    """What some ReferenceGrants let in: each by its own entries, from where and to what."""
+
+    def __init__(self, grants: Iterable[Resource]) -> None:
+        self._sources: dict[ObjectRef, tuple[_Entry, ...]] = {}
+        self._targets: dict[ObjectRef, tuple[_Entry, ...]] = {}
+        for grant in grants:
+            self._sources[grant.ref] = _entries(grant, "spec.from", "namespace")
+            self._targets[grant.ref] = _entries(grant, "spec.to", "name")
+
+    def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
+        """Whether one of them is known to let a reference in."""
         inside = target.namespace
         letting_in = self._by_source.get((inside, kind, home), frozenset())
         opened = (self._by_target.get((inside, target.group_kind, name)) for name in ("", target.name))
         return any(grants and not letting_in.isdisjoint(grants) for grants in opened)
 
-    def may_be_unread(self, namespace: str) -> bool:
-        """Whether ReferenceGrants of a namespace could not be read, so that a missing grant proves nothing."""
-        return "" in self._unread or namespace in self._unread
+    def may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
+        """Whether one of them may let a reference in, once it is known what its names stand for."""
+        return any(
+            may_equal(grant.namespace, target.namespace)
+            and any(source == kind and may_equal(name, home) for source, name in self._sources[grant])
+            and any(opened == target.group_kind and _may_name(name, target) for opened, name in self._targets[grant])
+            for grant in self._in_doubt
+        )
+
+    @cached_property
+    def _in_doubt(self) -> tuple[ObjectRef, ...]:
+        """The grants that name something, or are somewhere, that is not known."""
+        return tuple(
+            grant
+            for grant, sources in self._sources.items()
+            if any(map(is_unknown, (grant.namespace, *(name for _, name in (*sources, *self._targets[grant])))))
+        )
 
     @cached_property
     def _by_source(self) -> Mapping[_Key, AbstractSet[ObjectRef]]:
-        return self._grants_by("spec.from", "namespace")
+        return _by_entry(self._sources)
 
     @cached_property
     def _by_target(self) -> Mapping[_Key, AbstractSet[ObjectRef]]:
-        return self._grants_by("spec.to", "name")
+        return _by_entry(self._targets)
 
-    def _grants_by(self, field: str, last: str) -> Mapping[_Key, AbstractSet[ObjectRef]]:
-        grants: dict[_Key, set[ObjectRef]] = {}
-        for grant in self._grants:
-            for entry in mappings_at(grant.raw, field):
-                kind = GroupKind(text_at(entry, "group"), text_at(entry, "kind"))
-                grants.setdefault((grant.ref.namespace, kind, text_at(entry, last)), set()).add(grant.ref)
-        return grants
+
+def _entries(grant: Resource, field: str, last: str) -> tuple[_Entry, ...]:
+    return tuple(
+        (GroupKind(text_at(entry, "group"), text_at(entry, "kind")), text_at(entry, last))
+        for entry in mappings_at(grant.raw, field)
+    )
+
+
+def _by_entry(entries: Mapping[ObjectRef, Iterable[_Entry]]) -> Mapping[_Key, AbstractSet[ObjectRef]]:
+    grants: dict[_Key, set[ObjectRef]] = {}
+    for grant, each in entries.items():
+        for kind, last in each:
+            grants.setdefault((grant.namespace, kind, last), set()).add(grant)
+    return grants
+
+
+def _may_name(name: str, target: ObjectRef) -> bool:
+    """Whether an entry of `to` may be about an object: one without a name is about all of its kind."""
+    return not name or may_equal(name, target.name)

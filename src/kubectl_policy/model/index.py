@@ -5,15 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from kubectl_policy.model.candidates import Candidates
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.unknown import is_unknown, may_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
@@ -48,17 +50,14 @@ class Index:
         return {kind: tuple(sorted(found, key=lambda resource: resource.ref)) for kind, found in kinds.items()}
 
     @cached_property
-    def _loaded(self) -> frozenset[tuple[GroupKind, str]]:
-        return frozenset((ref.group_kind, ref.namespace) for ref in self._seen())
+    def _candidates(self) -> Candidates:
+        return Candidates(self._objects)
 
     @cached_property
     def _inhabited(self) -> frozenset[str]:
-        return frozenset(ref.namespace for ref in self._seen() if ref.namespace)
-
-    def _seen(self) -> Iterator[ObjectRef]:
-        """The names of what was read, in this state of the world or in the other one of two."""
-        yield from self._objects
-        yield from (resource.ref for resource in self.snapshot.other_state)
+        """The namespaces of what was read, in this state of the world or in the other one of two."""
+        seen = (*self._objects, *(resource.ref for resource in self.snapshot.other_state))
+        return frozenset(ref.namespace for ref in seen if ref.namespace)
 
     @cached_property
     def kinds(self) -> dict[GroupKind, KindNames]:
@@ -78,7 +77,7 @@ class Index:
     @cached_property
     def grants(self) -> Grants:
         """The ReferenceGrants: which references may leave their namespace."""
-        return Grants(self.of_kind(REFERENCE_GRANT), self.snapshot.gaps)
+        return Grants(self.of_kind(REFERENCE_GRANT), self.snapshot)
 
     @property
     def group_kinds(self) -> tuple[GroupKind, ...]:
@@ -162,19 +161,31 @@ class Index:
     def presence(self, ref: ObjectRef) -> Presence:
         """Whether an object exists, as far as can be known.
 
-        Manifests are an open world: an absent object is *missing* when its kind was read in its namespace, else
-        *unknown*. A complete snapshot knows everything but what its gaps name. A Namespace exists if anything that was
-        read lives in it.
+        Manifests are an open world: what is not there is *unknown*. It is *missing* where the input is all that there
+        is: a complete snapshot, or the kinds and namespaces that a cluster listed itself. There, it is unknown if a gap
+        covers it, if the reference is to a name that is not known, or if an object may have that name. A Namespace
+        exists if anything that was read lives in it.
         """
         if ref in self.snapshot.gone:
             return "missing"
         if ref in self._objects or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
             return "present"
-        if any(gap.covers(ref) for gap in self.snapshot.gaps):
-            return "unknown"
-        if self.snapshot.complete or (ref.group_kind, ref.namespace) in self._loaded:
-            return "missing"
-        return "unknown"
+        is_listed = self.snapshot.complete or (ref.group_kind, ref.namespace) in self.snapshot.listed
+        return "missing" if is_listed and not self._may_be_there(ref) else "unknown"
+
+    def candidates(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The objects of other names that may be what a reference names, as a name of either is not known; sorted."""
+        return self._candidates.of(ref)
+
+    def _may_be_there(self, ref: ObjectRef) -> bool:
+        """Whether an object that is not in the input, although that is complete, may exist all the same."""
+        if is_unknown(ref.name) or is_unknown(ref.namespace) or self.candidates(ref):
+            return True
+        if ref.group_kind == NAMESPACE and any(
+            may_equal(name, ref.name) for name in self._candidates.unknown_namespaces
+        ):
+            return True
+        return any(gap.covers(ref) for gap in self.snapshot.gaps)
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""

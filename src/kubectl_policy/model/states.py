@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.candidates import Candidates
 from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
 from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef
@@ -23,7 +24,7 @@ _KEPT_METADATA = ("creationTimestamp", "uid")
 def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     """Two states that were read apart, side by side: what only one of them has is known not to be in the other.
 
-    It is not known of what the gaps of that other one cover.
+    It is not known of what the gaps of that other one cover, or what may have another name there.
     """
     old, new = _by_name(before), _by_name(after)
     return _knowing_of(before, old, new), _knowing_of(after, new, old)
@@ -76,12 +77,13 @@ def _knowing_of(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[
     other_state = tuple(
         resource for ref, resource in other.items() if ref not in own or not same_object(own[ref], resource)
     )
-    inhabited = {ref.namespace for ref in own}
+    inhabited, renamed = {ref.namespace for ref in own}, Candidates(own)
     gone = frozenset(
         resource.ref
         for resource in other_state
         if resource.ref not in own
         and not any(gap.covers(resource.ref) for gap in snapshot.gaps)
+        and not renamed.of(resource.ref)
         and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in inhabited)
     )
     return replace(snapshot, other_state=other_state, gone=gone)

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model.refs import ObjectRef
 
 # A subdomain of RFC 1123, as the API takes it for names (apimachinery, util/validation); sections and namespaces are
-# narrower, and what is wrong with them alone is no placeholder.
-_NAME: Final = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+# narrower, and what is wrong with them alone is no placeholder. Nor are capitals in a word, if they are not all there
+# is, or a star: no object has such a name, and nothing fills it in.
+_NAME: Final = r"[a-zA-Z0-9*]([-a-zA-Z0-9.*]*[a-zA-Z0-9*])?"
 # What fills something in writes its places in brackets; what stands around them is known.
 _PLACE: Final = r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*\]"
 _UNKNOWN_NAMESPACE: Final = "?"
@@ -22,7 +23,7 @@ _UNKNOWN_NAMESPACE: Final = "?"
 
 def is_unknown(name: str) -> bool:
     """Whether a name, a namespace or the name of a section is none that the API could hold; an empty one is none."""
-    return bool(name) and not re.fullmatch(_NAME, name)
+    return bool(name) and (name.isupper() or not re.fullmatch(_NAME, name))
 
 
 def may_equal(one: str, other: str) -> bool:

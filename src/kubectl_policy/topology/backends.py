@@ -84,7 +84,7 @@ def backends_of(
     ports: Callable[[ObjectRef], Mapping[int, str]],
 ) -> tuple[Backend, ...]:
     """What references of a route to backends lead to, in their order; `ports` are those of a backend by number."""
-    delegating = _delegating(gateways.index, delegations, route)
+    delegating = _delegating(delegations, route)
     return tuple(
         delegating.get(ref.field) or _resolve(gateways, route, ref, ports(ref.object))
         for ref in refs
@@ -118,29 +118,29 @@ def _port_problem(index: Index, implementation: Implementation, ref: BackendRef,
     return Problem(message=f"{node} speaks a protocol that needs {feature}", reason="UnsupportedProtocol")
 
 
-def _delegating(index: Index, delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
+def _delegating(delegations: Delegations, route: ObjectRef) -> dict[str, Backend]:
     """What each reference that stands for routes leads to, by its field; of several readings, the best."""
     backends: dict[str, Backend] = {}
     for ref in delegations.refs.get(route, ()):
         target = NodeRef(ref.ref.object)
         plain = Backend(ref=ref.ref, node=target, routes=delegations.takers(ref), is_any=not ref.names_one)
-        backend = plain.given(_delegation_problem(index, delegations, ref, plain))
+        backend = plain.given(_delegation_problem(delegations, ref, plain))
         known = backends.get(ref.ref.field)
         if known is None or (known.state != "resolved" and backend.state == "resolved"):
             backends[ref.ref.field] = backend
     return backends
 
 
-def _delegation_problem(index: Index, delegations: Delegations, ref: DelegatingRef, backend: Backend) -> Problem | None:
+def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: Backend) -> Problem | None:
     circle, namespace = delegations.order.circles.get(ref.place), ref.ref.object.namespace
-    if not ref.permitted and index.grants.may_be_unread(namespace):
-        where = f"whether {ref.parent.object} may refer to routes there"
-        return Problem(message=f"{where} is unknown: not all ReferenceGrants were read", certain=False)
-    if not ref.permitted:
+    if ref.permitted is False:
         message = f"no ReferenceGrant in namespace {namespace} lets {ref.parent.object} refer to an HTTPRoute"
         return Problem(message=message, reason=NOT_PERMITTED)
     if circle:
         return Problem(message=f"a request would circle: {circle_words(circle)}", reason=NOT_PERMITTED)
+    if ref.permitted is None:
+        where = f"whether {ref.parent.object} may refer to routes in namespace {namespace} is unknown"
+        return Problem(message=f"{where}: no ReferenceGrant in the input says so", certain=False)
     if not (ref.children or ref.strangers):
         missing = ref.presence == "missing"
         message = _words(ref, "does not exist", "exists") if missing else _words(ref, "was not read", "was read")

@@ -94,12 +94,13 @@ def refer(index: Index, reference: Mapping[str, Json], home: str, default: Group
 
 def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent: str) -> Problem | None:
     """What is wrong with a reference whatever it is for: it needs a ReferenceGrant, or finds nothing (`absent`)."""
-    if not index.grants.permit(owner.group_kind, owner.namespace, target):
+    permitted = index.grants.permit(owner.group_kind, owner.namespace, target)
+    if permitted is None:
+        message = f"whether {target} may be referred to is unknown: no ReferenceGrant in the input says so"
+        return Problem(message=message, reason=NOT_PERMITTED, certain=False)
+    if not permitted:
         message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"
-        unread = index.grants.may_be_unread(target.namespace)
-        if unread:
-            message = f"whether {target} may be referred to is unknown: its ReferenceGrants were not read"
-        return Problem(message=message, reason=NOT_PERMITTED, certain=not unread)
+        return Problem(message=message, reason=NOT_PERMITTED)
     presence = index.presence(target)
     if presence == "present":
         return None

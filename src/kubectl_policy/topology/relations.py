@@ -258,8 +258,7 @@ class Relations:
             (route, ref)
             for route, ref in self.forwards
             if (route, ref.field) not in delegating and ref.object.name
-            if grants.permit(route.group_kind, route.namespace, ref.object)
-            or grants.may_be_unread(ref.object.namespace)
+            if grants.permit(route.group_kind, route.namespace, ref.object) is not False
         ]
 
     @cached_property

@@ -42,7 +42,8 @@ TWO: Final = build.target("two", "HTTPRoute")
 
 def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WORLD) -> BlastRadius:
     """The answer for an object in a world with more in it."""
-    return blast_radius(analyze(build.snapshot(*world, *more), profiles=[PROFILE]), subject, "team")
+    state = build.listed(build.snapshot(*world, *more))
+    return blast_radius(analyze(state, profiles=[PROFILE]), subject, "team")
 
 
 def reach(*more: Resource, world: Collection[Resource] = WORLD) -> PolicyReach:

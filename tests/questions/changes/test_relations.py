@@ -48,7 +48,7 @@ class TestAttachments:
         assert attachments(found) == []
 
     def test_another_target(self) -> None:
-        """One is lost and one is gained, also where neither exists."""
+        """One is lost and one is gained, also where neither is there."""
         found = differing([color("p", G, a=1)], [color("p", S, a=1)])
         assert attachments(found) == [
             ("p", "Service default/s", None, "attached"),
@@ -57,12 +57,12 @@ class TestAttachments:
         ghosts = [build.target(name) for name in ("ghost", "spook")]
         found = differing([color("p", ghosts[0], a=1)], [color("p", ghosts[1], a=1)])
         assert attachments(found) == [
-            ("p", "Gateway default/ghost", "target missing", None),
-            ("p", "Gateway default/spook", None, "target missing"),
+            ("p", "Gateway default/ghost", "target unknown", None),
+            ("p", "Gateway default/spook", None, "target unknown"),
         ]
         assert [one.message for one in found.attachments] == [
-            "Gateway default/ghost does not exist",
-            "Gateway default/spook does not exist",
+            "Gateway default/ghost is not in the input",
+            "Gateway default/spook is not in the input",
         ]
 
     def test_a_target_named_twice(self) -> None:

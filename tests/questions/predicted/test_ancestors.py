@@ -52,7 +52,7 @@ def analysis_of(kind: PolicyKindProfile, *resources: Resource) -> Analysis:
         build.gateway("far", class_name="other"),
         build.service("s", ("web", 8080), ("admin", 9090)),
     )
-    return analyze(build.snapshot(*world, *resources), profiles=[kind, CALLER])
+    return analyze(build.listed(build.snapshot(*world, *resources)), profiles=[kind, CALLER])
 
 
 def places(kind: PolicyKindProfile, *resources: Resource) -> list[str]:

@@ -109,7 +109,8 @@ def compared(
 ) -> StatusReport:
     """The report on everything that is selected."""
     analysis = analyze(
-        build.snapshot(*resources, complete=complete, gaps=gaps), profiles=[profile] if profile else [kind()]
+        build.listed(build.snapshot(*resources, complete=complete, gaps=gaps)),
+        profiles=[profile] if profile else [kind()],
     )
     return status(analysis, word, Selection("default" if names else "", names))
 

@@ -157,7 +157,7 @@ def test_what_was_not_read_leaves_the_answer_open() -> None:
     selected = why_not(analysis, SELECTED, build.node("HTTPRoute", "r", namespace="far"))
     assert [reason.rule for reason in selected.reasons] == ["parent-unknown"]
     beside = analyze(build.snapshot(build.route(), defaults("p", build.target("q", "HTTPRoute", namespace="x"), a=1)))
-    assert [reason.rule for reason in why_not(beside, POLICY, ROUTE).reasons] == ["not-permitted"]
+    assert [reason.rule for reason in why_not(beside, POLICY, ROUTE).reasons] == ["other-target"]
     beside = analyze(build.snapshot(build.service(), defaults("p", build.target("t", "Service", group="x.io"), a=1)))
     service = build.node("Service", "s", group="")
     assert [reason.rule for reason in why_not(beside, POLICY, service).reasons] == ["other-target"]

@@ -38,8 +38,8 @@ LOOKED_AT: Final = {
 
 @cache
 def bakery() -> Analysis:
-    """The bakery, read once."""
-    return analyze(load_manifests([BAKERY]))
+    """The bakery, read once, as listed by a cluster."""
+    return analyze(build.listed(load_manifests([BAKERY])))
 
 
 @cache

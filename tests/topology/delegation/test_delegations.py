@@ -559,7 +559,8 @@ class TestProfiles:
         assert outcome() == [("broken", "RefNotPermitted", message), ("resolved", "", "")]
         assert outcome(route_grant) == [("resolved", "", "")] * 2
         unknown = (
-            "whether HTTPRoute default/top may refer to routes there is unknown: not all ReferenceGrants were read"
+            "whether HTTPRoute default/top may refer to routes in namespace x is unknown: "
+            "no ReferenceGrant in the input says so"
         )
         assert outcome(gaps=(Gap("ReferenceGrant", "x", "forbidden"),)) == [
             ("unknown", "", unknown),

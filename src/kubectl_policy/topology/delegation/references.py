@@ -27,8 +27,8 @@ class DelegatingRef:
     """A backendRef that stands for routes.
 
     `children` are those that may be delegated to from this parent, `strangers` those that name other parents alone.
-    `presence` says of a reference without any whether they are missing, or may have been left unread. `permitted` is
-    false where a ReferenceGrant is needed and there is none.
+    `presence` says of a reference without any whether they are missing, or may not be in the input. `permitted` is
+    false where a ReferenceGrant is needed and there is none, and None where that is not known.
     """
 
     parent: NodeRef
@@ -37,7 +37,7 @@ class DelegatingRef:
     children: Mapping[ObjectRef, None]
     strangers: Mapping[ObjectRef, None]
     presence: Presence
-    permitted: bool = True
+    permitted: bool | None = True
 
     @property
     def names_one(self) -> bool:
@@ -84,7 +84,8 @@ class _Lookup:
     def resolve(self, route: ObjectRef, ref: BackendRef, profile: DelegationProfile) -> DelegatingRef:
         named = self._candidates(ref.object, profile)
         grants = self._index.grants if profile.grant_required else None
-        permitted = [child for child in named if not grants or grants.permit(HTTP_ROUTE, route.namespace, child)]
+        verdicts = {child: grants.permit(HTTP_ROUTE, route.namespace, child) if grants else True for child in named}
+        permitted = [child for child, verdict in verdicts.items() if verdict is not False]
         children: dict[ObjectRef, None] = {}
         for child in permitted:
             parents = [parent.object for parent in parent_refs(self._index, child)]
@@ -93,7 +94,8 @@ class _Lookup:
         strangers = dict.fromkeys(child for child in permitted if child not in children and child != route)
         every = profile.by_label is not None and ref.object.namespace == profile.by_label.all_namespaces
         namespace = "" if every and ref.object.group_kind != HTTP_ROUTE else ref.object.namespace
-        presence = self._index.presence(ObjectRef(HTTP_ROUTE, namespace, ref.object.name))
+        name = "" if ref.object.name == profile.every_route else ref.object.name
+        presence = self._index.presence(ObjectRef(HTTP_ROUTE, namespace, name))
         parent = NodeRef(route, rule_names(self._index.raw(route))[ref.rule])
         return DelegatingRef(
             parent=parent,
@@ -102,7 +104,7 @@ class _Lookup:
             children=children,
             strangers=strangers,
             presence=presence,
-            permitted=bool(permitted) or not named,
+            permitted=None if None in verdicts.values() else bool(permitted) or not named,
         )
 
     def _candidates(self, target: ObjectRef, profile: DelegationProfile) -> Sequence[ObjectRef]:
