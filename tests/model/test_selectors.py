@@ -65,3 +65,49 @@ def test_selected(selector: Mapping[str, Json]) -> None:
 def test_the_keys_that_a_selector_asks_about() -> None:
     """Of labels and of expressions."""
     assert keys_of({"matchLabels": {"app": "x"}, **expression("tier", "Exists")}) == {"app", "tier"}
+
+
+UNKNOWN = {"app": "${APP}", "tier": "web"}
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        {"matchLabels": {"app": "baker"}},
+        {"matchLabels": {"app": "x-${X}", "tier": "web"}},
+        expression("app", "In", "baker"),
+        expression("app", "NotIn", "baker"),
+        {"matchLabels": {"tier": "${T}"}},
+        expression("tier", "${O}", "web"),
+        {"matchLabels": {"${KEY}": "web"}},
+        expression("${KEY}", "Exists"),
+        expression("${KEY}", "DoesNotExist"),
+    ],
+    ids=str,
+)
+def test_what_is_to_be_filled_in_is_undecided(selector: Mapping[str, Json]) -> None:
+    """In labels and in selectors, in keys, values and operators."""
+    assert selects(selector, UNKNOWN) is None
+
+
+@pytest.mark.parametrize(
+    ("selector", "selected"),
+    [
+        ({"matchLabels": {"app": "${APP}"}}, True),
+        ({"matchLabels": {"app": "baker", "tier": "db"}}, False),
+        ({"matchLabels": {"zone": "${Z}"}}, False),
+        (expression("app", "Exists"), True),
+        (expression("app", "NotIn"), True),
+        (expression("${KEY}", "In"), False),
+    ],
+    ids=str,
+)
+def test_what_is_known_all_the_same(selector: Mapping[str, Json], *, selected: bool) -> None:
+    """Equal placeholders are equal, and one requirement that certainly fails is enough."""
+    assert selects(selector, UNKNOWN) is selected
+
+
+def test_a_label_whose_key_is_to_be_filled_in() -> None:
+    """It may be any."""
+    assert selects({"matchLabels": {"app": "baker"}}, {"${KEY}": "baker"}) is None
+    assert selects({"matchLabels": {"app": "TIER_1"}}, {"app": "TIER_2"}) is False

@@ -3,7 +3,17 @@
 import pytest
 
 from kubectl_policy import GroupKind, ObjectRef
-from kubectl_policy.model.unknown import is_unknown, may_be, may_equal, unknown_namespace
+from kubectl_policy.model.unknown import (
+    is_unfilled,
+    is_unknown,
+    is_unknown_kind,
+    may_be,
+    may_be_port,
+    may_be_section,
+    may_equal,
+    port_at,
+    unknown_namespace,
+)
 
 KIND = GroupKind("example.io", "Thing")
 
@@ -45,6 +55,18 @@ def test_equal_placeholders_are_equal_and_others_may_be() -> None:
     """The same variable has the same value; of two, nobody knows."""
     assert may_equal("${X}", "${X}")
     assert may_equal("${X}", "${Y}")
+    assert may_equal("${X}-a", "b-${Y}")
+    assert may_equal("CHANGE_ME", "${X}-a")
+    assert may_equal("${X}-a-${Y}", "${X}-a-${Z}")
+
+
+def test_what_is_known_of_two_can_differ() -> None:
+    """At their ends, or around places that they have in common."""
+    assert not may_equal("${X}-a", "${Y}-b")
+    assert not may_equal("a-${X}", "b-${Y}")
+    assert not may_equal("${X}", "${X}-a")
+    assert not may_equal("a-${X}", "${X}")
+    assert not may_equal("${X}-${Y}-a", "${X}-${Y}")
 
 
 def test_what_stands_around_a_placeholder_is_known() -> None:
@@ -53,6 +75,51 @@ def test_what_stands_around_a_placeholder_is_known() -> None:
     assert not may_equal("${X}-web", "shop-api")
     assert may_equal("shop-${X}.{{ .Y }}", "shop-1.example")
     assert not may_equal("shop-${X}", "web-1")
+    assert not may_equal("shop-${X}-${Y}-b", "shop-1-b")
+    assert not may_equal("${X}.web.${Y}", "shop.example")
+    assert not may_equal("shop-${X}-web", "shop-web")
+
+
+def test_names_with_many_places_take_no_time() -> None:
+    """Whatever they are compared with."""
+    assert not may_equal("${X}" * 200 + "b", "a" * 253)
+    assert may_equal("${X}" * 2_000 + "b", "a" * 253)
+
+
+@pytest.mark.parametrize("text", ["${P}", "{{ .P }}", "CHANGE_ME", "x-<y>", "{X}"])
+def test_words_that_are_to_be_filled_in(text: str) -> None:
+    """By the same signs; a kind or a group with one is not known, and a port may be any other."""
+    assert is_unfilled(text)
+    assert is_unknown_kind(GroupKind("", text))
+    assert is_unknown_kind(GroupKind(text, "Thing"))
+    assert port_at({"port": text}, "port") == text
+    assert may_be_port(text, 80)
+    assert may_be_port(None, text)
+
+
+@pytest.mark.parametrize("text", ["", "HTTP", "example.com/x_y", "In", "app_name", "http"])
+def test_words_that_are_not(text: str) -> None:
+    """Nor is a port that is the wrong text."""
+    assert not is_unfilled(text)
+    assert not is_unknown_kind(GroupKind(text, "Thing"))
+    assert port_at({"port": text}, "port") is None
+
+
+def test_sections_without_a_name() -> None:
+    """They have names of ours, which are known; a placeholder may stand for any section."""
+    assert may_be_section("rule[0]", "rule[0]")
+    assert may_be_section("${S}", "rule[0]")
+    assert may_be_section("${S}", "http")
+    assert not may_be_section("rule[0]", "rule[1]")
+    assert not may_be_section("rule[0]", "http")
+
+
+def test_ports_are_numbers() -> None:
+    """Two that are known are equal or not."""
+    assert port_at({"port": 80}, "port") == 80
+    assert may_be_port(80, 80)
+    assert not may_be_port(80, 81)
+    assert not may_be_port(80, None)
 
 
 def test_objects_may_be_the_same_if_all_that_is_known_agrees() -> None:

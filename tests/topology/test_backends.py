@@ -94,3 +94,24 @@ def test_an_app_protocol_may_not_be_supported(protocol: str | None, state: str) 
     (only,) = Topology(world, implementation).backends(found.ref)
     assert only.state == state
     assert only.reason == ("UnsupportedProtocol" if state == "broken" else "")
+
+
+@pytest.mark.parametrize(
+    ("reference", "port", "message"),
+    [
+        (backend() | {"port": "${P}"}, 8080, "which port of Service default/s ${P} is cannot be known yet"),
+        (backend(), "${P}", "which port of Service default/s 8080 is cannot be known yet"),
+        (backend(kind="${K}"), 8080, "what kind of object ${K} default/s is cannot be known yet"),
+        (backend(group="{{ .G }}"), 8080, "what kind of object Service default/s is cannot be known yet"),
+    ],
+)
+def test_what_is_to_be_filled_in_is_unknown(reference: dict[str, Json], port: Json, message: str) -> None:
+    """Whatever decides: the kind, or the port on either side."""
+    found = resolve(reference, service("s", {"port": port}))
+    assert (found.state, found.reason, found.message) == ("unknown", "", message)
+
+
+def test_equal_placeholders_are_equal() -> None:
+    """As for names."""
+    found = resolve(backend() | {"port": "${P}"}, service("s", {"name": "web", "port": "${P}"}))
+    assert (found.state, found.node.section) == ("resolved", "web")

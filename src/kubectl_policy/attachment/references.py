@@ -8,6 +8,7 @@ from kubectl_policy.attachment.attachment import Attachment, NotAttached, Target
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
+from kubectl_policy.model.unknown import is_unknown_kind, may_be_section
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.gateway.listeners import lets_in_namespace
@@ -93,6 +94,9 @@ class FollowedReference:
         takes = profile.declared_targets | profile.virtual_targets
         if not declared.kind:
             failure = NotAttached("target missing", f"{declared.field} names no kind")
+        elif is_unknown_kind(kind):
+            message = f"which kind {declared.field} names cannot be known yet: {kind} is to be filled in"
+            failure = NotAttached("target unknown", message)
         elif "/" in declared.group:
             message = f"{declared.field}.group {declared.group} holds a version; a target reference names a group alone"
             failure = NotAttached("kind unsupported", message)
@@ -137,8 +141,14 @@ class FollowedReference:
         index, kind, home = self.topology.index, self._kind, self._namespace
         reached = () if self._selects_nothing else self._namespaces()
         selected = [resource.ref for namespace in reached for resource in index.selected(kind, namespace, selector)]
-        if selected:
-            return tuple(self._to(ref) for ref in selected)
+        perhaps = [each.ref for namespace in reached for each in index.perhaps_selected(kind, namespace, selector)]
+        if selected or perhaps:
+            doubt = f"whether {self.declared.field} selects it cannot be known yet: a label is to be filled in"
+            failure = NotAttached("target unknown", doubt)
+            return (
+                *(self._to(ref) for ref in selected),
+                *(self._failed(failure, NodeRef(ref, self.declared.section)) for ref in perhaps),
+            )
         where = f" in namespace {home}" if home and self.declared.namespaces is None and not self._is_global else ""
         state: State = "target unknown" if self._may_select_unread else "target missing"
         return (self._failed(NotAttached(state, f"{self.declared.field} selects no {kind.kind}{where}"), None),)
@@ -216,7 +226,10 @@ class FollowedReference:
         elsewhere = not_managed(self.topology, ref, self.policy.ref.kind, self.profile.controllers)
         if elsewhere:
             return NotAttached("not managed", elsewhere)
-        if target.section and target.section not in self.topology.sections(ref):
+        sections = self.topology.sections(ref)
+        if target.section and target.section not in sections:
+            if any(may_be_section(target.section, section) for section in sections):
+                return NotAttached("target unknown", f"which section of {ref} {target.section} is cannot be known yet")
             return self._no_section(target)
         invalid = policy_not_attached(self.policy, self.profile, self.topology.index)
         return invalid or target_not_attached(ref, self.profile, self.topology)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -12,10 +13,10 @@ from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.unknown import is_unknown, may_equal
+from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
@@ -39,6 +40,7 @@ class Index:
         self._objects = {resource.ref: resource for resource in snapshot.resources}
         self._read: dict[tuple[Reader[Any], ObjectRef], tuple[Any, ...]] = {}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
+        self._unlabelled: dict[GroupKind, Mapping[str, tuple[Resource, ...]]] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
@@ -108,6 +110,22 @@ class Index:
         for label in mapping_at(selector, "matchLabels").items():
             among = min(among, self._with_label(group_kind, namespace, label), key=len)
         return [resource for resource in among if selects(selector, labels_of(resource.raw))]
+
+    def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
+        """The same for objects of which that is not known, as something of it is to be filled in."""
+        among = self.of_kind_in(group_kind, namespace)
+        if not any(map(has_place, _words_of(selector))):
+            among = self._with_unknown_labels(group_kind).get(namespace, ())
+        return [resource for resource in among if selects(selector, labels_of(resource.raw)) is None]
+
+    def _with_unknown_labels(self, group_kind: GroupKind) -> Mapping[str, tuple[Resource, ...]]:
+        if group_kind not in self._unlabelled:
+            self._unlabelled[group_kind] = grouped(
+                (resource.ref.namespace, resource)
+                for resource in self.of_kind(group_kind)
+                if any(has_place(word) for label in labels_of(resource.raw).items() for word in label)
+            )
+        return self._unlabelled[group_kind]
 
     def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
         where = (group_kind, namespace)
@@ -191,6 +209,19 @@ class Index:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
         return labels_of(self.raw(ref)) if ref in self._objects else None
+
+
+def _words_of(value: Json) -> Iterator[str]:
+    """Every text in a value, keys as well."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inside in value.items():
+            yield key
+            yield from _words_of(inside)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _words_of(item)
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.unknown import is_unfilled, may_be_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
 
 
-def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool:
+def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
     """Whether labels satisfy every requirement of a selector; an empty selector selects everything.
 
     Operators are In, NotIn, Exists and DoesNotExist (metav1.LabelSelectorRequirement); NotIn is satisfied by an absent
-    key, as in apimachinery's `labels.Requirement.Matches`. A requirement that cannot be read selects nothing.
+    key, as in apimachinery's `labels.Requirement.Matches`. A requirement that cannot be read selects nothing. None
+    where that depends on what is to be filled in, in the selector or in the labels.
     """
-    wanted = mapping_at(selector, "matchLabels").items()
-    return all(labels.get(key) == value for key, value in wanted) and all(
-        _holds(requirement, labels) for requirement in mappings_at(selector, "matchExpressions")
-    )
+    undecided = False
+    for verdict in _verdicts(selector, labels):
+        if verdict is False:
+            return False
+        undecided = undecided or verdict is None
+    return None if undecided else True
 
 
 def keys_of(selector: Mapping[str, Json]) -> set[str]:
@@ -32,19 +37,52 @@ def keys_of(selector: Mapping[str, Json]) -> set[str]:
     return set(mapping_at(selector, "matchLabels")) | {text_at(requirement, "key") for requirement in expressions}
 
 
-def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool:
-    key, values = text_at(requirement, "key"), strings_at(requirement, "values")
+def _verdicts(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterator[bool | None]:
+    for key, wanted in mapping_at(selector, "matchLabels").items():
+        yield _is_in(_value_of(key, labels), [wanted] if isinstance(wanted, str) else [])
+    for requirement in mappings_at(selector, "matchExpressions"):
+        yield _holds(requirement, labels)
+
+
+class _Undecided(Enum):
+    """A label that may be there or not, as its key, or that of another one, is to be filled in."""
+
+    LABEL = "undecided"
+
+
+def _value_of(key: str, labels: Mapping[str, str]) -> str | _Undecided | None:
+    if key in labels:
+        return labels[key]
+    return _Undecided.LABEL if any(may_be_label(key, other) for other in labels) else None
+
+
+def _is_in(found: str | _Undecided | None, wanted: Sequence[str]) -> bool | None:
+    if found is None:
+        return False
+    if found is _Undecided.LABEL:
+        return None if wanted else False
+    if found in wanted:
+        return True
+    return None if any(may_be_label(found, each) for each in wanted) else False
+
+
+def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
+    found, values = _value_of(text_at(requirement, "key"), labels), strings_at(requirement, "values")
     match text_at(requirement, "operator"):
         case "In":
-            return labels.get(key) in values
+            return _is_in(found, values)
         case "NotIn":
-            return labels.get(key) not in values
+            return _negated(_is_in(found, values))
         case "Exists":
-            return key in labels
+            return None if found is _Undecided.LABEL else found is not None
         case "DoesNotExist":
-            return key not in labels
-        case _:
-            return False
+            return None if found is _Undecided.LABEL else found is None
+        case other:
+            return None if is_unfilled(other) else False
+
+
+def _negated(verdict: bool | None) -> bool | None:  # noqa: FBT001 (the one thing that it is about)
+    return None if verdict is None else not verdict
 
 
 _TOKENS: Final = r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+"

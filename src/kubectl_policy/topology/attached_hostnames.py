@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import strings_at
 from kubectl_policy.topology.conditions import attached_routes
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.gateway.hostnames import covers, intersection
+from kubectl_policy.topology.gateway.hostnames import covers, intersection, may_cover
 
 if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
@@ -60,7 +60,7 @@ def too_wide(topology: Topology, path: Path) -> str:
     listener = topology.gateways.listener(above) if above else None
     route = path[place].object
     hostnames = strings_at(topology.index.raw(route), "spec.hostnames")
-    if listener is None or not hostnames or any(covers(listener.hostname, hostname) for hostname in hostnames):
+    if listener is None or not hostnames or any(may_cover(listener.hostname, hostname) for hostname in hostnames):
         return ""
     verb = "is" if len(hostnames) == 1 else "are"
     return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {listener}"

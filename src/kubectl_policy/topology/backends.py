@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, Problem
-from kubectl_policy.model.fields import integer_at, mappings_at, text_at
+from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import BUILT_IN, SERVICE
+from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.delegation.order import circle_words
 from kubectl_policy.topology.references import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.delegation.delegations import Delegations
     from kubectl_policy.topology.delegation.references import DelegatingRef
     from kubectl_policy.topology.gateway.gateways import Gateways, Implementation
@@ -81,7 +83,7 @@ def backends_of(
     delegations: Delegations,
     route: ObjectRef,
     refs: Iterable[BackendRef],
-    ports: Callable[[ObjectRef], Mapping[int, str]],
+    ports: Callable[[ObjectRef], Mapping[Port, str]],
 ) -> tuple[Backend, ...]:
     """What references of a route to backends lead to, in their order; `ports` are those of a backend by number."""
     delegating = _delegating(delegations, route)
@@ -92,8 +94,11 @@ def backends_of(
     )
 
 
-def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mapping[int, str]) -> Backend:
+def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mapping[Port, str]) -> Backend:
     index, kind = gateways.index, ref.object.group_kind
+    if is_unknown_kind(kind):
+        message = f"what kind of object {ref.object} is cannot be known yet"
+        return Backend(ref=ref, node=NodeRef(ref.object)).given(Problem(message=message, certain=False))
     node = NodeRef(ref.object, ports.get(ref.port, "") if ref.port is not None else "")
     built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
     unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
@@ -101,17 +106,21 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
         return Backend(ref=ref, node=node).given(Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind"))
     problem = reference_problem(index, route, ref.object, "BackendNotFound")
     if problem is None and kind in WITH_PORTS:
-        problem = _port_problem(index, gateways.implementation, ref, node)
+        problem = _port_problem(index, gateways.implementation, ref, node, ports)
     return Backend(ref=ref, node=node).given(problem)
 
 
-def _port_problem(index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef) -> Problem | None:
+def _port_problem(
+    index: Index, implementation: Implementation, ref: BackendRef, node: NodeRef, ports_there: Iterable[Port]
+) -> Problem | None:
     """What is wrong with the port, "required when the referent is a Kubernetes Service" (BackendRef)."""
+    if not node.section and ref.port is not None and any(may_be_port(port, ref.port) for port in ports_there):
+        return Problem(message=f"which port of {ref.object} {ref.port} is cannot be known yet", certain=False)
     if not node.section:
         message = f"{ref.object} has no port {ref.port}" if ref.port else f"it names no port of {ref.object}"
         return Problem(message=message, reason="BackendNotFound")
     ports = mappings_at(index.raw(ref.object), "spec.ports")
-    protocol = next((text_at(port, "appProtocol") for port in ports if integer_at(port, "port") == ref.port), "")
+    protocol = next((text_at(port, "appProtocol") for port in ports if port_at(port, "port") == ref.port), "")
     feature = _PROTOCOL_FEATURES.get(protocol)
     if feature not in implementation.unsupported_features:
         return None

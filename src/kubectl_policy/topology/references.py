@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import every_mapping, integer_at, items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class ParentRef:
     position: int
     object: ObjectRef
     section: str
-    port: int | None
+    port: Port | None
 
 
 @value(kw_only=True)
@@ -72,7 +73,7 @@ class BackendRef:
     field: str
     rule: int
     object: ObjectRef
-    port: int | None
+    port: Port | None
     weight: int = 1
     forwards: bool = True
 
@@ -122,7 +123,7 @@ def _parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Ite
                 position=position,
                 object=refer(index, _mapping(item), route.namespace, GATEWAY),
                 section=text_at(item, "sectionName"),
-                port=integer_at(item, "port"),
+                port=port_at(item, "port"),
             )
 
 
@@ -148,7 +149,7 @@ def _backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> It
                 field=field,
                 rule=number,
                 object=refer(index, _mapping(reference), route.namespace, SERVICE),
-                port=integer_at(reference, "port"),
+                port=port_at(reference, "port"),
                 weight=1 if weight is None else weight,
                 forwards=forwards,
             )
@@ -238,17 +239,20 @@ def unnamed_rule(position: int) -> str:
     return f"rule[{position}]"
 
 
-def port_names(raw: Mapping[str, Json]) -> dict[int, str]:
-    """The sections of a Service or ServiceImport by port number: the port's name, or its number as text."""
-    names: dict[int, str] = {}
+def port_names(raw: Mapping[str, Json]) -> dict[Port, str]:
+    """The sections of a Service or ServiceImport by port number: the port's name, or its number as text.
+
+    A number that is to be filled in is the text that stands for it.
+    """
+    names: dict[Port, str] = {}
     for port in mappings_at(raw, "spec.ports"):
-        number = integer_at(port, "port")
+        number = port_at(port, "port")
         if number is not None:
             names.setdefault(number, text_at(port, "name") or str(number))
     return names
 
 
-def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[int, str]:
+def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
     """The same for an object of another kind: its ports, whose numbers stand at some paths, through lists."""
     split = (path.rpartition(".") for path in paths)
     holders = ((holder, key) for above, _, key in split for holder in every_mapping(raw, above))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Problem
     from kubectl_policy.model.index import Index
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
@@ -94,7 +95,7 @@ class Relations:
             self._sections[obj] = sections
         return self._sections[obj]
 
-    def ports(self, obj: ObjectRef) -> dict[int, str]:
+    def ports(self, obj: ObjectRef) -> dict[Port, str]:
         """The sections of a backend by port number; empty for a kind that is not known to have any."""
         kind = obj.group_kind
         if kind in WITH_PORTS:

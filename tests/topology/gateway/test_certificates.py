@@ -124,3 +124,11 @@ def test_another_namespace_needs_a_grant() -> None:
         assert certificate_problem(gateways(world), GATEWAY, found) == unknown
     given = grant(namespace="x", sources=[(GATEWAY_API, "Gateway", "default")], targets=[("", "Secret")])
     assert certificate_problem(gateways(index(secret, given)), GATEWAY, found) is None
+
+
+def test_a_kind_that_is_to_be_filled_in_may_hold_one() -> None:
+    """So nothing can be said against it."""
+    problem = certificate_problem(gateways(index()), GATEWAY, ref("${KIND}", "c", group=""))
+    assert problem == Problem(
+        message="what kind of object ${KIND} default/c is cannot be known yet", reason=INVALID, certain=False
+    )

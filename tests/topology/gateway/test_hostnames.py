@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.topology.gateway.hostnames import covers, intersect, intersection
+from kubectl_policy.topology.gateway.hostnames import covers, intersect, intersection, may_cover
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,55 @@ def test_a_name_covers_narrower_ones_and_itself() -> None:
     assert covers("a.example.com", "A.example.com")
     assert not covers("*.a.example.com", "*.example.com")
     assert not covers("a.example.com", "")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        ("${X}.example.com", "*.example.com", "${X}.example.com"),
+        ("${X}.example.com", "app.example.com", "app.example.com"),
+        ("${X}.com", "*.example.com", "${X}.com"),
+        ("*.${D}", "app.example.com", "app.example.com"),
+        ("*.${D}", "*.example.com", "*.example.com"),
+        ("app.${D}", "app.${E}", "app.${D}"),
+        ("app.{{ .Values.domain }}", "app.example.com", "app.example.com"),
+        ("CHANGE_ME", "app.example.com", "app.example.com"),
+        ("a.example.com:80", "b.example.com", "b.example.com"),
+    ],
+)
+def test_names_of_which_something_is_not_known_may_intersect(one: str, other: str, common: str) -> None:
+    """That is undecided; the name of which more is known is the narrower one, as far as anybody can tell."""
+    for first, second in ((one, other), (other, one)):
+        assert intersect(first, second) is None
+        assert not covers(first, second)
+        assert may_cover(first, second)
+        assert intersection(first, second) == common
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("${X}.example.com", "*.other.org"),
+        ("${X}.example.com", "example.com"),
+        ("app-${X}.example.com", "web-1.example.com"),
+        ("*.${D}", "${D}"),
+        ("a.${D}", "b.${D}"),
+        ("*.a.${D}", "b.${D}"),
+        ("${X}.a.com", "${Y}.b.com"),
+    ],
+)
+def test_what_is_known_can_keep_names_apart(one: str, other: str) -> None:
+    """Whatever stands in the place of the rest."""
+    for first, second in ((one, other), (other, one)):
+        assert intersect(first, second) is False
+        assert not may_cover(first, second)
+        assert intersection(first, second) is None
+
+
+def test_equal_placeholders_are_equal() -> None:
+    """Whatever they stand for; `${X}` is not `${x}`."""
+    assert intersect("app.${D}", "*.${D}") is True
+    assert intersect("${D}", "${D}") is True
+    assert intersect("", "${D}") is True
+    assert intersect("*.a.${D}", "*.${D}") is True
+    assert intersect("${D}", "${d}") is None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Placement, StatusProfile
 
@@ -77,7 +78,7 @@ def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
     if target.section or target.object.group_kind != GATEWAY:
         return (target._replace(section=""),)
     gateways, gateway = analysis.topology.gateways, target.object
-    firsts: dict[int | None, NodeRef] = {}
+    firsts: dict[Port | None, NodeRef] = {}
     for owner in (gateway, *gateways.admitted(gateway)):
         for listener in gateways.listeners(owner):
             firsts.setdefault(listener.port, NodeRef(owner))

@@ -68,7 +68,7 @@ class Selection:
     def fits(self, resource: Resource) -> bool:
         """Whether an object has the labels and a name that are asked for, wherever it is."""
         named = not self.names or resource.ref.name in self.names
-        return named and selects(self.selector, labels_of(resource.raw))
+        return named and selects(self.selector, labels_of(resource.raw)) is True
 
 
 @value(kw_only=True)

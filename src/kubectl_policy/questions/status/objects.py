@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
+from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.shared.unseen import unseen_for
@@ -132,7 +133,7 @@ class ObjectComparisons:
             expected[order[-1]] = conditions_below(topology, ref, above)
         compared: list[Comparison] = []
         others: dict[OtherController, None] = {}
-        told: set[tuple[NodeRef, int | None]] = set()
+        told: set[tuple[NodeRef, Port | None]] = set()
         for place in places:
             parent = refer(index, place.reference, ref.namespace, GATEWAY)
             node = NodeRef(parent, text_at(place.reference, "sectionName"))
@@ -140,7 +141,7 @@ class ObjectComparisons:
             if owner and place.controller != owner:
                 others[OtherController(node, place.controller)] = None
                 continue
-            key = node, integer_at(place.reference, "port")
+            key = node, port_at(place.reference, "port")
             told.add(key)
             if parent.group_kind == HTTP_ROUTE and key not in expected:
                 expected[key] = conditions_below(topology, ref, parent)

@@ -124,6 +124,6 @@ def _may_match(pattern: str, found: str) -> bool:
 
 def _may_select(query: str, labels: Mapping[str, str]) -> bool:
     try:
-        return selects(parse_label_query(query), labels)
+        return selects(parse_label_query(query), labels) is not False
     except UsageError:
         return True

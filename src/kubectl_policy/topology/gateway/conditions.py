@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import Problem
-from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
+from kubectl_policy.model.unknown import is_unfilled, is_unknown_kind, port_at
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
@@ -153,7 +154,8 @@ def _gateway_accepted(gateways: Gateways, gateway: ObjectRef) -> Condition:
     profile = gateways.profile_of(gateway)
     addresses = mappings_at(gateways.index.raw(gateway), "spec.addresses")
     types = [text_at(address, "type", "IPAddress") for address in addresses]
-    unsupported = [type_ for type_ in types if type_ not in (profile.address_types or _ADDRESS_TYPES)]
+    known = (*(profile.address_types or _ADDRESS_TYPES), *filter(is_unfilled, types))
+    unsupported = [type_ for type_ in types if type_ not in known]
     if unsupported:
         message = f"address type {', '.join(unsupported)} is not supported"
         return Condition("Accepted", "False", "UnsupportedAddress", message)
@@ -187,7 +189,7 @@ def _by_listeners(gateways: Gateways, obj: ObjectRef, *, every: bool, strictly: 
     for node in nodes:
         accepted, _, resolved = listener_conditions(gateways, node)
         counts = strictly or (every and resolved.reason not in {"InvalidCertificateRef", "InvalidCACertificateRef"})
-        if accepted.status != "True" or (counts and resolved.status == "False"):
+        if accepted.status == "False" or (counts and resolved.status == "False"):
             invalid.append(node.section)
     if not invalid:
         return true("Accepted")
@@ -224,6 +226,8 @@ def _parameters(gateways: Gateways, owner: ObjectRef, field: str) -> Condition |
 
 
 def _listener_accepted(gateways: Gateways, listener: Listener, conflict: Conflict | None) -> Condition:
+    if is_unfilled(listener.protocol):
+        return unknown("Accepted", f"protocol {listener.protocol} is to be filled in")
     if listener.protocol not in ROUTES_BY_PROTOCOL:
         return Condition("Accepted", "False", "UnsupportedProtocol", f"protocol {listener.protocol} is not supported")
     if not gateways.supports_mode(listener):
@@ -254,8 +258,8 @@ def _refusal(gateways: Gateways, listener: Listener, conflict: Conflict) -> str:
 
 def _listener_resolved(gateways: Gateways, listener: Listener) -> Condition:
     possible = gateways.kinds_by_protocol(listener)
-    impossible = [kind for kind in listener.named_kinds if kind not in possible]
-    if impossible:
+    impossible = [kind for kind in listener.named_kinds if kind not in possible and not is_unknown_kind(kind)]
+    if impossible and not is_unfilled(listener.protocol):
         message = f"protocol {listener.protocol} cannot serve {', '.join(map(str, impossible))}"
         return Condition("ResolvedRefs", "False", "InvalidRouteKinds", message)
     certificates = [(each.problem, _CERTIFICATE_REASONS) for each in certificate_refs(gateways, listener)]
@@ -278,9 +282,7 @@ def _authorities(gateways: Gateways, listener: Listener) -> Iterator[Problem | N
     if listener.protocol != "HTTPS" or listener.gateway is None:
         return
     frontend = mapping_at(gateways.index.raw(listener.gateway), "spec.tls.frontend")
-    by_port = {
-        integer_at(entry, "port"): mapping_at(entry, "tls") for entry in reversed(mappings_at(frontend, "perPort"))
-    }
+    by_port = {port_at(entry, "port"): mapping_at(entry, "tls") for entry in reversed(mappings_at(frontend, "perPort"))}
     default = mapping_at(frontend, "default")
     tls = default if listener.port is None else by_port.get(listener.port, default)
     for reference in mappings_at(tls, "validation.caCertificateRefs"):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kubectl_policy.model.unknown import is_unfilled, is_unknown_hostname
 from kubectl_policy.model.values import value
+from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import NodeRef
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.listeners import Listener
 
 _PROTOCOL: Final = "ProtocolConflict"
@@ -50,6 +53,40 @@ def conflicts_among(owners: Iterable[Sequence[Listener]], *, mixed_modes: bool) 
     return conflicts
 
 
+def possible_conflict(listener: Listener, others: Iterable[Listener]) -> NodeRef | None:
+    """The first of the others on its Gateway from which it may not be distinguished once both are filled in.
+
+    Two different placeholders are not taken for the same value: whoever writes two means two.
+    """
+    for other in others:
+        if other.node != listener.node and _may_conflict(listener, other):
+            return other.node
+    return None
+
+
+def has_unknowns(listener: Listener) -> bool:
+    """Whether it is not known of a listener what distinguishes it from others."""
+    unknown_port = isinstance(listener.port, str)
+    return unknown_port or is_unfilled(listener.protocol) or is_unknown_hostname(listener.hostname)
+
+
+def _may_conflict(one: Listener, other: Listener) -> bool:
+    protocols = {one.protocol, other.protocol}
+    unknown_protocol = any(map(is_unfilled, protocols))
+    ports = {type(one.port), type(other.port)}
+    if one.port != other.port and ports != {int, str}:
+        return False
+    if not unknown_protocol and "UDP" in protocols:
+        return len(protocols) == 1 and ports == {int, str}
+    by_hostname = protocols <= {"HTTPS", "TLS"} or protocols == {"HTTP"}
+    if not by_hostname:
+        return unknown_protocol or ports == {int, str}
+    if one.hostname == other.hostname:
+        return ports == {int, str}
+    unknown = [is_unknown_hostname(each.hostname) for each in (one, other)]
+    return sorted(unknown) == [False, True] and intersect(one.hostname, other.hostname) is None
+
+
 class _Established:
     """Listeners that are there already, by what distinguishes others on their port from them."""
 
@@ -57,7 +94,7 @@ class _Established:
         self._mixed_modes = mixed_modes
         self._count = 0
         # Two of each, with their positions, are enough to have one that is not the one that is compared.
-        self._first_two: dict[tuple[int | None, _Trait], list[tuple[int, Listener]]] = {}
+        self._first_two: dict[tuple[Port | None, _Trait], list[tuple[int, Listener]]] = {}
 
     def add(self, listeners: Iterable[Listener]) -> None:
         for listener in listeners:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.index import grouped
+from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.gateway.conflicts import conflicts_among
+from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_in_namespace, listeners_in
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -24,7 +25,7 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.index import Index
@@ -78,6 +79,7 @@ class Gateways:
         self._listeners: dict[ObjectRef, Mapping[NodeRef, Listener]] = {}
         self._admitted: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
+        self._unknown_on: dict[ObjectRef, Sequence[Listener]] = {}
         self._kinds: dict[NodeRef, tuple[GroupKind, ...]] = {}
 
     def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
@@ -100,7 +102,8 @@ class Gateways:
         if presence != "present":
             return None if presence == "unknown" else ""
         if obj.group_kind == GATEWAY_CLASS:
-            return text_at(self.index.raw(obj), "spec.controllerName")
+            controller = text_at(self.index.raw(obj), "spec.controllerName")
+            return None if is_unfilled(controller) else controller
         above = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
         return self.controller_of(above) if above else ""
 
@@ -193,6 +196,18 @@ class Gateways:
     def conflict(self, listener: Listener) -> Conflict | None:
         """Why a listener is conflicted; None if it is not."""
         return self.conflicts(listener.gateway).get(listener.node) if listener.gateway else None
+
+    def possible_conflict(self, listener: Listener) -> NodeRef | None:
+        """The listener with which another one may be in conflict once it is known what is to be filled in."""
+        return possible_conflict(listener, self._if_unknown(listener.gateway)) if listener.gateway else None
+
+    def _if_unknown(self, gateway: ObjectRef) -> Sequence[Listener]:
+        """The listeners on a Gateway, if something is to be filled in of any of them."""
+        if gateway not in self._unknown_on:
+            owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
+            every = [each for listeners in owners for each in listeners]
+            self._unknown_on[gateway] = every if any(map(has_unknowns, every)) else ()
+        return self._unknown_on[gateway]
 
     def supports_mode(self, listener: Listener) -> bool:
         """Whether the implementation has the TLS mode of a listener (features TLSRoute and TLSRouteModeTerminate)."""

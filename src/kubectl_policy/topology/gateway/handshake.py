@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at
+from kubectl_policy.model.unknown import may_be_port, may_be_section
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.conflicts import CONFLICTS
 from kubectl_policy.topology.gateway.hostnames import intersect
@@ -16,6 +17,7 @@ from kubectl_policy.topology.references import (
     GRPC_ROUTE,
     HTTP_ROUTE,
     LISTENER_SETS,
+    TCP_ROUTE,
     TLS_ROUTE,
     WITH_PORTS,
     parent_refs,
@@ -25,6 +27,7 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.gateways import Gateways
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.references import ParentRef
@@ -116,29 +119,28 @@ class _Handshake:
         """A parent Service: "When Port is specified, ... SectionName: Port name" (ParentReference.SectionName)."""
         parent, picked = self.parent, _picked(self.parent)
         ports = port_names(self.gateways.index.raw(parent.object))
-        wanted = [
-            name
-            for port, name in ports.items()
-            if parent.port in {None, port} and (not parent.section or parent.section == name)
-        ]
+        picks = {name: _picks(parent, name, port) for port, name in ports.items()}
+        wanted = [name for name, verdict in picks.items() if verdict]
         if not picked:
             return self._outcome(None)
-        if not wanted:
-            message = f"{parent.object} has no {picked}; {_known('port', list(ports.values()))}"
-            return self._outcome(Problem(message=message, reason=NO_PARENT))
-        return self._outcome(None, NodeRef(parent.object, wanted[0]))
+        if wanted:
+            return self._outcome(None, NodeRef(parent.object, wanted[0]))
+        if None in picks.values():
+            return self._outcome(_doubt(f"which port of {parent.object} {picked} is cannot be known yet"))
+        message = f"{parent.object} has no {picked}; {_known('port', list(ports.values()))}"
+        return self._outcome(Problem(message=message, reason=NO_PARENT))
 
     def _at_listeners(self) -> Iterator[Binding]:
         parent, picked = self.parent, _picked(self.parent)
         every = self.gateways.listeners(parent.object)
-        chosen = [
-            listener
-            for listener in every
-            if (not parent.section or parent.section == listener.node.section) and parent.port in {None, listener.port}
-        ]
-        for listener in chosen:
-            yield self._outcome(self._problem(listener), listener.node)
-        if not chosen:
+        picks = [(listener, _picks(parent, listener.node.section, listener.port)) for listener in every]
+        for listener, verdict in picks:
+            if verdict:
+                yield self._outcome(self._problem(listener), listener.node)
+            elif verdict is None:
+                message = f"whether {picked} is {listener} cannot be known yet: something of it is to be filled in"
+                yield self._outcome(_doubt(message), listener.node)
+        if all(verdict is False for _, verdict in picks):
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
             what = f"listener {picked}" if picked else "listener"
             message = f"{parent.object} has no {what}; {_known('listener', names)}"
@@ -149,16 +151,24 @@ class _Handshake:
         refusal = self._not_admitted(listener) or self._not_served(listener) or self._other_namespace(listener)
         if refusal:
             return Problem(message=refusal, reason="NotAllowedByListeners")
-        refusal = self._no_hostname(listener)
-        if refusal:
-            return Problem(message=refusal, reason="NoMatchingListenerHostname")
+        common = self._common_hostname(listener)
+        if common is False:
+            return Problem(message=self._no_hostname(listener), reason="NoMatchingListenerHostname")
         doubt = self._unknown(listener)
-        if doubt:
-            return _doubt(doubt)
+        if not doubt and common is None:
+            doubt = f"whether {self._no_hostname(listener)} cannot be known yet: something is to be filled in"
+        return _doubt(doubt) if doubt else self._conflict(listener)
+
+    def _conflict(self, listener: Listener) -> Problem | None:
+        """Why a listener that would take the route is not served, being in conflict with another one."""
         conflict = self.gateways.conflict(listener)
         if conflict:
             message = f"{listener} conflicts with {listener_words(conflict.other)}"
             return Problem(message=message, reason=conflict.reason)
+        other = self.gateways.possible_conflict(listener)
+        if other:
+            message = f"whether {listener} conflicts with {listener_words(other)} cannot be known yet"
+            return _doubt(f"{message}: something of them is to be filled in")
         return None
 
     def _not_admitted(self, listener: Listener) -> str:
@@ -181,7 +191,7 @@ class _Handshake:
 
     def _not_served(self, listener: Listener) -> str:
         kinds = self.gateways.kinds_served(listener)
-        if self.route.group_kind in kinds:
+        if self.route.group_kind in kinds or listener.may_serve_more:
             return ""
         if not kinds:
             return f"{listener} takes no routes (protocol {listener.protocol or 'not given'})"
@@ -203,28 +213,58 @@ class _Handshake:
             case _:
                 return f"{listener} takes routes of no namespace"
 
+    def _common_hostname(self, listener: Listener) -> bool | None:
+        """Whether the route and a listener have a hostname in common; None if that is not known."""
+        hostnames = self._hostnames
+        has_hostname = listener.protocol in _WITH_HOSTNAME or listener.may_serve_more
+        if self.route.group_kind not in WITH_HOSTNAMES or not has_hostname or not hostnames:
+            return True
+        found = {intersect(hostname, listener.hostname) for hostname in hostnames}
+        return True if True in found else None if None in found else False
+
     def _no_hostname(self, listener: Listener) -> str:
-        hostnames = strings_at(self.gateways.index.raw(self.route), "spec.hostnames")
-        if self.route.group_kind not in WITH_HOSTNAMES or listener.protocol not in _WITH_HOSTNAME or not hostnames:
-            return ""
-        if any(intersect(hostname, listener.hostname) for hostname in hostnames):
-            return ""
+        hostnames = self._hostnames
         what = f"hostname {hostnames[0]} does" if len(hostnames) == 1 else f"hostnames {', '.join(hostnames)} do"
         return f"{what} not match {listener.hostname} of {listener}"
 
+    @property
+    def _hostnames(self) -> list[str]:
+        return strings_at(self.gateways.index.raw(self.route), "spec.hostnames")
+
     def _unknown(self, listener: Listener) -> str:
         owner, gateway = listener.node.object, listener.gateway
+        kind = self.route.group_kind
+        if kind not in self.gateways.kinds_served(listener) or (listener.may_pass_through and kind == TCP_ROUTE):
+            return f"whether {listener} takes it cannot be known yet: its protocol or its kinds are to be filled in"
         if self._namespace_allowed(listener) is None:
-            return f"whether {listener} selects it is unknown: Namespace {self.route.namespace} was not read"
+            home, guest = owner.namespace, self.route.namespace
+            if text_at(listener.raw, "allowedRoutes.namespaces.from", "Same") == "Selector":
+                return f"whether {listener} selects it is unknown: {_labels(self.gateways, guest)}"
+            return f"whether {listener}, in namespace {home}, takes routes of namespace {guest} cannot be known yet"
         if self._admitted(listener) is True:
             return ""
         if gateway and self.gateways.index.presence(gateway) == "present":
-            return f"whether {gateway} selects {owner} is unknown: Namespace {owner.namespace} was not read"
+            return f"whether {gateway} selects {owner} is unknown: {_labels(self.gateways, owner.namespace)}"
         return f"{gateway}, the parent of {owner}, was not read"
 
 
 def _doubt(message: str) -> Problem:
     return Problem(message=message, certain=False)
+
+
+def _labels(gateways: Gateways, namespace: str) -> str:
+    """Why it is not known whether a selector selects a namespace."""
+    if gateways.index.namespace_labels(namespace) is None:
+        return f"Namespace {namespace} was not read"
+    return f"a label of Namespace {namespace}, or what is selected, is to be filled in"
+
+
+def _picks(parent: ParentRef, section: str, port: Port | None) -> bool | None:
+    """Whether a reference picks a section of its parent; None if that is not known."""
+    if parent.section in {"", section} and parent.port in {None, port}:
+        return True
+    may_be = not parent.section or may_be_section(parent.section, section)
+    return None if may_be and (parent.port is None or may_be_port(parent.port, port)) else False
 
 
 def _picked(parent: ParentRef) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_places
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 
@@ -12,12 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.listeners import Listener
 
 
-def intersect(one: str, other: str) -> bool:
-    """Whether some host matches both names; see `intersection`."""
-    return intersection(one, other) is not None
+# A place to be filled in, as a wildcard is one.
+_ANY: Final = "{}"
+
+
+def intersect(one: str, other: str) -> bool | None:
+    """Whether some host matches both names (see `intersection`); None where one of them is not known."""
+    if covers(one, other) or covers(other, one):
+        return True
+    return None if _may_intersect(one, other) else False
 
 
 def intersection(one: str, other: str) -> str | None:
@@ -26,22 +34,50 @@ def intersection(one: str, other: str) -> str | None:
     An empty name matches every host. "Hostnames that are prefixed with a wildcard label (`*.`) are interpreted as a
     suffix match. That means that a match for `*.example.com` would match both `test.example.com`, and
     `foo.test.example.com`, but not `example.com`." (HTTPRouteSpec.Hostnames, Listener.Hostname.) DNS names are compared
-    without regard to case.
+    without regard to case. Where it is not known whether there are such hosts, it is the name of which more is known.
     """
     if covers(one, other):
         return other
-    return one if covers(other, one) else None
+    if covers(other, one):
+        return one
+    if not _may_intersect(one, other):
+        return None
+    return min((one, other), key=lambda name: (name.startswith("*."), is_unknown_hostname(name), name))
 
 
 def covers(pattern: str, name: str) -> bool:
-    """Whether a name matches every host that another one matches."""
-    pattern, name = pattern.lower(), name.lower()
+    """Whether a name is known to match every host that another one matches; equal placeholders are equal."""
+    pattern, name = _comparable(pattern), _comparable(name)
     # `*.a.example.com` ends with `.example.com` as well, so a wildcard inside another one needs no case of its own.
     return (
         not pattern
         or pattern == name
-        or (pattern.startswith("*.") and name.endswith(pattern[1:]) and len(name) > len(pattern) - 1)
+        or (
+            pattern.startswith("*.")
+            and name.endswith(pattern[1:])
+            and len(name) > len(pattern) - 1
+            and (is_unknown_hostname(pattern) or not is_unknown_hostname(name))
+        )
     )
+
+
+def may_cover(pattern: str, name: str) -> bool:
+    """Whether a name may match every host that another one matches, once both are known."""
+    return covers(pattern, name) or _may_intersect(pattern, name)
+
+
+def _comparable(name: str) -> str:
+    return name if is_unknown_hostname(name) else name.lower()
+
+
+def _may_intersect(one: str, other: str) -> bool:
+    """Whether two names of which one is not known may have a host in common: what is known of both fits together."""
+    unknown, known = (one, other) if is_unknown_hostname(one) else (other, _comparable(one))
+    if not is_unknown_hostname(unknown) or same_places(one, other):
+        return False
+    if is_unknown_hostname(known) or known.startswith("*."):
+        return fit_together(unknown.replace("*", _ANY), known.replace("*", _ANY))
+    return may_become(unknown.replace("*", _ANY), known)
 
 
 @value()
@@ -49,7 +85,7 @@ class Requests:
     """Requests that a route takes, without regard to how it compares their path, their method and their headers."""
 
     gateway: ObjectRef
-    port: int | None
+    port: Port | None
     hostname: str
     path: str
 

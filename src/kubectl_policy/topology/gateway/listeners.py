@@ -6,13 +6,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.selectors import keys_of, selects
+from kubectl_policy.model.unknown import (
+    Port,
+    is_unfilled,
+    is_unknown_hostname,
+    is_unknown_kind,
+    may_equal,
+    port_at,
+)
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
 
@@ -32,14 +42,14 @@ class Listener:
     """One listener; `gateway` is the Gateway that it is served on, None where a ListenerSet names none.
 
     `field` is where it stands in its object (`spec.listeners[0]`). `protocol` is in upper case, as the API's own
-    validation ignores case; `terminates` tells the TLS modes apart.
+    validation ignores case; `terminates` tells the TLS modes apart. What is to be filled in stays as it is written.
     """
 
     node: NodeRef
     field: str
     gateway: ObjectRef | None
     protocol: str
-    port: int | None
+    port: Port | None
     hostname: str
     terminates: bool
     raw: Mapping[str, Json]
@@ -50,6 +60,17 @@ class Listener:
         kinds = mappings_at(self.raw, "allowedRoutes.kinds")
         return tuple(GroupKind(text_at(kind, "group", GATEWAY_API), text_at(kind, "kind")) for kind in kinds)
 
+    @property
+    def may_serve_more(self) -> bool:
+        """Whether it is not known which kinds it serves, as its protocol, TLS mode or a kind is to be filled in."""
+        unknown_kinds = any(map(is_unknown_kind, self.named_kinds))
+        return is_unfilled(self.protocol) or self.may_pass_through or unknown_kinds
+
+    @property
+    def may_pass_through(self) -> bool:
+        """Whether it is not known which of the TLS modes it has."""
+        return self.protocol == "TLS" and is_unfilled(text_at(self.raw, "tls.mode"))
+
     def __str__(self) -> str:
         """What it is called in messages."""
         return listener_words(self.node)
@@ -58,6 +79,10 @@ class Listener:
 def listener_words(node: NodeRef) -> str:
     """What a listener is called in messages: `listener http of Gateway infra/edge`."""
     return f"listener {node.section} of {node.object}"
+
+
+def _unless_unknown(change: Callable[[str], str], text: str, unknown: Callable[[str], bool]) -> str:
+    return text if unknown(text) else change(text)
 
 
 def listeners_in(obj: ObjectRef, raw: Mapping[str, Json], gateway: ObjectRef | None) -> tuple[Listener, ...]:
@@ -73,9 +98,9 @@ def listeners_in(obj: ObjectRef, raw: Mapping[str, Json], gateway: ObjectRef | N
                 node=NodeRef(obj, name),
                 field=f"spec.listeners[{position}]",
                 gateway=gateway,
-                protocol=text_at(entry, "protocol").upper(),
-                port=integer_at(entry, "port"),
-                hostname=text_at(entry, "hostname").lower(),
+                protocol=_unless_unknown(str.upper, text_at(entry, "protocol"), is_unfilled),
+                port=port_at(entry, "port"),
+                hostname=_unless_unknown(str.lower, text_at(entry, "hostname"), is_unknown_hostname),
                 terminates=text_at(entry, "tls.mode", "Terminate") != "Passthrough",
                 raw=entry,
             )
@@ -86,17 +111,18 @@ def lets_in_namespace(index: Index, namespaces: Mapping[str, Json], default: str
     """Whether `namespaces` (RouteNamespaces, ListenerNamespaces) of an object in `home` lets in objects of `guest`.
 
     `default` is what the type says for an absent `from`. None where the answer depends on labels of a Namespace that
-    was not read; the label that an API server derives from the name is always known.
+    was not read, or on something that is to be filled in; the label that an API server derives from the name is always
+    known.
     """
     match text_at(namespaces, "from", default):
         case "All":
             return True
         case "Same":
-            return home == guest
+            return home == guest or (None if may_equal(home, guest) else False)
         case "Selector":
             return _selects_namespace(index, namespaces, guest)
-        case _:
-            return False
+        case other:
+            return None if is_unfilled(other) else False
 
 
 def _selects_namespace(index: Index, namespaces: Mapping[str, Json], guest: str) -> bool | None:
