@@ -54,7 +54,7 @@ def test_the_exit_code_says_that_something_changes(command: Command, output: str
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_an_answer_that_is_not_complete_fails_closed(command: Command, tmp_path: Path, output: str) -> None:
     """A file that could not be read might hold what else would change, unless a person says not to mind."""
-    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
     ask = (*RETRIES, "--offline", tmp_path, "-o", output)
     result = command(*ask)
     assert result.code == 4

@@ -181,7 +181,7 @@ def test_problems_elsewhere_are_mentioned_in_one_line(command: Command, manifest
 
 def test_problems_of_the_answer_are_not_mentioned_again(command: Command, manifests: Path) -> None:
     """What could not be read is in the answer; `more` are those that the answer does not show."""
-    (manifests / "broken.yaml").write_text("{{ a }}\n", "utf-8")
+    (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
     words = ("describe", "gateway/g", "-n", "app", "--offline", manifests)
     _, out, err = command(*words)
     assert "as far as could be read: 1 file could not be." in " ".join(out.split())

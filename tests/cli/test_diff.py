@@ -83,7 +83,7 @@ def test_a_state_that_is_not_complete_fails_closed(command: Command, tmp_path: P
     for name in ("before", "after"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "fine.yaml").write_text(MANIFESTS, "utf-8")
-    (tmp_path / state / "broken.yaml").write_text("a: [", "utf-8")
+    (tmp_path / state / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
     ask = ("diff", tmp_path / "before", tmp_path / "after", "--complete", "-o", output)
     result = command(*ask)
     assert result.code == 4

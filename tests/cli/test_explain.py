@@ -114,7 +114,7 @@ def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
 
 def test_what_was_wrong_with_the_input_is_mentioned(command: Command, manifests: Path) -> None:
     """In the answer where it has a place for it, else on standard error."""
-    (manifests / "broken.yaml").write_text("{{ a }}\n", "utf-8")
+    (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
     words = ("explain", "colorpolicy", "--offline", manifests)
     shown, drafted = command(*words), command(*words, "--draft-profile")
     assert "as far as could be read: 1 file could not be." in " ".join(shown.out.split())

@@ -192,7 +192,7 @@ def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:
 
 def test_what_could_not_be_read_is_said(command: Command, manifests: Path) -> None:
     """Beside a table on standard error, within a document; what is unknown is not shown as 0."""
-    (manifests / "broken.yaml").write_text("{{ a }}\n", "utf-8")
+    (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
     words = ("get", "gateways", "-n", "app", "--offline", manifests)
     code, out, err = command(*words)
     assert (code, out.splitlines()[1].split()[-1]) == (0, "0+")

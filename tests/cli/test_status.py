@@ -61,7 +61,7 @@ def test_the_exit_code_says_that_something_disagrees(command: Command, output: s
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_the_exit_code_says_that_the_answer_is_incomplete(command: Command, tmp_path: Path, output: str) -> None:
     """A file that could not be read might change either answer, unless a person says not to mind."""
-    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
     (tmp_path / "fine.yaml").write_text(MANIFESTS, "utf-8")
     fine = ("status", "-A", "--offline", tmp_path, "-o", output)
     wrong = (*fine, "--offline", REPORTED)

@@ -112,7 +112,7 @@ def test_colour_is_there_if_it_is_asked_for(command: Command) -> None:
 
 def test_what_cannot_be_read_is_said(command: Command, tmp_path: Path) -> None:
     """In the answer, and in its first sentence."""
-    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [", "utf-8")
     found = command(*ASK, "--offline", tmp_path)
     assert found.code == 0
     assert "as far as could be read: 1 file could not be" in found.out.replace("\n  ", " ")

@@ -108,7 +108,7 @@ def test_a_key_that_is_given_twice(*, listed: bool, as_json: bool) -> None:
 @pytest.mark.parametrize("text", ["", "a: 1", "- 1", "text", "---\n---", "{}", "[]"])
 def test_nothing_at_all(text: str) -> None:
     """An empty answer would look like a right one."""
-    with pytest.raises(SourceError, match="no Kubernetes object in 1 file with") as caught:
+    with pytest.raises(SourceError, match="no Kubernetes object in 1 file") as caught:
         _load(text)
     assert caught.value.hint
 
@@ -117,7 +117,7 @@ def test_how_many_files_were_looked_at(tmp_path: Path) -> None:
     """So that a wrong folder is recognised."""
     for name in "abc":
         (tmp_path / f"{name}.yaml").write_text("x: 1")
-    with pytest.raises(SourceError, match="no Kubernetes object in 3 files with 3 documents"):
+    with pytest.raises(SourceError, match="no Kubernetes object in 3 files"):
         load_manifests([tmp_path])
 
 
@@ -272,10 +272,143 @@ def test_a_generated_name_is_a_gap() -> None:
 
 
 def test_a_quoted_template_in_a_name() -> None:
-    """It parses, but the object is called something else."""
+    """It parses, and nobody knows how the object is called."""
     snapshot = _load(f"{CM % 'a'}---\n{CM % repr('{{ .Release.Name }}')}")
+    assert _names(snapshot) == ["ConfigMap default/a", "ConfigMap default/{{ .Release.Name }}"]
     assert _rules(snapshot) == [("unrendered-template", "warning", 5)]
-    assert len(snapshot.gaps) == 1
+    assert snapshot.gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "known"),
+    [
+        ("v1", "{{ .kind }}", ""),
+        ("example.com/v1", "${KIND}", ""),
+        ("example.com/v1", "ENC[AES256_GCM,data:x]", ""),
+        ("{{ .api }}", "HTTPRoute", "HTTPRoute"),
+        ("${GROUP}/v1", "HTTPRoute", "HTTPRoute"),
+    ],
+)
+def test_a_kind_that_is_to_be_filled_in(api_version: str, kind: str, known: str) -> None:
+    """There will be such an object, of a kind that nobody knows yet."""
+    text = f"apiVersion: {api_version!r}\nkind: {kind!r}\nmetadata: {{name: x, namespace: apps}}\n"
+    snapshot = _load(f"{CM % 'a'}---\n{text}spec: {{targetRef: {{kind: Gateway, name: g-1}}}}\n")
+    assert _rules(snapshot) == [("unrendered-template", "warning", 5)]
+    (gap,) = snapshot.gaps
+    assert (gap.kind, gap.namespace, gap.name) == (known, "apps", "")
+    placeholder = "{{" in text or "${" in text or "ENC[" in text
+    assert gap.mentions is None if placeholder else gap.mentions
+
+
+STORED = ", uid: u-1, resourceVersion: '7'"
+ITEM = "- apiVersion: v1\n  kind: %s\n  metadata: {name: %s}\n"
+
+
+def test_what_a_cluster_listed() -> None:
+    """Items of a List that an API server has stored: of their kinds, in their namespaces, there are no others."""
+    items = [
+        ITEM % ("ConfigMap", "a, namespace: apps" + STORED),
+        ITEM % ("Node", "one" + STORED),
+        ITEM % ("Secret", "s, namespace: apps, uid: u-2"),
+        ITEM % ("Service", "t, namespace: apps, resourceVersion: '7'"),
+        ITEM % ("Pod", "p, namespace: apps"),
+    ]
+    alone = "---\n" + CM % ("b, namespace: other" + STORED)
+    snapshot = _load("apiVersion: v1\nkind: List\nitems:\n" + "".join(items) + alone)
+    assert len(snapshot.resources) == 6
+    assert snapshot.listed == {(GroupKind("", "ConfigMap"), "apps"), (GroupKind("", "Node"), "")}
+
+
+def test_a_file_without_any_object_is_no_manifest(tmp_path: Path) -> None:
+    """Whatever else is in it: it is counted."""
+    (tmp_path / "a.yaml").write_text(CM % "a")
+    texts = (
+        "a: [",
+        "a: {{ .b }}",
+        "a: !!int b",
+        "&a [*a]",
+        "[" * 1_000,
+        "a: 1\n---\nb: [\n---\nc: 2",
+        "apiVersion: v2\nname: x\ndescription: [",
+        "kind: Service\nname: {{ .b }}",
+        "kind: Service",
+        "apiVersion: v1\nmetadata: {name: x}",
+        "text: 'kind and apiVersion'\na: [",
+        "a: {kind: b, apiVersion: c}",
+        "on: push\njobs: {a: {steps: [{run: 'echo \"\\u0041\"'}]}}",
+        "",
+    )
+    for number, text in enumerate(texts):
+        (tmp_path / f"b{number}.yaml").write_text(text)
+    snapshot = load_manifests([tmp_path])
+    assert _names(snapshot) == ["ConfigMap default/a"]
+    assert (snapshot.diagnostics, snapshot.gaps, snapshot.ignored) == ((), (), len(texts))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: [\napiVersion: v1",
+        "  kind: a\n  apiVersion: [b",
+        '{"apiVersion": "v1", "kind": "Service", ',
+        '{"\\u0061piVersion": "v1", "\\u006bind": [',
+        "- apiVersion: v1\n  kind: {{ .b }}",
+        "a: [\n---\napiVersion: v1\nkind: Service\nmetadata: {name: x}",
+    ],
+)
+def test_a_file_with_what_may_be_an_object_is_a_manifest(tmp_path: Path, text: str) -> None:
+    """What cannot be read of it may have mattered."""
+    (tmp_path / "a.yaml").write_text(CM % "a")
+    (tmp_path / "b.yaml").write_text(text)
+    snapshot = load_manifests([tmp_path])
+    assert len(snapshot.diagnostics) == len(snapshot.gaps) == 1
+    assert snapshot.ignored == 0
+
+
+def test_an_object_in_other_letters(tmp_path: Path) -> None:
+    """JSON and quoted YAML may spell a word as they like."""
+    (tmp_path / "a.json").write_text('{"\\u0061piVersion": "v1", "\\u006bind": "Service", "metadata": {"name": "x"}}')
+    (tmp_path / "b.yaml").write_text('"apiV\\x65rsion": v1\n"k\\x69nd": Service\nmetadata: {name: z}')
+    assert _names(load_manifests([tmp_path])) == ["Service default/x", "Service default/z"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: [\n", "a.yaml:3: not valid YAML"),
+        ("a: {{ .b }}", "a.yaml:1: a template"),
+        ("kind: Service", "a.yaml:1: an object needs both apiVersion and kind"),
+        ("a: 1", "no Kubernetes object in 1 file"),
+    ],
+)
+def test_a_file_that_is_named_says_why_nothing_is_in_it(tmp_path: Path, text: str, words: str) -> None:
+    """Whoever names it takes it for a manifest; among manifests, it is none."""
+    (tmp_path / "a.yaml").write_text(text)
+    (tmp_path / "b.yaml").write_text(CM % "b")
+    with pytest.raises(SourceError) as caught:
+        load_manifests([tmp_path / "a.yaml"])
+    assert words in caught.value.message
+    for paths in ([tmp_path / "a.yaml", tmp_path / "b.yaml"], [tmp_path]):
+        assert load_manifests(paths).diagnostics == ()
+
+
+def test_what_is_known_of_a_broken_object() -> None:
+    """What kind it is of, where, and what it mentions, so that answers about others do without it."""
+    broken = ROUTE.replace("name: a", "name: r, namespace: apps") + "spec:\n  parentRefs: [{name: edge}\n"
+    snapshot = _load(f"{CM % 'a'}---\n{broken}")
+    (gap,) = snapshot.gaps
+    assert (gap.kind, gap.namespace, gap.name) == ("HTTPRoute", "apps", "r")
+    assert gap.mentions
+    assert {"edge", "r", "apps"} <= gap.mentions
+
+
+def test_what_is_known_of_an_object_without_a_name() -> None:
+    """It refers to nothing that is not in it."""
+    text = ROUTE.replace("name: a", "generateName: r-, namespace: apps") + "spec: {parentRefs: [{name: edge}]}\n"
+    (gap,) = _load(f"{CM % 'a'}---\n{text}").gaps
+    assert (gap.kind, gap.namespace, gap.name) == ("HTTPRoute", "apps", "")
+    assert gap.mentions
+    assert {"edge", "apps"} <= gap.mentions
 
 
 @pytest.mark.parametrize(

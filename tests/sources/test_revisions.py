@@ -248,11 +248,11 @@ class TestWhatCannotBeRead:
     def test_odd_content(self, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
         """As in files on disk, each with its line."""
         repository.write("x/binary.yaml", b"\x7fELF\0")
-        repository.write("x/broken.yaml", "a: 1\n---\nb: [\n")
+        repository.write("x/broken.yaml", "a: 1\n---\napiVersion: v1\nkind: [\n")
         repository.write("x/large.yaml", "#" * 1000)
         repository.write("x/latin.yaml", b"a: \xff")
         repository.write("x/pointer.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
-        repository.write("x/template.yaml", "a: {{ .b }}")
+        repository.write("x/template.yaml", "apiVersion: v1\nkind: {{ .b }}")
         repository.write("x/utf16.yaml", (CM % "u").encode("utf-16"))
         repository.commit()
         monkeypatch.setattr(files, "MAX_FILE_SIZE", 500)
@@ -260,11 +260,11 @@ class TestWhatCannotBeRead:
         assert [found.ref.name for found in snapshot.resources] == ["u"]
         assert [(found.rule, str(found.origin)) for found in snapshot.diagnostics] == [
             ("not-text", "main:x/binary.yaml:1"),
-            ("syntax-error", "main:x/broken.yaml:4"),
+            ("syntax-error", "main:x/broken.yaml:5"),
             ("too-large", "main:x/large.yaml:1"),
             ("not-text", "main:x/latin.yaml:1"),
             ("unreadable", "main:x/pointer.yaml:1"),
-            ("unrendered-template", "main:x/template.yaml:1"),
+            ("unrendered-template", "main:x/template.yaml:2"),
         ]
         assert len(_unread(snapshot)) == 6
         with pytest.raises(SourceError, match=r"main:x/binary\.yaml:1: a binary file"):

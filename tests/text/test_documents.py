@@ -7,15 +7,17 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.model import Problem
-from kubectl_policy.text import documents
+from kubectl_policy.text import Unread, documents
 from kubectl_policy.text.documents import DocumentReader
 
 
 def _read(text: str) -> list[tuple[object, int]]:
     """Each document's value, or the rule that it breaks, and its line."""
     found = DocumentReader().read(text)
-    return [(item.reason, item.line) if isinstance(item, Problem) else (item.value, item.line) for item in found]
+    return [
+        (item.problem.reason, item.problem.line) if isinstance(item, Unread) else (item.value, item.line)
+        for item in found
+    ]
 
 
 @pytest.mark.parametrize("marker", ["---", "--- # comment", "---\t", "---\r"])
@@ -23,6 +25,12 @@ def test_a_broken_document_costs_itself_alone(marker: str) -> None:
     """The documents around it are read, and every line is right."""
     text = f"a: 1\n{marker}\nb: [\nc: {{{marker}\n---\n\nd: 4\n"
     assert _read(text) == [({"a": 1}, 1), ("syntax-error", 5), ({"d": 4}, 7)]
+
+
+def test_the_text_of_what_cannot_be_read() -> None:
+    """From marker to marker, also of what went well before it."""
+    found = list(DocumentReader().read("a: 1\n--- # here\nb: 2\n...\nc: [\n---\nd: 1\n"))
+    assert [item.text for item in found if isinstance(item, Unread)] == ["--- # here\nb: 2\n...\nc: [\n"]
 
 
 @pytest.mark.parametrize(

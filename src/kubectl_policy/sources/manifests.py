@@ -117,6 +117,7 @@ def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], optio
         diagnostics=tuple(diagnostics),
         complete=options.complete,
         ignored=reading.ignored,
+        listed=frozenset(reading.listed),
     )
 
 
@@ -189,13 +190,12 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
 
 
 def _nothing_found(reading: Reading, files: Sequence[InputFile]) -> SourceError:
-    if reading.diagnostics:
-        first = reading.diagnostics[0]
+    first = next(iter(reading.diagnostics or reading.unexplained), None)
+    if first:
         return SourceError(f"{first.origin}: {first.message}", "nothing else could be read either")
     looked_at = "1 file" if len(files) == 1 else f"{len(files)} files"
-    what = "1 document" if reading.ignored == 1 else f"{reading.ignored} documents"
     return SourceError(
-        f"no Kubernetes object in {looked_at} with {what}",
+        f"no Kubernetes object in {looked_at}",
         "name files or folders with manifests, or pipe `kubectl get -o yaml` to `-`",
     )
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.sources.files import reason_of
-from kubectl_policy.text import UNRENDERED, DocumentError
+from kubectl_policy.sources.outline import (
+    NOTHING_KNOWN,
+    Outline,
+    looks_like_an_object,
+    may_hold_objects,
+    mentions_of,
+    outline,
+)
+from kubectl_policy.text import UNRENDERED, DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
@@ -35,6 +44,9 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
         "kustomize.config.k8s.io",
     }
 )
+# What something else fills in, where a kind or a group should be.
+_PLACEHOLDER: Final = re.compile(r"[{}$<>\[\]]")
+_OF_UNKNOWN_KIND: Final = "an object of which the kind or its API is a placeholder: fill it in first"
 _KUBECONFIG: Final = GroupKind("", "Config")
 # A template is read by somebody else; everything else that cannot be read is a mistake.
 _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
@@ -47,9 +59,12 @@ class Reading:
         """Start without having read anything; variables have these values."""
         self._values = values
         self.objects: list[Resource] = []
+        self.listed: set[tuple[GroupKind, str]] = set()
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
         self.ignored = 0
+        # What is wrong with files that were named and hold no object: said only if there is none anywhere.
+        self.unexplained: list[Diagnostic] = []
         self._documents = DocumentReader()
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
@@ -68,20 +83,48 @@ class Reading:
             return
         if file.problem:
             self._note(Problem(message=file.problem, reason="unreadable"), file.path)
-        for document in self._documents.read(text):
-            if isinstance(document, Problem):
-                self._note(document, file.path)
-            else:
-                self._read_document(document, file.path)
+        elif file.root and not may_hold_objects(text):
+            self.ignored += 1
+        else:
+            self._read_text(text, file)
 
-    def _note(self, problem: Problem, source: str) -> None:
+    def _read_text(self, text: str, file: InputFile) -> None:
+        """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
+        documents = list(self._documents.read(text))
+        if any(map(_is_meant_as_an_object, documents)):
+            for document in documents:
+                self._read_document(document, file.path)
+            return
+        self.ignored += 1
+        if not file.root:
+            closer = Reading(self._values)
+            for document in documents:
+                closer._read_document(document, file.path)
+            self.unexplained += closer.diagnostics
+
+    def _note(self, problem: Problem, source: str, known: Outline = NOTHING_KNOWN) -> None:
         origin = Origin(source, problem.line)
         severity = _SEVERITIES.get(problem.reason, "error")
         self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
-        self.gaps.append(Gap(kind="", namespace="", reason=problem.message, origin=origin))
+        self._miss(known, problem.message, origin)
 
-    def _read_document(self, document: Document, source: str) -> None:
+    def _miss(self, known: Outline, reason: str, origin: Origin) -> None:
+        self.gaps.append(
+            Gap(
+                kind=known.kind,
+                namespace=known.namespace,
+                reason=reason,
+                origin=origin,
+                name=known.name,
+                mentions=known.mentions,
+            )
+        )
+
+    def _read_document(self, document: Document | Unread, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
+        if isinstance(document, Unread):
+            self._note(document.problem, source, outline(document.text))
+            return
         for problem in document.problems:
             message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
             origin = Origin(source, problem.line)
@@ -91,13 +134,16 @@ class Reading:
             value, position, line = rest.pop()
             items = _items_of(value)
             if items is None:
-                self.read_object(value, Origin(source, line))
+                self.read_object(value, Origin(source, line), listed=bool(position))
             else:
                 places = [(item, (*position, number)) for number, item in enumerate(items)]
                 rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
 
-    def read_object(self, value: Json, origin: Origin) -> None:
-        """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only."""
+    def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:
+        """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only.
+
+        Of an object that is `listed` and was stored by an API server, others of its kind there would be listed as well.
+        """
         raw = value if isinstance(value, dict) else {}
         api_version, kind = raw.get("apiVersion"), raw.get("kind")
         typed = bool(api_version and isinstance(api_version, str) and kind and isinstance(kind, str))
@@ -112,33 +158,41 @@ class Reading:
         elif not typed:
             message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
             self._warn("no-kind", message, origin)
-        elif "{{" in f"{group_kind.group} {group_kind.kind} {name} {namespace}":
-            self._warn("unrendered-template", UNRENDERED, origin)
-            self.gaps.append(Gap(kind="", namespace="", reason=UNRENDERED, origin=origin))
+        elif _PLACEHOLDER.search(f"{group_kind.group or api_version} {kind}"):
+            self._warn("unrendered-template", _OF_UNKNOWN_KIND, origin)
+            known_kind = "" if _PLACEHOLDER.search(group_kind.kind) else group_kind.kind
+            inside = namespace if isinstance(namespace, str) else ""
+            known = Outline(kind=known_kind, namespace=inside, mentions=mentions_of(None, raw))
+            self._miss(known, _OF_UNKNOWN_KIND, origin)
         elif impossible(group_kind):
             message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
             self._warn("no-kind", message, origin)
         elif name and isinstance(name, str) and isinstance(namespace, str | None):
+            if "{{" in f"{name} {namespace}":
+                self._warn("unrendered-template", UNRENDERED, origin)
             ref = ObjectRef(group_kind, namespace or "", name)
             self.objects.append(
                 Resource(ref=ref, origin=origin, raw=raw, created=time_at(raw, "metadata.creationTimestamp"))
             )
+            if listed and metadata.get("uid") and metadata.get("resourceVersion"):
+                self.listed.add((group_kind, ref.namespace))
         else:
             field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
             message = f"{field} must be text: only an object with a fixed name can be referred to"
             self._warn("no-name", message, origin, field)
             if metadata.get("generateName"):
-                self.gaps.append(
-                    Gap(
-                        kind=group_kind.kind,
-                        namespace=namespace if isinstance(namespace, str) else "",
-                        reason=message,
-                        origin=origin,
-                    )
-                )
+                inside = namespace if isinstance(namespace, str) else ""
+                known = Outline(kind=group_kind.kind, namespace=inside, mentions=mentions_of(group_kind, raw))
+                self._miss(known, message, origin)
 
     def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
+
+
+def _is_meant_as_an_object(document: Document | Unread) -> bool:
+    if isinstance(document, Unread):
+        return looks_like_an_object(document.text)
+    return isinstance(document.value, dict) and {"apiVersion", "kind"} <= document.value.keys()
 
 
 def _items_of(value: Json) -> list[Json] | None:

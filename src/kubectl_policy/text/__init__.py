@@ -34,6 +34,17 @@ class Document:
     problems: tuple[Problem, ...] = ()
 
 
+@value(kw_only=True)
+class Unread:
+    """A document that cannot be read, and why not; or several, if it is not known where they end.
+
+    `text` is what is written there, from the marker above it to the next one.
+    """
+
+    problem: Problem
+    text: str
+
+
 class DocumentError(Exception):
     """What is being read is no document, or no safe one; the reason of its problem is the rule of a diagnostic."""
 

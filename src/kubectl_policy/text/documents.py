@@ -11,7 +11,7 @@ from yaml import AliasEvent
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.values import value
-from kubectl_policy.text import UNRENDERED, Document, DocumentError
+from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.places import parts_of, places, repeated_key
 from kubectl_policy.text.yaml_reader import YamlReader
 
@@ -36,21 +36,21 @@ class DocumentReader:
         self._yaml = YamlReader()
         self._json: JsonReader | None = None
 
-    def read(self, text: str) -> Iterator[Document | Problem]:
+    def read(self, text: str) -> Iterator[Document | Unread]:
         """The documents of a text in their order, and where there is none that can be read, why not."""
         for part, first_line in parts_of(text):
             yield from self._read_part(part, first_line)
 
-    def _read_part(self, text: str, line: int) -> Iterator[Document | Problem]:
+    def _read_part(self, text: str, line: int) -> Iterator[Document | Unread]:
         try:
             yield from self._read_either(text, line)
         except DocumentError as error:
-            template = text.find("{{") if error.problem.reason == "syntax-error" else -1
-            if template < 0:
-                yield error.problem
-            else:
+            problem = error.problem
+            template = text.find("{{") if problem.reason == "syntax-error" else -1
+            if template >= 0:
                 at = line + text.count("\n", 0, template)
-                yield Problem(message=UNRENDERED, reason="unrendered-template", line=at)
+                problem = Problem(message=UNRENDERED, reason="unrendered-template", line=at)
+            yield Unread(problem=problem, text=text)
 
     def _read_either(self, text: str, line: int) -> Iterator[Document]:
         start = _JSON_START.match(text)

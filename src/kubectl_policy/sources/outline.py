@@ -1,0 +1,126 @@
+"""What can be told of a text that is not read as YAML: whether it can hold objects, and of a broken one, which."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+# What may spell a word without its letters: escapes of letters, a line that goes on, base64, tags by other names.
+_SPELLED: Final = re.compile(r"\\(?:x[4-7]|u00[4-7]|U000000[4-7]|\r?\n)|![^\s!]{0,99}binary|^%TAG", re.MULTILINE)
+_KEYS: Final = tuple(re.compile(rf"(?:^|[\s,{{\"'?]){key}[\"']?\s*:") for key in ("apiVersion", "kind"))
+
+_END: Final = r"[\"']?[ \t]*(?:#.*)?\r?$"
+_TOP: Final = re.compile(r"^[\"']?(apiVersion|kind|metadata)[\"']?[ \t]*:", re.MULTILINE)
+_GROUP: Final = re.compile(rf"^apiVersion:[ \t]*[\"']?((?:[a-z0-9.-]+/)?[a-z0-9]+){_END}", re.MULTILINE)
+_KIND: Final = re.compile(rf"^kind:[ \t]*[\"']?([A-Za-z][A-Za-z0-9-]*){_END}", re.MULTILINE)
+_METADATA: Final = re.compile(r"^metadata:(.*(?:\n(?:[ \t].*|#.*|\r?$))*)", re.MULTILINE)
+_FIELD: Final = re.compile(r"(?:^[ \t]+|[{,][ \t]*)[\"']?(name|namespace|<<)[\"']?:[ \t]*([^,}#\n]*)", re.MULTILINE)
+_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
+
+# Whatever fills these in may name anything, and selectors do without names.
+_OPEN: Final = re.compile(r"\{\{|\$[{(]|ENC\[|<path:|[Ss]elector|matchLabels|matchExpressions")
+_BY_NAME: Final = re.compile(r"^[ \t-]*[\"']?targetRefs?[\"']?[ \t]*:", re.MULTILINE)
+_WORD: Final = re.compile(r"[A-Za-z0-9](?:[-\w.]*[A-Za-z0-9])?")
+# What is larger, or has more words, may mention anything.
+_MAX_SIZE: Final = 2**18
+_MAX_WORDS: Final = 5_000
+_MAX_VALUES: Final = 20_000
+
+# Kinds of Kubernetes itself are none that policies are, nor do they name what policies are about, but for these.
+_REFERRING_GROUPS: Final = frozenset({"networking.k8s.io", "extensions", "apiextensions.k8s.io", "events.k8s.io"})
+_REFERRING_KINDS: Final = frozenset({"Event", "List"})
+
+
+@value(kw_only=True)
+class Outline:
+    """What can be told of an object without reading it, each empty where it cannot; `mentions` are those of a `Gap`."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    mentions: frozenset[str] | None = None
+
+
+NOTHING_KNOWN: Final = Outline()
+
+
+def may_hold_objects(text: str) -> bool:
+    """Whether a text has the words without which nothing in it is an object."""
+    return ("apiVersion" in text and "kind" in text) or bool(_SPELLED.search(text))
+
+
+def looks_like_an_object(text: str) -> bool:
+    """Whether a text that cannot be read has the keys of an object."""
+    return all(key.search(text) for key in _KEYS) or bool(_SPELLED.search(text))
+
+
+def outline(text: str) -> Outline:
+    """What can be told of the object in a text that cannot be read, by what stands at the beginning of its lines."""
+    keys = [match[1] for match in _TOP.finditer(text)]
+    group, kind = _GROUP.search(text), _KIND.search(text)
+    known = group and kind and (keys.count("apiVersion"), keys.count("kind")) == (1, 1)
+    if not (known and group and kind) or kind[1].endswith("List"):
+        return Outline(mentions=_mentions(None, text))
+    group_kind = GroupKind(group[1].rpartition("/")[0], kind[1])
+    # The same key twice, or one that is merged, may be either.
+    fields: dict[str, list[str]] = {"name": [], "namespace": [], "<<": []}
+    metadata = _METADATA.search(text) if keys.count("metadata") == 1 else None
+    for field in _FIELD.finditer(metadata[1]) if metadata else ():
+        fields[field[1]].append(field[2].strip().strip("\"'"))
+    certain = not fields["<<"]
+    return Outline(
+        kind=group_kind.kind,
+        namespace=_only_name(fields["namespace"]) if certain else "",
+        name=_only_name(fields["name"]) if certain else "",
+        mentions=_mentions(group_kind, text),
+    )
+
+
+def _only_name(written: list[str]) -> str:
+    return written[0] if len(written) == 1 and _NAME.fullmatch(written[0]) else ""
+
+
+def mentions_of(group_kind: GroupKind | None, value: Json) -> frozenset[str] | None:
+    """The words in a value that is meant as an object of a kind, if that is known: see `Gap`."""
+    rest, texts = [value], list[str]()
+    while rest:
+        item = rest.pop()
+        if len(texts) > _MAX_VALUES:
+            return None
+        if isinstance(item, dict):
+            texts += [f"{key}:" for key in item]
+            rest.extend(item.values())
+        elif isinstance(item, list):
+            rest.extend(item)
+        else:
+            texts.append(str(item))
+    return _mentions(group_kind, "\n".join(texts))
+
+
+def _mentions(group_kind: GroupKind | None, text: str) -> frozenset[str] | None:
+    """The words in a text, if what is written there refers to other objects by their names alone."""
+    if group_kind and _refers_to_nothing(group_kind):
+        return frozenset()
+    if len(text) > _MAX_SIZE or _OPEN.search(text) or _SPELLED.search(text):
+        return None
+    if group_kind not in TARGETS and not _BY_NAME.search(text):
+        # Something else than a route or a Gateway may be about a whole namespace, without any name.
+        return None
+    words = frozenset(_WORD.findall(text))
+    return words if len(words) <= _MAX_WORDS else None
+
+
+def _refers_to_nothing(group_kind: GroupKind) -> bool:
+    """Whether objects of a kind name nothing that answers are about, so that only what names them depends on them."""
+    return (
+        is_kubernetes_own(group_kind)
+        and group_kind.group not in _REFERRING_GROUPS
+        and group_kind.kind not in _REFERRING_KINDS
+    )
