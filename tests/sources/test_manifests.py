@@ -16,6 +16,7 @@ from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.index import Index
 from kubectl_policy.sources import InputOptions, load_manifests, manifests
 from kubectl_policy.sources.files import InputFile
+from kubectl_policy.sources.reading import Reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -609,3 +610,28 @@ def test_values_that_do_not_fit_cost_one_document() -> None:
     text = CM % "b" + "---\n" + "${A}" * 40
     with pytest.raises(SourceError, match="million characters"):
         load_manifests(["-"], stdin=io.StringIO(text), options=InputOptions(values={"A": "a" * 2**20}))
+
+
+def test_what_files_say_of_other_files() -> None:
+    """Kustomizations and charts are read, whether they are objects or not; one that is broken says nothing."""
+    texts = {
+        "a/kustomization.yaml": "namespace: apps\n",
+        "b/Kustomization": "---\n---\nnamespace: b\n---\nnamespace: c\n",
+        "c/Chart.yaml": "apiVersion: v2\nname: c\n",
+        "main:kustomization.yml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+        "d/kustomization.yaml": "resources: [",
+        "e/kustomization.yaml": "",
+        "e/other.yaml": "namespace: apps\n",
+    }
+    reading = Reading({})
+    for path in texts:
+        reading.read_file(InputFile(path, root="."), texts.__getitem__)
+    assert {path: found and found.value for path, found in reading.others.items()} == {
+        "a/kustomization.yaml": {"namespace": "apps"},
+        "b/Kustomization": {"namespace": "b"},
+        "c/Chart.yaml": {"apiVersion": "v2", "name": "c"},
+        "main:kustomization.yml": {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"},
+        "d/kustomization.yaml": None,
+        "e/kustomization.yaml": None,
+    }
+    assert (reading.gaps, reading.ignored) == ([], len(texts))

@@ -28,6 +28,8 @@ MAX_FILE_SIZE: Final = 2**30
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 # Kustomize takes this name as well.
 NAMES: Final = ("Kustomization",)
+# What says something of the files around it, be it an object or not.
+ABOUT_OTHERS: Final = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"})
 
 # What `git lfs` leaves in the place of a file; read as YAML, it would be a document that is no Kubernetes object.
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
-from kubectl_policy.sources.files import reason_of
+from kubectl_policy.sources.files import ABOUT_OTHERS, reason_of
 from kubectl_policy.sources.outline import (
     NOTHING_KNOWN,
     Outline,
@@ -17,7 +18,7 @@ from kubectl_policy.sources.outline import (
     mentions_of,
     outline,
 )
-from kubectl_policy.text import UNRENDERED, DocumentError, Unread
+from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
-    from kubectl_policy.text import Document
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -63,12 +63,16 @@ class Reading:
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
         self.ignored = 0
+        # What is said in files about other files, by their paths; None where it cannot be read.
+        self.others: dict[str, Document | None] = {}
         # What is wrong with files that were named and hold no object: said only if there is none anywhere.
         self.unexplained: list[Diagnostic] = []
         self._documents = DocumentReader()
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted."""
+        if _is_about_others(file):
+            self.others[file.path] = None
         try:
             text = text_of(file.path) if not file.problem else ""
             if self._values:
@@ -83,7 +87,7 @@ class Reading:
             return
         if file.problem:
             self._note(Problem(message=file.problem, reason="unreadable"), file.path)
-        elif file.root and not may_hold_objects(text):
+        elif file.root and file.path not in self.others and not may_hold_objects(text):
             self.ignored += 1
         else:
             self._read_text(text, file)
@@ -91,6 +95,9 @@ class Reading:
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
         documents = list(self._documents.read(text))
+        if file.path in self.others:
+            first = next((document for document in documents if not _is_empty(document)), None)
+            self.others[file.path] = first if isinstance(first, Document) else None
         if any(map(_is_meant_as_an_object, documents)):
             for document in documents:
                 self._read_document(document, file.path)
@@ -187,6 +194,14 @@ class Reading:
 
     def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
+
+
+def _is_about_others(file: InputFile) -> bool:
+    return posixpath.basename(file.path.rpartition(":")[2]) in ABOUT_OTHERS
+
+
+def _is_empty(document: Document | Unread) -> bool:
+    return isinstance(document, Document) and document.value is None
 
 
 def _is_meant_as_an_object(document: Document | Unread) -> bool:
