@@ -106,7 +106,7 @@ class Analysis:
     def attachments(self) -> Mapping[ObjectRef, tuple[Attachment, ...]]:
         """The attachments of each policy, in the order of its references, also the failed ones."""
         return {
-            policy.ref: attach(policy, profile, self.topology)
+            policy.ref: attach(self.index.filled(policy), profile, self.topology)
             for profile in self.registry.policy_kinds
             for policy in self.index.of_kind(profile.group_kind)
         }
@@ -127,7 +127,7 @@ class Analysis:
             for policy in (self.index.of_kind(profile.group_kind) if profile.backend_fields else ())
             if any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
             for path in profile.backend_fields
-            for reference in every_mapping(policy.raw, path)
+            for reference in every_mapping(self.index.raw(policy.ref), path)
         )
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:

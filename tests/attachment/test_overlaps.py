@@ -115,6 +115,11 @@ class TestShared:
         both = web("a", "/tea", section="alt"), web("b", "/tea", section="alt")
         assert outcome(*both) == shares("/tea", port=81)
 
+    def test_a_route_without_rules(self) -> None:
+        """An API server gives it one, which takes everything."""
+        bare = resource("HTTPRoute", "b", {"parentRefs": [parent("g", "http")]})
+        assert outcome(web("a", "/"), bare) == shares("/")
+
     def test_kinds_that_do_not_mind(self) -> None:
         """Without `overlap: refused`."""
         (found,) = attachments(web("a", "/tea"), web("b", "/tea"), profile=replace(ALONE, overlap="allowed"))

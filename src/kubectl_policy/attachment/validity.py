@@ -87,7 +87,8 @@ def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], who
                 yield NotAttached("policy invalid", message, need.competes)
             else:
                 resource = index.get(named.ref)
-                yield from _missing(index, resource, need.through, f" of {resource.ref}") if resource else ()
+                through = index.filled(resource) if resource else None
+                yield from _missing(index, through, need.through, f" of {through.ref}") if through else ()
 
 
 def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObject) -> bool:
@@ -99,7 +100,7 @@ def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObje
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
     """The objects that a policy needs of which it is not known whether they exist."""
-    yield from _unread(index, policy, profile.needs)
+    yield from _unread(index, index.filled(policy), profile.needs)
 
 
 def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[RequiredReference]:
@@ -107,7 +108,7 @@ def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> I
         for named in _named(index, owner, need):
             resource = None if isinstance(named, NotAttached) else index.get(named.ref)
             if resource:
-                yield from _unread(index, resource, need.through)
+                yield from _unread(index, index.filled(resource), need.through)
             elif not isinstance(named, NotAttached) and index.presence(named.ref) == "unknown":
                 yield named
 

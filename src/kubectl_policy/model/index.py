@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -41,6 +42,7 @@ class Index:
         self._read: dict[tuple[Reader[Any], ObjectRef], tuple[Any, ...]] = {}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._unlabelled: dict[GroupKind, Mapping[str, tuple[Resource, ...]]] = {}
+        self._filled: dict[ObjectRef, Resource] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
@@ -151,6 +153,17 @@ class Index:
             else:
                 self._defaulted[ref] = self.defaults.apply(resource) if resource else {}
         return self._defaulted[ref]
+
+    def filled(self, resource: Resource) -> Resource:
+        """An object of this state with the defaults of an API server filled in; the very same one without any."""
+        raw = self.raw(resource.ref)
+        if raw is resource.raw:
+            return resource
+        if resource.ref not in self._filled:
+            other = self._with_same_defaults
+            same = other.filled(resource) if other and other.get(resource.ref) is resource else None
+            self._filled[resource.ref] = same or replace(resource, raw=raw, written=resource.raw)
+        return self._filled[resource.ref]
 
     def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
         """What a function reads of an object and the names of kinds, read once; nothing of what was not read.

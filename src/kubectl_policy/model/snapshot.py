@@ -36,7 +36,8 @@ _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
 class Resource:
     """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known.
 
-    `namespace_from` is what says the namespace of an object that names none, if anything around it does.
+    `namespace_from` is what says the namespace of an object that names none, if anything around it does. `written` is
+    what was read, where `raw` also has what an API server fills in.
     """
 
     ref: ObjectRef
@@ -44,6 +45,7 @@ class Resource:
     raw: Mapping[str, Json]
     created: datetime | None = None
     namespace_from: Origin | None = None
+    written: Mapping[str, Json] | None = None
 
     @property
     def seniority(self) -> tuple[datetime, str]:

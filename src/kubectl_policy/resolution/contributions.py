@@ -72,7 +72,8 @@ def contributions_of(
     """What a policy brings to paths by way of a node; `filter_place` is that of the filter that names it there."""
     for stanza in stanzas_of(policy.raw, profile):
         source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
-        yield contribution_of(source, stanza, profile)
+        written = None if policy.written is None else mapping_at(policy.written, stanza.field)
+        yield contribution_of(source, stanza, profile, written)
 
 
 def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
@@ -120,8 +121,10 @@ def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKind
     return Stanza("spec", strategy or profile.default_strategy, spec)
 
 
-def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) -> Contribution:
-    """The contribution of a stanza by way of one target.
+def contribution_of(
+    source: Source, stanza: Stanza, profile: PolicyKindProfile, written: Mapping[str, Json] | None = None
+) -> Contribution:
+    """The contribution of a stanza by way of one target; of what is not `written`, if that is given, defaults are made.
 
     Where all policies of a kind apply, each keeps its settings below its own name.
     """
@@ -131,7 +134,8 @@ def contribution_of(source: Source, stanza: Stanza, profile: PolicyKindProfile) 
     if stands_below_name(profile, stanza.strategy):
         name = source.object.qualified_name
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
-    traced = taken_apart(trace(spec, source, whole), profile.shared_fields)
+        written = None if written is None else {name: dict(written)}
+    traced = taken_apart(trace(spec, source, whole, written), profile.shared_fields)
     return Contribution(source=source, spec=traced, strategy=stanza.strategy, field=stanza.field, empty=empty)
 
 
@@ -214,7 +218,10 @@ def _parts(leaf: Leaf, by: str) -> Leaf | Traced:
     if by == "*":
         if not isinstance(leaf.value, Mapping) or not leaf.value:
             return leaf
-        return {key: Leaf(child, leaf.source, removed=child is None) for key, child in leaf.value.items()}
+        return {
+            key: Leaf(child, leaf.source, removed=child is None, defaulted=leaf.defaulted)
+            for key, child in leaf.value.items()
+        }
     if by:
         entry = _entry(value_at(leaf.value, by), leaf.source.object.namespace)
         return CollectedValues({entry: leaf}) if entry else leaf

@@ -36,6 +36,7 @@ class Fate:
     the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers
     ignore it, not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it.
+    What its policy leaves out, so that the definition of its kind fills it in, is `defaulted`.
     """
 
     field: str
@@ -44,6 +45,7 @@ class Fate:
     state: FateState
     superseded_by: tuple[Source, ...] = ()
     by_port: bool = False
+    defaulted: bool = False
 
 
 @value(kw_only=True)
@@ -183,6 +185,7 @@ class _Fates:
             state=state,
             superseded_by=by,
             by_port=by_port,
+            defaulted=leaf.defaulted,
         )
 
     def _outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:

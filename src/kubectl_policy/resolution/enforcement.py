@@ -122,7 +122,7 @@ class Enforcements:
         kind = policy.group_kind
         profile = self._registry.known(kind)
         if profile.exclusive_field and kind not in self._contentions:
-            ordered = in_order(self._topology.index.of_kind(kind), profile)
+            ordered = in_order(map(self._topology.index.filled, self._topology.index.of_kind(kind)), profile)
             every = (self._without_contentions(other.ref) for other in ordered)
             shared = contentions(every, profile.exclusive_field, self._topology)
             self._contentions[kind] = grouped((contention.policy, contention) for contention in shared)

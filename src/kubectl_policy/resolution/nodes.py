@@ -48,12 +48,13 @@ class AttachedPolicies:
 
 
 def attached_by_kind(index: Index, attachments: Iterable[Attachment]) -> dict[GroupKind, AttachedPolicies]:
-    """The attachments that matter to a node, by the kind of their policy."""
+    """The attachments that matter to a node, by the kind of their policy; policies have their defaults."""
     by_kind: dict[GroupKind, AttachedPolicies] = defaultdict(AttachedPolicies)
     for attachment in attachments:
-        policy, target = index.get(attachment.policy), attachment.target
-        if policy is None or target is None or not (attachment.competes or attachment.state == "attached"):
+        resource, target = index.get(attachment.policy), attachment.target
+        if resource is None or target is None or not (attachment.competes or attachment.state == "attached"):
             continue
+        policy = index.filled(resource)
         kind = by_kind[policy.ref.group_kind]
         if attachment.competes:
             kind.competing.setdefault(target, {})[policy.ref] = policy

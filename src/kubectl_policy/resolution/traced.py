@@ -34,12 +34,14 @@ class Leaf:
     """A field's value and who set it; lists are leaves, and so is an empty map.
 
     `removed` marks a tombstone: the source set the field to null, which removes it. The tombstone stays in merged
-    specs, so that an answer can say who removed the field.
+    specs, so that an answer can say who removed the field. What the source leaves out, so that the definition of its
+    kind fills it in, is `defaulted`.
     """
 
     value: Json
     source: Source
     removed: bool = False
+    defaulted: bool = False
 
 
 Traced: TypeAlias = "Mapping[str, Leaf | Traced]"
@@ -60,20 +62,28 @@ def sort_of(spec: Traced) -> type[dict[str, Leaf | Traced]]:
     return type(spec) if isinstance(spec, KeyedList) else dict
 
 
-def trace(value: Mapping[str, Json], source: Source, whole: Collection[Field] = ()) -> Traced:
+def trace(
+    value: Mapping[str, Json],
+    source: Source,
+    whole: Collection[Field] = (),
+    written: Mapping[str, Json] | None = None,
+) -> Traced:
     """A spec as its policy declared it, every leaf with its source.
 
     `whole` are the fields that are leaves although maps, as paths of keys: `*` stands for every key, and `rules[name]`
-    for every element of the list `rules`, known by its `name`.
+    for every element of the list `rules`, known by its `name`. What is not `written`, if that is given, is defaulted.
     """
     traced: dict[str, Leaf | Traced] = {}
     for key, child in value.items():
         below = [rest for first, *rest in whole if first in {key, "*"}]
         list_key = next((first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")), "")
         if isinstance(child, Mapping) and child and [] not in below:
-            traced[key] = trace(child, source, [tuple(rest) for rest in below])
+            stated = None if written is None else written.get(key)
+            inner = stated if isinstance(stated, Mapping) else None if written is None else {}
+            traced[key] = trace(child, source, [tuple(rest) for rest in below], inner)
         else:
-            leaf = Leaf(child, source, removed=child is None)
+            defaulted = written is not None and child is not None and written.get(key) is None
+            leaf = Leaf(child, source, removed=child is None, defaulted=defaulted)
             traced[key] = elements(leaf, list_key) if list_key else leaf
     return traced
 
@@ -111,7 +121,10 @@ def elements(leaf: Leaf, list_key: str, *, deep: bool = False) -> Leaf | Traced:
     listed = KeyedList()
     for name, item in zip(names, items, strict=True):
         opened = deep and isinstance(item, dict) and item
-        listed[name] = trace(opened, leaf.source) if opened else Leaf(item, leaf.source)
+        written: Mapping[str, Json] | None = {} if leaf.defaulted else None
+        listed[name] = (
+            trace(opened, leaf.source, written=written) if opened else Leaf(item, leaf.source, defaulted=leaf.defaulted)
+        )
     return listed
 
 

@@ -218,7 +218,7 @@ class Relations:
         resource = self.index.get(route)
         attached = [each.listener for each in self.bindings(route) if each.listener and each.state == "attached"]
         listeners = [listener for node in attached if (listener := self.gateways.listener(node))]
-        return tuple(dict.fromkeys(requests_at(resource, listeners))) if resource else ()
+        return tuple(dict.fromkeys(requests_at(self.index.filled(resource), listeners))) if resource else ()
 
     def routes_taking(self, requests: Requests) -> tuple[ObjectRef, ...]:
         """The routes that take the same requests; by kind, then sorted."""

@@ -42,6 +42,7 @@ class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
+    If it is `defaulted`, the policy leaves it out, and the definition of its kind fills it in.
     `ignored_on` are the positions where controllers ignore it, `port_entry_on` those where an entry for the port
     applies instead.
     """
@@ -49,6 +50,7 @@ class FieldOutcome:
     field: str
     value: Json
     source: Source
+    defaulted: bool
     effective_on: tuple[int, ...]
     superseded: tuple[SupersededBy, ...]
     rejected: bool
@@ -142,6 +144,7 @@ def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
         field=declared.field,
         value=declared.value,
         source=declared.source,
+        defaulted=declared.defaulted,
         effective_on=_each_once(position for position, fate in fates if fate.state == "effective"),
         superseded=tuple(SupersededBy(beater, tuple(positions)) for beater, positions in superseded.items()),
         rejected=any(fate.state == "rejected" for _, fate in fates),

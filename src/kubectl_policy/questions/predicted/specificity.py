@@ -124,7 +124,7 @@ class TargetOrder:
         return tuple(
             merge
             for policy in self._analysis.index.of_kind(self._profile.group_kind)
-            if stanzas_of(policy.raw, self._profile)[0].strategy.patches_above
+            if stanzas_of(self._analysis.index.raw(policy.ref), self._profile)[0].strategy.patches_above
             for merge in self._merges_by(policy)
         )
 

@@ -52,6 +52,7 @@ class Declared:
     value: Json
     source: Source
     fates: tuple[Fate, ...]
+    defaulted: bool
 
 
 def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf]:
@@ -115,4 +116,5 @@ def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> I
                 value=whole.value if isinstance(whole, Leaf) else plain({"": whole})[""],
                 source=fate.source,
                 fates=tuple(fate for _, fate in pairs),
+                defaulted=all(fate.defaulted for _, fate in pairs),
             )

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 class Setting:
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
-    `removed` is true if the source removes the field.
+    `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
+    kind fills it in.
     """
 
     field: str
     value: Json
     source: Source
     removed: bool
+    defaulted: bool
     beaten: tuple[Fate, ...]
 
 
@@ -145,6 +147,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             value=named.leaf.value,
             source=named.leaf.source,
             removed=named.leaf.removed,
+            defaulted=named.leaf.defaulted,
             beaten=tuple(beaten.pop(named.field, ())),
         )
         for named in named_leaves(effective.spec, profile)

@@ -185,7 +185,8 @@ def come_first(case: Case, reason: Reason) -> Iterator[Edit]:
             weight = (number_in_annotation(winner.raw, annotation) or 0) + 1
             yield from edited(case.policy, (FieldPath(("metadata", "annotations", annotation)), str(weight)))
         if field:
-            yield from edited(case.policy, (FieldPath.parse(field), (integer_at(winner.raw, field) or 0) - 1))
+            number = integer_at(case.analysis.index.raw(winner.ref), field) or 0
+            yield from edited(case.policy, (FieldPath.parse(field), number - 1))
 
 
 def leave_target(case: Case, reason: Reason) -> Iterator[Edit]:

@@ -39,6 +39,9 @@ _FIELD: Final = Field(
     "field", doc="As its policy writes it, below spec or a stanza of it: timeout.request, compressor[Gzip].gzip."
 )
 _VALUE: Final = Field("value", doc="Any JSON value.")
+_DEFAULTED: Final = Field(
+    "defaulted", doc="True if its policy leaves it out, so that the definition of its kind fills it in."
+)
 
 shape(
     Fate,
@@ -46,6 +49,7 @@ shape(
     _FIELD,
     _VALUE,
     Field("source"),
+    _DEFAULTED,
     Field(
         "state",
         doc="superseded by another value, rejected with its whole policy for a conflict, or unheeded: ignored by "
@@ -61,6 +65,7 @@ shape(
     Field("value", doc="Any JSON value; null if removed."),
     Field("removed"),
     Field("source"),
+    _DEFAULTED,
     Field("insteadOf", "beaten", doc="The declared values that it beat."),
 )
 shape(
@@ -87,6 +92,7 @@ shape(
     _FIELD,
     _VALUE,
     Field("source"),
+    _DEFAULTED,
     numbers_field("effectiveOn", lambda field: field.effective_on),
     Field("superseded"),
     Field("rejected", doc="True if it is refused for a conflict somewhere."),

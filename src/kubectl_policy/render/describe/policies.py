@@ -31,7 +31,7 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import INDENT, columns, row, without_keys
+from kubectl_policy.render.words.settings import INDENT, columns, default_spans, row, without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -169,7 +169,8 @@ class _Fields:
         for outcome, name, text, effect in zip(self.outcomes, names, values, effects, strict=True):
             in_effect = bool(outcome.field.effective_on)
             words = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
-            yield from row(name, Span(text, "value" if in_effect else ""), (words,), widths, view)
+            third = (words, *default_spans(outcome.field))
+            yield from row(name, Span(text, "value" if in_effect else ""), third, widths, view)
             for spans in self.beaten_by(outcome):
                 yield Line(spans, widths.third, widths.third + INDENT)
         for phrase in self.displaced():

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 INDENT: Final = 2
 GAP: Final = 3
+# What is said of a field that its policy leaves out, and that the definition of its kind fills in.
+DEFAULT: Final = "default of its kind"
 # Below this a value column is not worth having: the value then takes a line of its own.
 _NARROWEST: Final = 12
 
@@ -68,14 +70,15 @@ def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator
     ]
     widths = columns([setting.field for setting in settings], values, sources, view.width)
     for setting, value in zip(settings, values, strict=True):
-        yield from row(setting.field, Span(value, "value"), source_spans(setting.source), widths, view)
+        source = (*source_spans(setting.source), *default_spans(setting))
+        yield from row(setting.field, Span(value, "value"), source, widths, view)
         for fate in setting.beaten:
             beaten = _shortened(flow(fate.value), view.width // 3, view)
             spans = (
                 Span("instead of ", "beaten"),
                 Span(f"{beaten},", "beaten"),
                 *source_spans(fate.source, " ", "beaten"),
-                Span(f" ({why_beaten(fate, setting.source, group)})", "beaten"),
+                Span(f" ({_and_default(why_beaten(fate, setting.source, group), fate)})", "beaten"),
             )
             yield Line(spans, widths.third, widths.third + INDENT)
     if not settings:
@@ -83,6 +86,15 @@ def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator
         yield Line((Span("sets no field", "aside"), *(Span(words, "aside") for words in by)), INDENT)
     yield from _without_effect(group, view)
     yield from basis_lines(group, noted=noted)
+
+
+def _and_default(why: str, fate: Fate) -> str:
+    return f"{DEFAULT}; {why}" if fate.defaulted else why
+
+
+def default_spans(field: Setting | FieldOutcome) -> tuple[Span, ...]:
+    """What distinguishes a field that its policy leaves out from one that somebody wrote; nothing for the latter."""
+    return (Span(f" ({DEFAULT})", "aside", prose=True),) if field.defaulted else ()
 
 
 def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view: View) -> Iterator[Line]:
@@ -106,7 +118,9 @@ def _without_effect(group: InForce, view: View) -> Iterator[Line]:
     together: dict[tuple[Source, str], list[str]] = {}
     for fate in without_keys(group.beaten):
         value = _shortened(flow(fate.value), view.width // 3, view)
-        together.setdefault((fate.source, why_without_effect(fate, group)), []).append(f"{fate.field} {value}")
+        together.setdefault((fate.source, _and_default(why_without_effect(fate, group), fate)), []).append(
+            f"{fate.field} {value}"
+        )
     for (source, why), fields in together.items():
         last = len(fields) - 1
         spans = (
