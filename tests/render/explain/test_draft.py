@@ -62,6 +62,7 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
         origin=None,
         delegation=None,
         gateways=None,
+        backends={},
         assumed=(),
     )
 

@@ -33,7 +33,7 @@ def said(profile: PolicyKindProfile, label: str) -> list[str]:
 
 
 # What a profile has of its file that is not about its kind.
-OF_THE_FILE = {"delegation", "gateways"}
+OF_THE_FILE = {"delegation", "gateways", "backends"}
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(PolicyKindProfile) if field.name not in OF_THE_FILE])

@@ -62,10 +62,7 @@ def section_words(node: NodeRef) -> str:
     """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
     if node.section.startswith("rule["):
         return node.section
-    # Of a kind whose sections have no name of their own, numbers are ports.
-    noun = "port" if node.section.isdecimal() else "section"
-    known = section_noun(node.object.group_kind)
-    return f"{noun if known == 'section' else known} {node.section}"
+    return f"{section_noun(node.object.group_kind)} {node.section}"
 
 
 def node_words(node: NodeRef) -> str:
