@@ -9,7 +9,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.output.text import View
-from tests.build import crd, gateway, node, policy, route, service, snapshot, target
+from tests.build import crd, gateway, node, policy, resource, route, service, snapshot, target
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, shown
 
@@ -24,11 +24,12 @@ DEFINITION: Final = crd(
 )
 
 
-def world(strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS, **limits: Json) -> Analysis:
+def world(strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS, limits: Json = None) -> Analysis:
     """A policy on a Gateway, perhaps with limits, and one on its route; both without `mode`, which has a default."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", strategy=strategy, stanzas="none")
+    spec: dict[str, Json] = {"targetRefs": [target("g")], "color": "blue", **({"limits": limits} if limits else {})}
     policies = (
-        policy("above", target("g"), color="blue", **({"limits": limits} if limits else {})),
+        resource("ColorPolicy", "above", spec, group="example.com"),
         policy("below", target("r", "HTTPRoute"), color="red"),
     )
     everything = (gateway(), route(), service(), DEFINITION, *policies)
@@ -45,7 +46,7 @@ def test_of_an_object() -> None:
 
 def test_of_what_is_replaced_whole() -> None:
     """With the reason."""
-    described = describe(world(MergeStrategy.ATOMIC_DEFAULTS, burst=2), node("HTTPRoute", "r"))
+    described = describe(world(MergeStrategy.ATOMIC_DEFAULTS, limits={"burst": 2}), node("HTTPRoute", "r"))
     text = shown(described, "tree", View(width=200))
     above, below = "ColorPolicy default/above → Gateway default/g", "ColorPolicy default/below → HTTPRoute default/r"
     assert f"limits.burst 2 of {above} ({below} replaces all of it)" in text
