@@ -8,7 +8,8 @@ from __future__ import annotations
 import glob
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+from functools import partial
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 
 import yaml
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Severity
     from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.rendered.render import Progress, Rendered
+
+    Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource]], Rendered]
 
 AS_IT_IS: Final = InputOptions()
 
@@ -42,6 +46,7 @@ def load_manifests(
     *,
     options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
+    progress: Progress | None = None,
 ) -> Snapshot:
     """The objects in files, folders (searched recursively), glob patterns and, for `-`, standard input.
 
@@ -52,7 +57,18 @@ def load_manifests(
     def text_of(path: str) -> str:
         return read_stdin(stdin) if path == STDIN else read_text(path)
 
-    return snapshot_of(find_files(paths), text_of, options)
+    named = [str(path) for path in paths]
+    return snapshot_of(find_files(named), text_of, options, _renderer(options, named, progress))
+
+
+def _renderer(options: InputOptions, named: Sequence[str], progress: Progress | None) -> Renderer | None:
+    """What renders files on disk, if anything is to be rendered."""
+    if not options.render:
+        return None
+    from kubectl_policy.sources.rendered.copying import Disk  # noqa: PLC0415 (few inputs need it)
+    from kubectl_policy.sources.rendered.render import render  # noqa: PLC0415 (see above)
+
+    return partial(render, Disk(named), options=options, progress=progress)
 
 
 def load_state(
@@ -60,6 +76,7 @@ def load_state(
     *,
     options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
+    progress: Progress | None = None,
 ) -> Snapshot:
     """The objects in what `load_manifests` takes as a path or, if there is no such file, in `REV:PATH` of git.
 
@@ -69,7 +86,7 @@ def load_state(
     no such revision or path, and UsageError for the word `live`.
     """
     if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
-        return load_manifests([operand], options=options, stdin=stdin)
+        return load_manifests([operand], options=options, stdin=stdin, progress=progress)
     if operand == "live":
         raise UsageError("live clusters are not supported yet", "name a file, a folder or REV:PATH in git instead")
     # Most input is files, and what only git needs takes time to import.
@@ -78,10 +95,16 @@ def load_state(
     parts = revision_and_path(operand)
     if parts is None:
         _check_no_revision(operand)
-        return load_manifests([operand], options=options)
+        return load_manifests([operand], options=options, progress=progress)
     name, path = parts
     with open_revision(name) as revision:
-        return snapshot_of(revision.find(path), revision.read_text, options)
+        renderer = None
+        if options.render:
+            from kubectl_policy.sources.rendered.copying import InRevision  # noqa: PLC0415 (few inputs need it)
+            from kubectl_policy.sources.rendered.render import render  # noqa: PLC0415 (see above)
+
+            renderer = partial(render, InRevision(revision), options=options, progress=progress)
+        return snapshot_of(revision.find(path), revision.read_text, options, renderer)
 
 
 def _check_no_revision(word: str) -> None:
@@ -97,7 +120,12 @@ def _check_no_revision(word: str) -> None:
         raise SourceError(message, f"write {word}:PATH for the files in a git revision")
 
 
-def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], options: InputOptions) -> Snapshot:
+def snapshot_of(
+    files: Sequence[InputFile],
+    text_of: Callable[[str], str],
+    options: InputOptions,
+    renderer: Renderer | None = None,
+) -> Snapshot:
     """The objects in files, of which the texts are given by path: see `load_manifests`.
 
     `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
@@ -105,6 +133,8 @@ def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], optio
     reading = Reading(options.values)
     for file in files:
         reading.read_file(file, text_of)
+    if renderer:
+        _take_rendered(reading, renderer(files, reading.objects))
     if not reading.objects:
         raise _nothing_found(reading, files)
     resources = _resources(reading, options.namespace)
@@ -119,6 +149,20 @@ def snapshot_of(files: Sequence[InputFile], text_of: Callable[[str], str], optio
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
     )
+
+
+def _take_rendered(reading: Reading, rendered: Rendered) -> None:
+    """Put what was rendered in the place of what it was made from."""
+    reading.leave_out(rendered.files)
+    for each in rendered.objects:
+        before = len(reading.objects)
+        reading.read_object(each.raw, each.origin)
+        for place in range(before, len(reading.objects)):
+            read = reading.objects[place]
+            ref = read.ref._replace(namespace=read.ref.namespace or each.namespace)
+            reading.objects[place] = replace(read, ref=ref, namespace_from=each.namespace_from)
+    reading.gaps += rendered.gaps
+    reading.diagnostics += rendered.diagnostics
 
 
 def _resources(reading: Reading, namespace: str) -> tuple[Resource, ...]:

@@ -22,7 +22,7 @@ from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
@@ -91,6 +91,12 @@ class Reading:
             self.ignored += 1
         else:
             self._read_text(text, file)
+
+    def leave_out(self, sources: Collection[str]) -> None:
+        """Forget what was read in some files."""
+        self.objects = [each for each in self.objects if each.origin.source not in sources]
+        self.gaps = [each for each in self.gaps if not each.origin or each.origin.source not in sources]
+        self.diagnostics = [each for each in self.diagnostics if not each.origin or each.origin.source not in sources]
 
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""

@@ -102,6 +102,30 @@ class Revision:
         _, entry = self._resolve(source.removeprefix(f"{self._name}:"))
         return files.decoded(self._objects.read(entry.object_id, files.MAX_FILE_SIZE))
 
+    def entry(self, path: str) -> Entry:
+        """What a path from the root of the repository leads to; raises OSError."""
+        return self._resolve(path)[1]
+
+    def names(self, folder: str) -> list[str]:
+        """What is in a folder; raises OSError."""
+        return list(self._entries(self.entry(folder)))
+
+    def read(self, path: str, limit: int) -> bytes:
+        """The content of a file, and no more of it than the limit and one byte; raises OSError."""
+        entry = self.entry(path)
+        if entry.mode == FOLDER:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        return self._objects.read(entry.object_id, limit)
+
+    def source(self, path: str) -> str:
+        """How messages call what is at a path."""
+        return self._source(path)
+
+    def place(self, source: str) -> str | None:
+        """The path of a file that is called that; None if it is not in this revision."""
+        prefix = f"{self._name}:"
+        return source.removeprefix(prefix) if source.startswith(prefix) else None
+
     def _source(self, path: str) -> str:
         return f"{self._name}:{path}"
 

@@ -1,0 +1,1 @@
+"""`--render`: Kustomize, Flux, Argo CD and Helm applied by their own programs, in a copy and without network."""

@@ -1,0 +1,256 @@
+"""Argo CD: the Applications that an ApplicationSet makes, and what is to be rendered for an Application's sources."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from fnmatch import fnmatchcase
+from itertools import islice, product
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
+from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
+from kubectl_policy.sources.tree.delivery import application_of
+from kubectl_policy.sources.tree.kustomization import NAMES, within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.tree.delivery import Application, ApplicationSet, ApplicationSource
+
+_MAX_APPLICATIONS: Final = 2_000
+# `{{ .path.basename }}`, `{{path[0]}}`, `{{ index .path.segments 0 }}`; what calls functions stays as it is.
+_PLACE: Final = re.compile(
+    r"\{\{-?\s*(?:index\s+\.?(?P<list>[\w.-]+)\s+(?P<number>\d+)|\.?(?P<path>[\w.\[\]-]+))\s*-?\}\}"
+)
+_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
+# Fields of the kustomization that an Application gives values to.
+_KUSTOMIZE: Final = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "components", "patches")
+
+
+@value(kw_only=True)
+class Files:
+    """Manifests that are applied as they are, by their places."""
+
+    folder: str
+    files: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells them apart."""
+        return self.folder, *self.files
+
+
+@value(kw_only=True)
+class NotRendered:
+    """A source of an Application that nothing here can render, and why."""
+
+    why: str
+
+
+def applications(made_by: ApplicationSet, tree: Tree, base: str) -> list[Application] | None:
+    """The Applications of an ApplicationSet; None if they depend on what cannot be known here.
+
+    `base` is the root of the repository that its generators look into.
+    """
+    spec = mapping_at(made_by.resource.raw, "spec")
+    if "templatePatch" in spec:
+        return None
+    found: list[Application] = []
+    for generator in made_by.generators:
+        parameters = _parameters(generator, tree, base)
+        if parameters is None:
+            return None
+        for given in parameters[:_MAX_APPLICATIONS]:
+            raw = _filled_in(mapping_at(spec, "template"), given)
+            if isinstance(raw, dict):
+                found.append(application_of(made_by.resource, raw))
+    return found
+
+
+def _parameters(generator: Mapping[str, Json], tree: Tree, base: str) -> list[Mapping[str, Json]] | None:
+    """The values that a generator gives, one mapping for each Application; None if nobody here can know them."""
+    listed = generator.keys() & {"list", "clusters", "git", "matrix"}
+    if len(generator) != 1 or not listed or any(mapping_at(each, "template") for each in generator.values()):
+        return None
+    name = listed.pop()
+    # Of clusters, one stands for all: what is known of them is left open.
+    found: list[Mapping[str, Json]] | None = [{}]
+    if name == "list":
+        found = mappings_at(generator, "list.elements") if not text_at(generator, "list.elementsYaml") else None
+    elif name == "git":
+        found = list(_of_git(mapping_at(generator, "git"), tree, base))
+    elif name == "matrix":
+        sides = [_parameters(each, tree, base) for each in mappings_at(generator, "matrix.generators")]
+        known = [side for side in sides if side is not None]
+        # One side may go by values of the other.
+        is_known = len(known) == len(sides) and "{{" not in str(generator)
+        rows = islice(product(*known), _MAX_APPLICATIONS)
+        found = [{key: each for side in row for key, each in side.items()} for row in rows] if is_known else None
+    return found
+
+
+def _of_git(git: Mapping[str, Json], tree: Tree, base: str) -> Iterator[Mapping[str, Json]]:
+    extra: dict[str, Json] = {"values": dict(values)} if (values := mapping_at(git, "values")) else {}
+    for folder in _matching(mappings_at(git, "directories"), tree, base, "folder"):
+        yield {**extra, "path": _about(folder)}
+    for file in _matching(mappings_at(git, "files"), tree, base, "file"):
+        yield from _contents(tree, base, file, extra)
+
+
+def _about(folder: str) -> dict[str, Json]:
+    name = posixpath.basename(folder)
+    segments: list[Json] = list(folder.split("/"))
+    normalized = _NOT_IN_NAMES.sub("-", name.lower())
+    return {"path": folder, "basename": name, "basenameNormalized": normalized, "segments": segments}
+
+
+def _contents(tree: Tree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    said = first_mapping(tree, posixpath.join(base, file))
+    if said is not None:
+        about = {**_about(posixpath.dirname(file)), "filename": posixpath.basename(file)}
+        yield {**extra, **said, "path": about}
+
+
+def _matching(patterns: list[Mapping[str, Json]], tree: Tree, base: str, kind: str) -> list[str]:
+    """Folders or files that patterns mean, but for those that others exclude, as paths from the base."""
+    meant: dict[str, None] = {}
+    for entry in patterns:
+        if entry.get("exclude") is not True:
+            parts = text_at(entry, "path").strip("/").split("/")
+            meant.update(dict.fromkeys(_matches(tree, base, parts, kind)))
+    excluded = [text_at(entry, "path") for entry in patterns if entry.get("exclude") is True]
+    return sorted(path for path in meant if not any(_fits(path, pattern) for pattern in excluded))
+
+
+def _matches(tree: Tree, base: str, parts: list[str], kind: str) -> Iterator[str]:
+    places = [""]
+    for number, part in enumerate(parts):
+        if part == "**" and kind == "file":
+            places = list(dict.fromkeys(below for place in places for below in _below(tree, base, place)))
+            continue
+        wanted = kind if number == len(parts) - 1 else "folder"
+        found = [
+            posixpath.join(place, name)
+            for place in places
+            for name in tree.names(posixpath.join(base, place))
+            if fnmatchcase(name, part) and not name.startswith(".")
+        ]
+        places = [place for place in found if tree.kind(posixpath.join(base, place)) == wanted][:_MAX_APPLICATIONS]
+    yield from places
+
+
+def _below(tree: Tree, base: str, top: str) -> Iterator[str]:
+    rest = [top]
+    while rest:
+        place = rest.pop()
+        yield place
+        inside = (posixpath.join(place, name) for name in tree.names(posixpath.join(base, place)) if name[0] != ".")
+        rest.extend(path for path in inside if tree.kind(posixpath.join(base, path)) == "folder")
+
+
+def _fits(path: str, pattern: str) -> bool:
+    one, other = path.split("/"), pattern.strip("/").split("/")
+    return len(one) == len(other) and all(map(fnmatchcase, one, other))
+
+
+def _filled_in(template: Json, given: Mapping[str, Json]) -> Json:
+    """A template with what is given in its places; places with functions, or of what is not given, stay."""
+    if isinstance(template, dict):
+        return {key: _filled_in(each, given) for key, each in template.items()}
+    if isinstance(template, list):
+        return [_filled_in(each, given) for each in template]
+    if not isinstance(template, str):
+        return template
+
+    def found(place: re.Match[str]) -> str:
+        path = f"{place['list']}[{place['number']}]" if place["list"] else place["path"]
+        if path == "path" and isinstance(given.get("path"), dict):
+            path = "path.path"
+        # `path[0]` without a point in front is the notation of older templates.
+        path = path.replace("path[", "path.segments[") if path.startswith("path[") else path
+        try:
+            value = given[path] if path in given else value_at(given, path)
+        except ValueError:
+            return place[0]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return place[0]
+        return str(value)
+
+    return _PLACE.sub(found, template)
+
+
+def to_render(
+    source: ApplicationSource, application: Application, tree: Tree, base: str
+) -> Build | Release | Files | NotRendered:
+    """What is to be rendered for a source of an Application, by the program that Argo CD would take."""
+    folder = posixpath.normpath(posixpath.join(base, source.path)) if source.path else base
+    if source.chart or tree.kind(folder) != "folder":
+        return NotRendered(why="chart not here" if source.chart else "path not here")
+    if source.plugin:
+        return NotRendered(why="a plugin makes its objects")
+    has_kustomization = any(tree.kind(posixpath.join(folder, name)) == "file" for name in NAMES)
+    if source.helm or (is_chart(tree, folder) and not source.kustomize and not source.directory):
+        return _release(source, application, folder, base)
+    if source.kustomize or (has_kustomization and not source.directory):
+        additions: dict[str, Json] = {name: source.kustomize[name] for name in _KUSTOMIZE if source.kustomize.get(name)}
+        labels = mapping_at(source.kustomize, "commonLabels")
+        if labels:
+            additions["labels"] = [{"pairs": labels, "includeSelectors": True}]
+        return Build(folder=folder, additions=additions)
+    if source.directory.get("jsonnet"):
+        return NotRendered(why="Jsonnet makes its objects")
+    files = list(_files(tree, folder, "", recurse=source.directory.get("recurse") is True))
+    include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
+    chosen = [
+        file for file in files if (not include or _in_glob(file, include)) and not (exclude and _in_glob(file, exclude))
+    ]
+    return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in chosen))
+
+
+def _files(tree: Tree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:
+    for name in tree.names(posixpath.join(folder, top)):
+        path = posixpath.join(top, name)
+        kind = tree.kind(posixpath.join(folder, path))
+        if kind == "file" and name.endswith((".yaml", ".yml", ".json")):
+            yield path
+        elif kind == "folder" and recurse and not name.startswith(".") and path.count("/") < _MAX_DEPTH:
+            yield from _files(tree, folder, path, recurse=recurse)
+
+
+_MAX_DEPTH: Final = 64
+
+
+def _in_glob(path: str, pattern: str) -> bool:
+    """Whether a path fits a pattern or, in braces, one of several; a star stands for slashes as well."""
+    alternatives = pattern[1:-1].split(",") if pattern.startswith("{") and pattern.endswith("}") else [pattern]
+    return any(fnmatchcase(path, alternative) for alternative in alternatives)
+
+
+def _release(source: ApplicationSource, application: Application, folder: str, base: str) -> Release | NotRendered:
+    helm = source.helm
+    files: list[str] = []
+    for file in strings_at(helm, "valueFiles"):
+        if "://" in file:
+            return NotRendered(why=f"values {file} not here")
+        # `$name/path` is a file of the source with that name.
+        files.append(within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file))
+    settings: list[str] = []
+    for parameter in mappings_at(helm, "parameters"):
+        option = "--set-string" if parameter.get("forceString") is True else "--set"
+        given = text_at(parameter, "value").replace(",", "\\,")
+        settings.append(f"{option}={text_at(parameter, 'name')}={given}")
+    values = value_at(helm, "valuesObject") or parsed(text_at(helm, "values"))
+    return Release(
+        folder=folder,
+        name=text_at(helm, "releaseName") or application.name,
+        namespace=text_at(helm, "namespace") or application.namespace or "default",
+        files=tuple(files),
+        values=(values,) if isinstance(values, dict) else (),
+        settings=tuple(settings),
+        definitions=helm.get("skipCrds") is not True,
+    )

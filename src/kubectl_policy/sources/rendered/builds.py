@@ -1,0 +1,119 @@
+"""The programs of roots, run some at a time, of equal roots once: what each printed, or why it did not."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.rendered import helm, kustomize
+from kubectl_policy.sources.rendered.copying import Copy, CopyError, renamed
+from kubectl_policy.sources.rendered.helm import Release
+from kubectl_policy.sources.rendered.kustomize import Build
+from kubectl_policy.sources.rendered.programs import run_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
+
+    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.rendered.kustomize import Kustomizations, Sources
+    from kubectl_policy.sources.rendered.programs import Job
+
+_BUILDER: Final = "kubectl (or kustomize)"
+_HELM: Final = "helm"
+
+
+@value(kw_only=True)
+class Done:
+    """What came of a build or a release: text, or a complaint; and of a build, what it was made from."""
+
+    text: str = ""
+    complaint: str = ""
+    sources: Sources | None = None
+
+
+class Builds:
+    """What was built so far, in a folder of its own that takes the copies of what is being built."""
+
+    def __init__(self, tree: Tree, kustomizations: Kustomizations, folder: Path) -> None:
+        """Start without having built anything."""
+        self._tree, self._kustomizations, self._folder = tree, kustomizations, folder
+        self._builder, self._helm = kustomize.builder(), helm.helm()
+        self._done: dict[Hashable, Done] = {}
+        self._numbers = iter(range(10**9))
+
+    def of(self, what: Build | Release) -> Done:
+        """What came of something that was built."""
+        return self._done[what.key]
+
+    def check_programs(self, whats: Collection[object]) -> None:
+        """Raise SourceError if none of the programs that are needed is installed."""
+        needed = {
+            name: has
+            for name, kind, has in ((_BUILDER, Build, self._builder), (_HELM, Release, self._helm))
+            if any(isinstance(what, kind) for what in whats)
+        }
+        if needed and not any(needed.values()):
+            are, these = ("is", "it") if len(needed) == 1 else ("are", "them")
+            raise SourceError(
+                f"{' and '.join(needed)} {are} not installed, and --render needs {these} here",
+                f"install {these}, or leave --render out: the files are then read as they are",
+            )
+
+    def run(self, wanted: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
+        """Build what is not built yet; each has a name, with which `started` is told of it."""
+        new = {what.key: (name, what) for name, what in wanted if what.key not in self._done}
+        begun: list[tuple[str, Build | Release, Copy, Sources | None]] = []
+
+        def jobs() -> Iterator[tuple[Job, Path]]:
+            for name, what in new.values():
+                folder = self._folder / str(next(self._numbers))
+                copy = Copy(self._tree, folder / "files")
+                home = folder / "home"
+                home.mkdir()
+                try:
+                    job, sources = self._prepared(what, copy)
+                except CopyError as error:
+                    self._done[what.key] = Done(complaint=error.message)
+                    shutil.rmtree(folder, ignore_errors=True)
+                else:
+                    begun.append((name, what, copy, sources))
+                    yield job, home
+
+        for number, ran in run_all(jobs(), started=lambda number: started(begun[number][0])):
+            _, what, copy, sources = begun[number]
+            complaint = renamed(ran.complaint, copy.folder, self._tree)
+            self._done[what.key] = Done(text=ran.out, complaint=complaint, sources=sources)
+            shutil.rmtree(copy.folder.parent, ignore_errors=True)
+
+    def _prepared(self, what: Build | Release, copy: Copy) -> tuple[Job, Sources | None]:
+        """Copy what something is made from, and the program that makes it. Raises CopyError."""
+        if not (self._builder if isinstance(what, Build) else self._helm):
+            raise CopyError(f"{_BUILDER if isinstance(what, Build) else _HELM} is not installed")
+        if isinstance(what, Build):
+            sources = self._kustomizations.copy(what, copy)
+            return kustomize.job(self._builder, what, sources, copy), sources
+        if lacking := list(helm.missing_dependencies(self._tree, what.folder)):
+            raise CopyError(f"it needs charts that are not here: {', '.join(lacking)}")
+        return helm.job(self._helm, what, copy), None
+
+
+@contextmanager
+def temporary_folder() -> Generator[Path]:
+    """A folder that is gone afterwards, also if somebody interrupts."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    except ValueError:
+        # Only the main thread is interrupted.
+        before = None
+    try:
+        with tempfile.TemporaryDirectory(prefix="kubectl-policy-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder).resolve()
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)

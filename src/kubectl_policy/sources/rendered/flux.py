@@ -1,0 +1,75 @@
+"""Flux: what a Kustomization adds to the kustomization of its folder, and what it fills in afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
+from kubectl_policy.sources.rendered.kustomize import Build
+from kubectl_policy.sources.tree.delivery import FluxKustomization
+from kubectl_policy.text.substitution import substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.sources.tree.delivery import Delivery, Reference
+
+# What the kustomization of a folder is told by the fields of the object that delivers it.
+_FIELDS: Final = {"targetNamespace": "namespace", "namePrefix": "namePrefix", "nameSuffix": "nameSuffix"}
+_LISTS: Final = ("components", "patches", "patchesStrategicMerge", "patchesJson6902")
+
+
+def build_of(delivery: FluxKustomization, folder: str) -> Build:
+    """How Flux builds a folder: the fields of its Kustomization become those of the kustomization in the folder."""
+    spec = mapping_at(delivery.resource.raw, "spec")
+    additions: dict[str, Json] = {name: text_at(spec, own) for own, name in _FIELDS.items() if text_at(spec, own)}
+    additions |= {name: list(items_at(spec, name)) for name in _LISTS if items_at(spec, name)}
+    if images := items_at(spec, "images"):
+        additions["images"] = list(images)
+    return Build(folder=folder, additions=additions, by_flux=True)
+
+
+def filled_in(
+    text: str,
+    delivery: Delivery | None,
+    data_of: Callable[[Reference], Mapping[str, str] | None],
+    chosen: Mapping[str, str],
+) -> str:
+    """What Kustomize printed, with variables filled in as Flux does it; `chosen` are values that a person gave.
+
+    `data_of` gives the data of a ConfigMap, or None if it is not here. What is in Secrets is nobody's business: then a
+    variable without a value may have one. Raises DocumentError for what Flux would refuse.
+    """
+    known: dict[str, str] = {}
+    is_open = True
+    if isinstance(delivery, FluxKustomization):
+        found = [data_of(each) if each.kind == "ConfigMap" else None for each in delivery.substitute_from]
+        for data in found:
+            known |= data or {}
+        known |= delivery.substitute
+        # Where there is no value at all, Flux leaves the text alone.
+        is_open = None in found or not known
+    return substitute(text, {**known, **chosen}, closed=not is_open)
+
+
+def with_metadata(raw: Mapping[str, Json], delivery: FluxKustomization) -> Mapping[str, Json]:
+    """An object with the labels and annotations that the Kustomization gives to all of its objects."""
+    added: dict[str, Mapping[str, Json]] = {"labels": delivery.labels, "annotations": delivery.annotations}
+    metadata = dict(mapping_at(raw, "metadata"))
+    for name, pairs in added.items():
+        if pairs:
+            metadata[name] = {**mapping_at(metadata, name), **pairs}
+    return {**raw, "metadata": metadata} if delivery.labels or delivery.annotations else raw
+
+
+def post_rendering(raw: Mapping[str, Json]) -> dict[str, Json]:
+    """What a HelmRelease has Kustomize do with what its chart made, as fields of a kustomization."""
+    additions: dict[str, Json] = {}
+    for each in mappings_at(raw, "spec.postRenderers"):
+        for name in ("patches", "patchesStrategicMerge", "patchesJson6902", "images"):
+            found = items_at(each, f"kustomize.{name}")
+            if found:
+                present = additions.get(name)
+                additions[name] = [*(present if isinstance(present, list) else []), *found]
+    return additions

@@ -1,0 +1,199 @@
+"""Programs that render, as child processes: no network, a time limit, and no more output than anybody needs.
+
+What they are told to render comes from strangers. So they see an environment of their own, in which no other program is
+to be found and no server can be reached, and none of them outlives this process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.files import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+TIME_LIMIT: Final = 60.0
+# What an API server could hold of one root is far less; a template may print for ever.
+MAX_OUTPUT: Final = 64 * 2**20
+# A template that fills the memory would take the machine with it.
+_MAX_MEMORY: Final = 4 * 2**30
+_AT_ONCE: Final = 4
+_POLL: Final = 0.004
+_LONGEST_COMPLAINT: Final = 400
+# Nothing listens there, so that whatever asks for a server is refused at once.
+_NOWHERE: Final = "http://127.0.0.1:9"
+# What klog writes in front of a message, and what kubectl says around it.
+_PREAMBLE: Final = re.compile(r'^[EWIF]\d{4} [^\]]*\] |^"command failed" err=|^(?i:error): ')
+
+
+@value(kw_only=True)
+class Job:
+    """A program to run in a folder: its path, and what it is told."""
+
+    command: tuple[str, ...]
+    folder: Path
+
+
+@value(kw_only=True)
+class Ran:
+    """What a program printed; `complaint` is why there is nothing, empty if it ended well."""
+
+    out: str = ""
+    complaint: str = ""
+
+
+def program(name: str) -> str:
+    """The path of a program that is installed; empty if it is not."""
+    return os.path.abspath(found) if (found := shutil.which(name)) else ""  # noqa: PTH100 (links may tell what to be)
+
+
+def run_all(
+    jobs: Iterable[tuple[Job, Path]],
+    *,
+    limit: float = TIME_LIMIT,
+    started: Callable[[int], None] = lambda _: None,
+    at_once: int = 0,
+) -> Iterator[tuple[int, Ran]]:
+    """Run programs, some at a time, each with a folder to call its home; what each printed, as they end, by number.
+
+    A job is asked for when there is room to start it. What still runs when nobody asks for more is ended.
+    """
+    most = at_once or min(_AT_ONCE, os.cpu_count() or 1)
+    rest = iter(enumerate(jobs))
+    running: list[_Process] = []
+    try:
+        more = True
+        while more or running:
+            while more and len(running) < most:
+                number, (job, home) = next(rest, (-1, (Job(command=(), folder=Path()), Path())))
+                more = number >= 0
+                if more:
+                    started(number)
+                    running.append(_Process(number, job, home, limit))
+            ended = [process for process in running if process.has_ended()]
+            for process in ended:
+                running.remove(process)
+                yield process.number, process.result()
+            if running and not ended:
+                time.sleep(_POLL)
+    finally:
+        for process in running:
+            process.result()
+
+
+class _Process:
+    """A program that was started."""
+
+    def __init__(self, number: int, job: Job, home: Path, limit: float) -> None:
+        self.number = number
+        self._until = time.monotonic() + limit
+        self._limit = limit
+        self._problem = ""
+        self._popen: subprocess.Popen[bytes] | None = None
+        with ExitStack() as stack:
+            self._out: IO[bytes] = stack.enter_context((home / "stdout").open("w+b"))
+            self._err: IO[bytes] = stack.enter_context((home / "stderr").open("w+b"))
+            try:
+                self._popen = subprocess.Popen(  # noqa: S603 (no shell; arguments are ours, but for names after flags)
+                    job.command,
+                    cwd=job.folder,
+                    env=environment(home),
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._out,
+                    stderr=self._err,
+                    # Whatever it starts itself is ended with it.
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                self._problem = reason_of(error).replace("cannot be read", f"{job.command[0]} cannot be run")
+            self._streams = stack.pop_all()
+        if self._popen:
+            _limit_memory(self._popen.pid)
+
+    def has_ended(self) -> bool:
+        """Whether it has, by itself or for having gone on too long."""
+        if self._popen is None or self._popen.poll() is not None:
+            return True
+        if time.monotonic() > self._until:
+            self._problem = f"it took more than {self._limit:g} seconds"
+        elif os.fstat(self._out.fileno()).st_size > MAX_OUTPUT or os.fstat(self._err.fileno()).st_size > MAX_OUTPUT:
+            self._problem = f"it printed more than {MAX_OUTPUT >> 20} MiB"
+        return bool(self._problem)
+
+    def result(self) -> Ran:
+        """What it printed, or why it did not end well; it is ended with everything that it started."""
+        code = self._end()
+        with self._streams:
+            out, err = (_content(stream) for stream in (self._out, self._err))
+        if self._problem:
+            return Ran(complaint=self._problem)
+        if code:
+            return Ran(complaint=complaint_in(err) or f"it ended with code {code}, and did not say why")
+        return Ran(out=out)
+
+    def _end(self) -> int:
+        if self._popen is None:
+            return 1
+        code = self._popen.poll()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        return self._popen.wait() if code is None else code
+
+
+def environment(home: Path) -> Mapping[str, str]:
+    """All that a program is told about where it runs: a folder of its own, in which nothing is installed."""
+    places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HELM_CACHE_HOME")
+    helm = ("HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS", "HELM_REPOSITORY_CACHE")
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    return {
+        **dict.fromkeys((*places, *helm), str(home)),
+        **dict.fromkeys((*proxies, *map(str.lower, proxies)), _NOWHERE),
+        "PATH": str(home),
+        "KUBECONFIG": str(home / "none"),
+        # Should there be a git after all, it fetches nothing.
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GOMAXPROCS": "2",
+        "LC_ALL": "C",
+        **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},
+    }
+
+
+def complaint_in(text: str) -> str:
+    """The first line of what a program complained about that says something, no longer than a message may be."""
+    lines = (line.strip() for line in text.splitlines())
+    said = [line for line in lines if line and not re.match(r"#|(?i:warning|level=warn|coalesce)", line)]
+    if not said:
+        return ""
+    line = said[0]
+    while (shorter := _PREAMBLE.sub("", line)) != line:
+        line = shorter
+    if line.startswith('"') and line.endswith('"') and len(line) > 1:
+        line = line[1:-1].replace('\\"', '"')
+    return line if len(line) <= _LONGEST_COMPLAINT else f"{line[:_LONGEST_COMPLAINT]}…"
+
+
+def _content(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read(MAX_OUTPUT).decode("utf-8", "replace")
+
+
+def _limit_memory(process: int) -> None:
+    """Where the kernel can, it refuses a program more memory than this."""
+    try:
+        from resource import RLIMIT_AS, prlimit  # noqa: PLC0415 (not everywhere)
+    except ImportError:
+        return
+    # It may have ended already.
+    with suppress(OSError, ValueError):
+        prlimit(process, RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))

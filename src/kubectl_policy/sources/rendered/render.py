@@ -1,0 +1,298 @@
+"""The work list of `--render`: what is rendered when, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, ObjectRef, Origin, Problem, Resource
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.unknown import unknown_namespace
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.rendered import flux, helm
+from kubectl_policy.sources.rendered.argo import Files, NotRendered
+from kubectl_policy.sources.rendered.builds import Builds, temporary_folder
+from kubectl_policy.sources.rendered.helm import Release
+from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations
+from kubectl_policy.sources.rendered.output import Made, Written, as_written, made_by_helm, made_by_kustomize
+from kubectl_policy.sources.rendered.roots import Root, entry_points, node, plain_roots, roots_of
+from kubectl_policy.sources.rendered.unrendered import Unrendered
+from kubectl_policy.sources.tree.delivery import DELIVERING, FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.text import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.options import InputOptions
+    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.tree.delivery import Reference
+
+# What is rendered may name more to render, which may be made to go on for ever.
+MAX_ROOTS: Final = 5_000
+_NOTHING: Final[Mapping[str, Json]] = {}
+_CONFIG_MAP: Final = GroupKind("", "ConfigMap")
+
+# How many roots are begun, how many there are as far as is known, and the name of one that is begun.
+Progress: TypeAlias = Callable[[int, int, str], None]
+
+
+@value(kw_only=True)
+class RenderedObject:
+    """An object that was rendered. `place` is the folder that it was made from, and `cluster` where it is for.
+
+    `namespace` is where it lives if it names none.
+    """
+
+    raw: Mapping[str, Json]
+    origin: Origin
+    place: str
+    cluster: str
+    namespace: str
+    namespace_from: Origin | None = None
+
+
+@value(kw_only=True)
+class Rendered:
+    """What was rendered, what could not be, and the input files (as they are called) of which it takes the place."""
+
+    objects: tuple[RenderedObject, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    files: frozenset[str] = frozenset()
+
+
+def render(
+    tree: Tree,
+    files: Sequence[InputFile],
+    objects: Sequence[Resource],
+    options: InputOptions,
+    progress: Progress | None = None,
+) -> Rendered:
+    """Everything in the input that is there to be rendered, as its own programs make it.
+
+    Where something delivers folders of the tree, that is what is delivered; elsewhere every folder that can be rendered
+    and that no other one takes in. `objects` are those in the files as they are written. Raises SourceError where no
+    program is installed that would be needed.
+    """
+    places = {place: file.path for file in files if (place := tree.place(file.path)) is not None}
+    kustomizations = Kustomizations(tree)
+    deliveries = [
+        (place, delivery)
+        for each in objects
+        if each.ref.group_kind in DELIVERING
+        and (place := tree.place(each.origin.source)) is not None
+        and (delivery := delivery_of(each))
+    ]
+    nodes = [node(place, roots_of(delivery, place, tree, ""), kustomizations) for place, delivery in deliveries]
+    is_delivered = any(isinstance(root.what, Build | Files) for each in nodes for root in each.roots)
+    plain = plain_roots(tree, kustomizations, places, options.namespace)
+    nodes += [node(file, [root], kustomizations) for file, root in plain]
+    tops = [root for each in entry_points(nodes) for root in each.roots if root.delivery or not is_delivered]
+    if not tops:
+        return Rendered()
+    with temporary_folder() as folder:
+        builds = Builds(tree, kustomizations, folder)
+        builds.check_programs([root.what for root in tops])
+        work = _Work(tree, builds, Unrendered(tree, kustomizations), options.values)
+        work.keep_values(objects)
+        work.run(tops, progress)
+    files_rendered = frozenset(source for place, source in places.items() if work.stands_for(place))
+    return replace(work.result(), files=files_rendered)
+
+
+class _Work:
+    """Roots that are rendered one wave after the other: what one of them makes may be the roots of the next."""
+
+    def __init__(self, tree: Tree, builds: Builds, unrendered: Unrendered, values: Mapping[str, str]) -> None:
+        """`values` are those that a person gave to variables."""
+        self._tree, self._builds, self._unrendered, self._values = tree, builds, unrendered, values
+        self._written = Written(tree)
+        self._results: dict[object, list[RenderedObject]] = {}
+        self._specs: dict[tuple[str, ObjectRef], list[Mapping[str, Json]]] = {}
+        self._files: set[str] = set()
+        self._charts: set[str] = set()
+        self._config_maps: dict[tuple[str, str, str], Mapping[str, Json]] = {}
+
+    def keep_values(self, objects: Iterable[Resource]) -> None:
+        """Keep the ConfigMaps that are in the input as they are written."""
+        for each in objects:
+            if each.ref.group_kind == _CONFIG_MAP:
+                self._config_maps.setdefault(("", each.ref.namespace, each.ref.name), mapping_at(each.raw, "data"))
+
+    def run(self, tops: list[Root], progress: Progress | None) -> None:
+        """Render roots, and what comes out of them to be rendered."""
+        total, begun = len(tops), 0
+
+        def started(name: str) -> None:
+            nonlocal begun
+            begun += 1
+            if progress:
+                progress(begun, total, name)
+
+        rest, waiting = tops, list[Root]()
+        while rest or waiting:
+            wave, still = list[Root](), list[Root]()
+            for root in (*rest, *waiting):
+                # What waits for values gets them from others, or not at all.
+                if rest and self._waits(root):
+                    still.append(root)
+                else:
+                    wave.append(self._with_values(root))
+            waiting = still
+            built = [(root.name, root.what) for root in wave if isinstance(root.what, Build | Release)]
+            self._builds.run(built, started)
+            rest = [found for root in wave for found in self._finish(root)]
+            total += len(rest)
+            if total > MAX_ROOTS:
+                raise SourceError(f"more than {MAX_ROOTS:,} folders and charts to render", "name a folder in it")
+
+    def result(self) -> Rendered:
+        """Everything that was made, in the order of the roots."""
+        objects = tuple(each for found in self._results.values() for each in found)
+        return Rendered(objects=objects, gaps=self._unrendered.gaps, diagnostics=self._unrendered.diagnostics)
+
+    def stands_for(self, place: str) -> bool:
+        """Whether something that was rendered takes the place of a file."""
+        return place in self._files or any(place.startswith(f"{chart}/") for chart in self._charts)
+
+    def _waits(self, root: Root) -> bool:
+        """Whether values that a root needs are not here yet."""
+        wanted: Iterable[Reference] = ()
+        if isinstance(root.delivery, FluxKustomization):
+            wanted = root.delivery.substitute_from
+        elif isinstance(root.delivery, HelmRelease):
+            wanted = root.delivery.values_from
+        return any(each.kind == "ConfigMap" and self._data(root, each.name) is None for each in wanted)
+
+    def _data(self, root: Root, name: str) -> Mapping[str, Json] | None:
+        """The data of a ConfigMap that was rendered for a cluster or, failing that, that is written in the input."""
+        home = root.delivery.resource.ref.namespace if root.delivery else ""
+        found = self._config_maps.get((root.cluster, home, name))
+        return found if found is not None else self._config_maps.get(("", home, name))
+
+    def _with_values(self, root: Root) -> Root:
+        """A root with the values that its HelmRelease takes from ConfigMaps, before its own.
+
+        Those in Secrets are left out; of a ConfigMap that is not here, nobody knows what is in it.
+        """
+        if not isinstance(root.delivery, HelmRelease):
+            return root
+        found: list[Mapping[str, Json]] = []
+        known = True
+        for reference in root.delivery.values_from:
+            data = self._data(root, reference.name) if reference.kind == "ConfigMap" else _NOTHING
+            text = data.get(reference.key or "values.yaml") if data else None
+            parsed = helm.parsed(text) if isinstance(text, str) else None
+            found += [parsed] if isinstance(parsed, dict) else []
+            known &= data is not None
+        values: dict[str, Json] = {"values": [*found, root.delivery.values]}
+        changed = replace(root, values=values if known else None)
+        if isinstance(root.what, Release):
+            return replace(changed, what=replace(root.what, values=(*found, *root.what.values)))
+        return changed
+
+    def _finish(self, root: Root) -> Iterator[Root]:
+        """Keep what came out of a root; what of that is to be rendered in turn."""
+        made = self._made(root)
+        if made is None:
+            return
+        delivery = root.delivery
+        # What is rendered anew because it was patched takes the place of what it was before.
+        own = (root.cluster, delivery.resource.ref, root.name, root.place) if delivery else root.place
+        found = self._results[own] = []
+        for each in made:
+            raw = without_secrets(each.raw)
+            if isinstance(delivery, FluxKustomization):
+                raw = flux.with_metadata(raw, delivery)
+            rendered = self._object(root, raw, self._written.origin(each, root.origin))
+            found.append(rendered)
+            yield from self._further(root, rendered, each.file)
+
+    def _made(self, root: Root) -> list[Made] | None:
+        """The objects that came out of a root; None, and a note of it, if it could not be rendered."""
+        what = root.what
+        if root.delivery:
+            specs = self._specs.setdefault((root.cluster, root.delivery.resource.ref), [])
+            specs.append(mapping_at(root.delivery.resource.raw, "spec"))
+        if isinstance(what, NotRendered):
+            self._unrendered.miss(root, what.why)
+            return None
+        if isinstance(what, Files):
+            self._files.update(what.files)
+            return [each for file in what.files for each in as_written(self._tree, file)]
+        done = self._builds.of(what)
+        mentions = self._unrendered.words(what) if done.complaint and isinstance(what, Build) else None
+        if done.complaint:
+            self._unrendered.fail(root, done.complaint, mentions)
+            return None
+        if isinstance(what, Release):
+            self._charts.add(what.folder)
+            self._files.update(what.files)
+            return self._without_problems(root, made_by_helm(done.text, what.folder))
+        try:
+            text = self._filled_in(root, done.text)
+        except DocumentError as error:
+            self._unrendered.fail(root, str(error), self._unrendered.words(what))
+            return None
+        if done.sources:
+            self._files.update(done.sources.files)
+            for remote in done.sources.remote:
+                self._unrendered.leave(root, remote)
+        return self._without_problems(root, made_by_kustomize(text, what.folder))
+
+    def _filled_in(self, root: Root, text: str) -> str:
+        """What Kustomize printed, with variables filled in. Raises DocumentError for what Flux would refuse."""
+
+        def data_of(reference: Reference) -> Mapping[str, str] | None:
+            data = self._data(root, reference.name)
+            return {key: each for key, each in data.items() if isinstance(each, str)} if data is not None else None
+
+        return flux.filled_in(text, root.delivery, data_of, self._values)
+
+    def _without_problems(self, root: Root, made: Iterable[Made | Problem]) -> list[Made]:
+        found: list[Made] = []
+        for each in made:
+            if isinstance(each, Problem):
+                self._unrendered.fail(root, each.message, None)
+            else:
+                found.append(each)
+        return found
+
+    def _object(self, root: Root, raw: Mapping[str, Json], origin: Origin) -> RenderedObject:
+        sources = self._builds.of(root.what).sources if isinstance(root.what, Build) else None
+        said = root.origin if root.namespace else sources.namespace_from if sources else None
+        is_said = bool(text_at(raw, "metadata.namespace"))
+        return RenderedObject(
+            raw=raw,
+            origin=origin,
+            place=root.place,
+            cluster=root.cluster,
+            namespace="" if is_said else root.namespace or unknown_namespace(root.place),
+            namespace_from=said if not is_said or isinstance(root.what, Build) else None,
+        )
+
+    def _further(self, root: Root, rendered: RenderedObject, file: str) -> Iterator[Root]:
+        """What an object that was rendered has rendered itself; and values that others need are kept."""
+        group_kind = GroupKind(text_at(rendered.raw, "apiVersion").rpartition("/")[0], text_at(rendered.raw, "kind"))
+        namespace = text_at(rendered.raw, "metadata.namespace") or rendered.namespace
+        ref = ObjectRef(group_kind, namespace, text_at(rendered.raw, "metadata.name"))
+        if group_kind == _CONFIG_MAP:
+            self._config_maps[root.cluster, namespace, ref.name] = mapping_at(rendered.raw, "data")
+        if group_kind not in DELIVERING:
+            return
+        delivery = delivery_of(Resource(ref=ref, origin=rendered.origin, raw=rendered.raw))
+        known = self._specs.get((root.cluster, ref), [])
+        # The same again, as where a Kustomization delivers itself; or a third way of one that changes each time.
+        if delivery and mapping_at(rendered.raw, "spec") not in known and len(known) <= 1:
+            place = file or self._tree.place(rendered.origin.source) or ""
+            yield from roots_of(delivery, place, self._tree, root.cluster)
+
+
+def without_secrets(raw: Mapping[str, Json]) -> Mapping[str, Json]:
+    """An object without what a Secret keeps."""
+    if raw.get("kind") != "Secret" or raw.get("apiVersion") != "v1":
+        return raw
+    return {key: each for key, each in raw.items() if key not in {"data", "stringData"}}

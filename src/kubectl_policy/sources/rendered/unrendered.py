@@ -1,0 +1,86 @@
+"""What could not be rendered, as gaps of an extent that is known as far as it can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import Diagnostic, Gap
+from kubectl_policy.sources.rendered.output import as_written
+from kubectl_policy.sources.tree.delivery import HelmRelease
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Origin
+    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations, Remote
+    from kubectl_policy.sources.rendered.roots import Root
+
+
+class Unrendered:
+    """What is noted of it, each thing once."""
+
+    def __init__(self, tree: Tree, kustomizations: Kustomizations) -> None:
+        """Start without anything to note."""
+        self._tree, self._kustomizations = tree, kustomizations
+        self._gaps: dict[Gap, None] = {}
+        self._diagnostics: dict[Diagnostic, None] = {}
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """What may be there, or otherwise, for all that is known."""
+        return tuple(self._gaps)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What programs complained about."""
+        return tuple(self._diagnostics)
+
+    def fail(self, root: Root, why: str, mentions: frozenset[str] | None) -> None:
+        """Note that a program failed: what it would have made is not known, but for what it could mention."""
+        message = f"{root.name} could not be rendered: {why}"
+        self._diagnostics[Diagnostic("not-rendered", "warning", message, origin=root.origin)] = None
+        self._add(root.namespace, message, root.origin, mentions)
+
+    def words(self, build: Build) -> frozenset[str]:
+        """Everything that is written in the files of a build."""
+        files = [file for said in self._kustomizations.walk(build) for file in self._kustomizations.files(said)]
+        return words_in([made.raw for file in files for made in as_written(self._tree, file)])
+
+    def miss(self, root: Root, why: str) -> None:
+        """Note what something may create that is not here."""
+        reason = f"{root.name} ({why}) may create objects{_in(root.namespace)}"
+        mentions = words_in(root.values) if root.values is not None else None
+        if mentions is not None and isinstance(root.delivery, HelmRelease):
+            # Charts call their objects after the release.
+            mentions |= {root.delivery.release_name or root.delivery.resource.ref.name}
+        self._add(root.namespace, reason, root.origin, mentions)
+
+    def leave(self, root: Root, remote: Remote) -> None:
+        """Note what a kustomization takes from elsewhere."""
+        namespace = root.namespace or remote.namespace
+        self._add(
+            namespace, f"{remote.what} was not fetched, and may create objects{_in(namespace)}", remote.origin, None
+        )
+
+    def _add(self, namespace: str, reason: str, origin: Origin, mentions: frozenset[str] | None) -> None:
+        gap = Gap(kind="", namespace=namespace, reason=reason, origin=origin, mentions=mentions)
+        self._gaps[gap] = None
+
+
+def _in(namespace: str) -> str:
+    return f" in namespace {namespace}" if namespace else ""
+
+
+def words_in(values: Json) -> frozenset[str]:
+    """Everything in values that may be a name: keys, texts, and the words in these."""
+    found: set[str] = set()
+    rest = [values]
+    while rest:
+        each = rest.pop()
+        if isinstance(each, dict):
+            rest.extend(each.values())
+            found.update(each)
+        elif isinstance(each, list):
+            rest.extend(each)
+        elif isinstance(each, str):
+            found.update((each, *each.replace("/", " ").split()))
+    return frozenset(found)
