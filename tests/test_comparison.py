@@ -174,7 +174,7 @@ class TestWhatIsKnown:
         left = [*(one for one in WORLD if one is not GATEWAY), color(a=1)]
         found = between([*WORLD, color(a=1)], left, INHERITED, gaps=[Gap("Gateway", "", "forbidden")])
         assert attachments(found) == [("p", "Gateway default/g", "attached", "target unknown")]
-        assert parents(found)[0] == ("r", "Gateway default/g", None, "unknown", "Gateway default/g was not read")
+        assert parents(found)[0] == ("r", "Gateway default/g", None, "unknown", "Gateway default/g is not in the input")
         assert (found.unseen[0].what, found.unseen[0].reason) == ("Gateway", "forbidden")
 
     def test_what_somebody_deletes_is_gone_behind_a_gap_as_well(self) -> None:

@@ -93,7 +93,7 @@ class TestNamespacesByLabel:
         assert outcomes(found) == [("default", "target unknown"), ("blue", "attached")]
         assert found[0].message == (
             "whether spec.targetSelectors[0] selects in namespace default is unknown: "
-            "the labels of namespace default were not read"
+            "Namespace default is not in the input"
         )
 
     def test_the_label_that_every_namespace_has(self) -> None:

@@ -160,5 +160,5 @@ def test_what_was_not_read_may_be_delegated_to() -> None:
     answer = describe(analysis, NodeRef(ref("HTTPRoute", "d")))
     assert [(one.what, one.reason) for one in answer.unseen][-1] == (
         "HTTPRoute x/far",
-        "HTTPRoute x/far was not read",
+        "HTTPRoute x/far is not in the input",
     )

@@ -50,7 +50,7 @@ def test_a_broken_reference_says_why(reference: dict[str, Json], reason: str, me
 def test_what_was_not_read_is_unknown() -> None:
     """In an open world neither a Service nor a kind can be said to be missing."""
     found = resolve(backend(), complete=False)
-    assert (found.state, found.reason, found.message) == ("unknown", "", "Service default/s was not read")
+    assert (found.state, found.reason, found.message) == ("unknown", "", "Service default/s is not in the input")
     assert resolve(backend(kind="Bucket", group="x.io"), complete=False).state == "unknown"
 
 

@@ -66,12 +66,17 @@ def test_what_is_missing_is_an_error() -> None:
 def test_what_was_not_read_is_worth_a_remark() -> None:
     """It may well exist."""
     assert found(route()) == [
-        ("unknown-reference", "info", "", "HTTPRoute default/r: spec.parentRefs[0]: Gateway default/g was not read"),
         (
             "unknown-reference",
             "info",
             "",
-            "HTTPRoute default/r: spec.rules[0].backendRefs[0]: Service default/s was not read",
+            "HTTPRoute default/r: spec.parentRefs[0]: Gateway default/g is not in the input",
+        ),
+        (
+            "unknown-reference",
+            "info",
+            "",
+            "HTTPRoute default/r: spec.rules[0].backendRefs[0]: Service default/s is not in the input",
         ),
     ]
 

@@ -41,7 +41,7 @@ def test_a_doubt_beats_a_refusal() -> None:
     selector: Json = {"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
     world = gateway("g", listener("a"), listener("b", port=81, allowedRoutes=selector), namespace="infra")
     accepted, _ = conditions(route(parents=[parent(namespace="infra")]), world)
-    message = "whether listener b of Gateway infra/g selects it is unknown: Namespace default was not read"
+    message = "whether listener b of Gateway infra/g selects it is unknown: Namespace default is not in the input"
     assert accepted == Condition("Accepted", "Unknown", "Pending", message)
 
 
@@ -76,4 +76,4 @@ def test_the_first_broken_reference_gives_the_reason() -> None:
 def test_an_unread_backend_is_a_doubt() -> None:
     """In an open world it may exist."""
     resolved = conditions(route(), complete=False)[1]
-    assert resolved == Condition("ResolvedRefs", "Unknown", "Pending", "Service default/s was not read")
+    assert resolved == Condition("ResolvedRefs", "Unknown", "Pending", "Service default/s is not in the input")

@@ -217,7 +217,7 @@ class FollowedReference:
         if lets_in_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
         where = f"namespace {ref.namespace}"
-        message = f"whether {field} selects in {where} is unknown: the labels of {where} were not read"
+        message = f"whether {field} selects in {where} is unknown: Namespace {ref.namespace} is not in the input"
         return NotAttached("target unknown", message)
 
     def _unusable(self, target: NodeRef) -> NotAttached | None:
@@ -301,7 +301,7 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> No
     presence = topology.index.presence(ref)
     if presence == "missing":
         return NotAttached("target missing", f"{ref} does not exist")
-    return NotAttached("target unknown", f"{ref} is not in the input") if presence == "unknown" else None
+    return NotAttached("target unknown", topology.index.not_here(ref)) if presence == "unknown" else None
 
 
 def may_be_more(index: Index, kinds: Collection[GroupKind]) -> bool:

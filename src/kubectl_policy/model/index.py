@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from kubectl_policy.model.candidates import Candidates
+from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
@@ -217,6 +217,15 @@ class Index:
         ):
             return True
         return any(gap.covers(ref) for gap in self.snapshot.gaps)
+
+    @cached_property
+    def absence(self) -> Absence:
+        """What is known of the objects that are not here."""
+        return Absence(self._objects.values(), self.snapshot.gaps, self._candidates)
+
+    def not_here(self, ref: ObjectRef) -> str:
+        """That an object is not in the input, in words, and what may create it or be meant instead."""
+        return self.absence.words(ref)
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.candidates import Candidates
+from kubectl_policy.model.absence import Candidates
 from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
 from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef

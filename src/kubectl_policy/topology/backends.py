@@ -152,7 +152,11 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
         return Problem(message=f"{where}: no ReferenceGrant in the input says so", certain=False)
     if not (ref.children or ref.strangers):
         missing = ref.presence == "missing"
-        message = _words(ref, "does not exist", "exists") if missing else _words(ref, "was not read", "was read")
+        message = (
+            _words(ref, "does not exist", "exists")
+            if missing
+            else _words(ref, "is not in the input", "is in the input")
+        )
         return Problem(message=message, reason="BackendNotFound", certain=missing)
     if not delegations.lacks(ref):
         return None

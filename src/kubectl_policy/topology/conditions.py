@@ -80,7 +80,7 @@ def conditions_below(topology: Topology, route: ObjectRef, above: ObjectRef) -> 
     """
     doubts = [each.message for each in topology.bindings(route) if each.parent == above and each.state == "unknown"]
     if not doubts and topology.index.presence(above) == "unknown":
-        doubts = [f"{above} was not read"]
+        doubts = [topology.index.not_here(above)]
     if doubts:
         return unknown("Accepted", doubts[0]), _resolved(topology.backends(route))
     return _below(topology, route, above)

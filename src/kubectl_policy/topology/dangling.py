@@ -1,4 +1,4 @@
-"""References of the hierarchy that lead nowhere, or to something that was not read."""
+"""References of the hierarchy that lead nowhere, or to something that is not in the input."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
     """A diagnostic for each such reference, by kind and name of the object that makes it.
 
-    Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it was not read),
-    `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one, and
+    Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
+    input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one, and
     `no-weight` (a warning, all backends of a rule have weight 0).
     References by which requests would circle are left to `Topology.cycles`.
     """
@@ -96,7 +96,7 @@ def _without_weight(relations: Relations, route: Resource) -> Iterator[Diagnosti
 
 
 def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
-    """Filters that name what does not exist, or was not read.
+    """Filters that name what does not exist, or is not in the input.
 
     "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
     ExtensionRef).
@@ -108,7 +108,7 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
             message = f"{extension.object} does not exist; {lost} get an error response"
             yield _broken(route, extension.field, extension.object, message, "")
         elif presence == "unknown":
-            yield _unknown(route, extension.field, extension.object, f"{extension.object} was not read")
+            yield _unknown(route, extension.field, extension.object, relations.index.not_here(extension.object))
 
 
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
@@ -116,7 +116,7 @@ def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, 
     if presence == "missing":
         yield _broken(subject, field, to, f"{to} does not exist", reason)
     elif presence == "unknown":
-        yield _unknown(subject, field, to, f"{to} was not read")
+        yield _unknown(subject, field, to, relations.index.not_here(to))
 
 
 def _broken(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:

@@ -105,10 +105,9 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
     presence = index.presence(target)
     if presence == "present":
         return None
-    missing = presence == "missing"
-    return Problem(
-        message=f"{target} {'does not exist' if missing else 'was not read'}", reason=absent, certain=missing
-    )
+    if presence == "missing":
+        return Problem(message=f"{target} does not exist", reason=absent)
+    return Problem(message=index.not_here(target), reason=absent, certain=False)
 
 
 def parent_refs(index: Index, route: ObjectRef) -> tuple[ParentRef, ...]:

@@ -128,8 +128,8 @@ class TestParents:
         """The route may be attached to it."""
         found = between(WORLD, except_for(GATEWAY), gaps=[Gap("Gateway", "", "forbidden")])
         assert parents(found) == [
-            ("r", "Gateway default/g", None, "unknown", "Gateway default/g was not read"),
-            ("r", "Gateway default/g#http", "attached", None, "Gateway default/g was not read"),
+            ("r", "Gateway default/g", None, "unknown", "Gateway default/g is not in the input"),
+            ("r", "Gateway default/g#http", "attached", None, "Gateway default/g is not in the input"),
         ]
 
 

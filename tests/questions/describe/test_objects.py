@@ -125,7 +125,9 @@ def test_what_could_not_be_seen_is_said() -> None:
     assert about(analysis, "HTTPRoute", "q").unseen == (
         Unseen(what="RetryPolicy in namespace infra", reason="forbidden", remedy="fix or leave out this input"),
         Unseen(what="objects of any kind", reason="not text", remedy="fix or leave out this input"),
-        Unseen(what="Gateway far/x", reason="Gateway far/x was not read", remedy="add the manifest that holds it"),
+        Unseen(
+            what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that holds it"
+        ),
     )
 
 
@@ -146,7 +148,9 @@ def test_problems_are_those_that_concern_the_subject() -> None:
 def test_parents_of_routes_on_the_way_may_be_unseen() -> None:
     """A Service cannot be seen through a Gateway that was not read; its answer is as incomplete as its route's."""
     answer = about(world(build.route("r", parents=[build.parent("x", namespace="far")])), "Service", "s")
-    unseen = Unseen(what="Gateway far/x", reason="Gateway far/x was not read", remedy="add the manifest that holds it")
+    unseen = Unseen(
+        what="Gateway far/x", reason="Gateway far/x is not in the input", remedy="add the manifest that holds it"
+    )
     assert answer.unseen == (unseen,)
 
 

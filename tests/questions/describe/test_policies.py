@@ -17,7 +17,7 @@ def test_what_is_no_policy_has_no_answer() -> None:
     analysis = world(build.policy("p", build.target("g"), a=1))
     with pytest.raises(KeyError):
         describe_policy(analysis, build.ref("Gateway", "g"))
-    with pytest.raises(NotFoundError, match="ColorPolicy default/gone was not read"):
+    with pytest.raises(NotFoundError, match="ColorPolicy default/gone is not in the input"):
         describe_policy(analysis, build.ref("ColorPolicy", "gone", group="example.com"))
 
 

@@ -104,7 +104,7 @@ def test_what_is_no_policy_or_was_not_read_has_no_answer() -> None:
     analysis = usual(defaults("p", ON_ROUTE, a=1))
     with pytest.raises(UsageError, match="HTTPRoute default/r is no policy"):
         why_not(analysis, ROUTE.object, ROUTE)
-    with pytest.raises(NotFoundError, match="ColorPolicy default/q was not read"):
+    with pytest.raises(NotFoundError, match="ColorPolicy default/q is not in the input"):
         why_not(analysis, build.ref("ColorPolicy", "q", group="example.com"), ROUTE)
     with pytest.raises(NotFoundError) as error:
         why_not(analysis, POLICY, build.node("HTTPRoute", "r", "nope"))

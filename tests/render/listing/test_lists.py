@@ -240,5 +240,5 @@ def test_an_incomplete_list_says_so() -> None:
     assert remarks(list_type(colourful(), "policies", Selection()), empty=False) == []
     assert remarks(list_type(busy(), "routes", Selection("default")), empty=False) == [
         "6 routes in namespace default, as far as could be read: 1 object could not be.",
-        "hint: a number that ends with + may be higher; -o yaml says what was not read",
+        "hint: a number that ends with + may be higher; -o yaml says what is not in the input",
     ]

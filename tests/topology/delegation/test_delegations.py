@@ -132,7 +132,7 @@ class TestReferences:
             world(top(passing("/", {**reference, "namespace": "z"})), complete=False), "top"
         )[0]
         assert (state, reason) == ("unknown", "")
-        assert words.endswith("was read") or words == "HTTPRoute z/x was not read"
+        assert words.endswith("is in the input") or words == "HTTPRoute z/x is not in the input"
 
     def test_an_unread_label_is_no_object(self) -> None:
         """Neither what a reference by label names nor a star is a node."""
@@ -208,7 +208,7 @@ class TestParents:
         child = http_route("c", passing("/"), parents=[below("p", "z"), below("top")])
         topology = world(child, top(passing("/", to("c"))), controller="example.com/other", complete=False)
         assert [(found.state, found.message) for found in topology.bindings(child.ref)] == [
-            ("unknown", "HTTPRoute z/p was not read"),
+            ("unknown", "HTTPRoute z/p is not in the input"),
             ("unknown", "it is not known how routes attach to HTTPRoute.gateway.networking.k8s.io"),
         ]
 

@@ -107,7 +107,7 @@ def test_absence_is_certain_only_in_a_closed_world() -> None:
     """In an open world the Secret may exist."""
     found = ref("Secret", "c", group="")
     missing = Problem(message="Secret default/c does not exist", reason=INVALID)
-    unread = Problem(message="Secret default/c was not read", reason=INVALID, certain=False)
+    unread = Problem(message="Secret default/c is not in the input", reason=INVALID, certain=False)
     assert certificate_problem(gateways(index(complete=True)), GATEWAY, found) == missing
     assert certificate_problem(gateways(index()), GATEWAY, found) == unread
 

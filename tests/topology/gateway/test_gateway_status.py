@@ -104,7 +104,7 @@ def test_the_client_certificate_has_to_resolve(reference: Json, reason: str) -> 
 def test_an_unread_client_certificate_is_a_doubt() -> None:
     """In an open world it may exist."""
     found = gateway("g", tls={"backend": {"clientCertificateRef": {"name": "c"}}})
-    expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c was not read")
+    expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c is not in the input")
     assert gateway_conditions(Topology(index(found)).gateways, found.ref)[1] == expected
 
 
@@ -118,7 +118,7 @@ def of_set(found: Resource, *others: Resource, complete: bool = True) -> Conditi
     ("others", "complete", "expected"),
     [
         ([], True, "False ParentNotAccepted: Gateway default/g does not exist"),
-        ([], False, "Unknown Pending: Gateway default/g was not read"),
+        ([], False, "Unknown Pending: Gateway default/g is not in the input"),
         ([gateway("g")], True, "False NotAllowed: Gateway default/g does not allow it (spec.allowedListeners)"),
         (
             [gateway("g", SMTP, allowedListeners=OPEN)],
@@ -138,7 +138,7 @@ def test_whether_a_gateway_selects_a_listener_set_may_be_unknown() -> None:
     selecting = gateway(
         "g", allowedListeners={"namespaces": {"from": "Selector", "selector": {"matchLabels": {"a": "b"}}}}
     )
-    message = "whether Gateway default/g selects it is unknown: Namespace baker was not read"
+    message = "whether Gateway default/g selects it is unknown: Namespace baker is not in the input"
     found = of_set(listener_set(namespace="baker", parent_namespace="default"), selecting)
     assert found == Condition("Accepted", "Unknown", "Pending", message)
 

@@ -44,10 +44,10 @@ def outcome(found: Resource, *others: Resource, complete: bool = False) -> tuple
 
 def test_a_parent_that_was_not_read_is_unknown() -> None:
     """In an open world nothing is known of it; in a closed one it does not exist."""
-    assert outcome(route()) == ("unknown", "", "Gateway default/g was not read")
+    assert outcome(route()) == ("unknown", "", "Gateway default/g is not in the input")
     refused = ("refused", "NoMatchingParent", "Gateway default/g does not exist")
     assert outcome(route(), complete=True) == refused
-    assert outcome(route(), gateway("other")) == ("unknown", "", "Gateway default/g was not read")
+    assert outcome(route(), gateway("other")) == ("unknown", "", "Gateway default/g is not in the input")
 
 
 def test_how_routes_attach_to_another_kind_is_unknown() -> None:
@@ -134,7 +134,7 @@ def test_a_certain_refusal_beats_a_doubt() -> None:
 def test_labels_of_an_unread_namespace_leave_a_doubt() -> None:
     """The message says what would have to be read."""
     world = gateway("g", listener(allowedRoutes=allow("Selector", TEAM_A)), namespace="infra")
-    message = "whether listener http of Gateway infra/g selects it is unknown: Namespace default was not read"
+    message = "whether listener http of Gateway infra/g selects it is unknown: Namespace default is not in the input"
     assert outcome(route(parents=[parent(namespace="infra")]), world) == ("unknown", "", message)
 
 
@@ -212,14 +212,14 @@ def test_a_listener_set_without_its_gateway_takes_nothing(others: list[Resource]
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ([], "Gateway infra/g, the parent of ListenerSet default/ls, was not read"),
+        ([], "Gateway infra/g, the parent of ListenerSet default/ls, is not in the input"),
         (
             [
                 gateway(
                     "g", namespace="infra", allowedListeners={"namespaces": {"from": "Selector", "selector": TEAM_A}}
                 )
             ],
-            "whether Gateway infra/g selects ListenerSet default/ls is unknown: Namespace default was not read",
+            "whether Gateway infra/g selects ListenerSet default/ls is unknown: Namespace default is not in the input",
         ),
     ],
 )

@@ -105,7 +105,7 @@ def test_an_unread_certificate_is_a_doubt() -> None:
     """Unless something else is certainly wrong."""
     there = {"name": "c", "namespace": "default"}
     world = index(gateway("g", secure(there)))
-    expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c was not read")
+    expected = Condition("ResolvedRefs", "Unknown", "Pending", "Secret default/c is not in the input")
     assert listener_conditions(Topology(world).gateways, LISTENER)[2] == expected
     world = index(gateway("g", secure(there, {"kind": "Service", "name": "s"})))
     assert listener_conditions(Topology(world).gateways, LISTENER)[2].reason == "InvalidCertificateRef"

@@ -167,9 +167,14 @@ def _problems(
     reading = (problem for problem in analysis.snapshot.diagnostics if problem.subject is None)
     every_problem = (*reading, *of_objects)
     return {
-        (problem.rule, problem.severity, problem.subject, problem.field, problem.message): problem
+        (problem.rule, problem.severity, problem.subject, problem.field, _constant(problem)): problem
         for problem in every_problem
     }
+
+
+def _constant(problem: Diagnostic) -> str:
+    """A message without the hints at what else there is, by which it may differ though the problem is the same."""
+    return problem.message.partition("; ")[0] if problem.severity == "info" else problem.message
 
 
 def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -94,7 +94,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
     profile = analysis.registry.known(policy.group_kind)
     resource = analysis.index.get(policy)
     if resource is None:
-        raise NotFoundError(f"{policy} was not read", "add the manifest that holds it")
+        raise NotFoundError(f"{policy} is not in the input", "add the manifest that holds it")
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes
     own = (part for outcome in outcomes for part in outcome.resolution.contributions_of.get(policy, ()))

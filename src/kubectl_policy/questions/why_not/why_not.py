@@ -129,7 +129,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
         raise UsageError(f"{policy} is no policy", "name the policy first, then the object that it should affect")
     resource = analysis.index.get(policy)
     if resource is None:
-        raise NotFoundError(f"{policy} was not read")
+        raise NotFoundError(f"{policy} is not in the input")
     if target.section and target.section not in analysis.topology.sections(target.object):
         hint = analysis.topology.said_of_sections(target.object)
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)

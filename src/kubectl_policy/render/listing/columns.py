@@ -251,5 +251,5 @@ def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001
         said += [f"No resources found{where}", *elsewhere_hint(listing.elsewhere, listing.type.noun)]
     if listing.unseen:
         said.append(list_headline(listing))
-        said.append("hint: a number that ends with + may be higher; -o yaml says what was not read")
+        said.append("hint: a number that ends with + may be higher; -o yaml says what is not in the input")
     return said

@@ -182,7 +182,7 @@ def delegated_binding(gateways: Gateways, delegations: Delegations, binding: Bin
     if presence == "missing":
         return replace(binding, state="refused", reason=NO_PARENT, message=f"{parent} does not exist")
     if presence == "unknown":
-        return replace(binding, message=f"{parent} was not read")
+        return replace(binding, message=index.not_here(parent))
     of_parent = [each for each in delegations.to(binding.route) if each.parent.object == parent]
     if any(delegation.takes for delegation in of_parent):
         return replace(binding, state="attached", message="", is_delegated=True)

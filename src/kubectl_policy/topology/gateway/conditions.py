@@ -203,11 +203,11 @@ def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef)
     if presence == "missing":
         return Condition("Accepted", "False", "ParentNotAccepted", f"{gateway} does not exist")
     if presence == "unknown":
-        return unknown("Accepted", f"{gateway} was not read")
+        return unknown("Accepted", gateways.index.not_here(gateway))
     admitted = gateways.admits(gateway, listener_set)
     if admitted is None:
         where = f"Namespace {listener_set.namespace}"
-        return unknown("Accepted", f"whether {gateway} selects it is unknown: {where} was not read")
+        return unknown("Accepted", f"whether {gateway} selects it is unknown: {where} is not in the input")
     if not admitted:
         return Condition("Accepted", "False", "NotAllowed", f"{gateway} does not allow it (spec.allowedListeners)")
     parent = _gateway_accepted(gateways, gateway)

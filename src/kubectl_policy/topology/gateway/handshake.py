@@ -98,7 +98,7 @@ class _Handshake:
         elif index.presence(parent) == "missing":
             yield self._outcome(Problem(message=f"{parent} does not exist", reason=NO_PARENT))
         elif index.presence(parent) == "unknown":
-            yield self._outcome(_doubt(f"{parent} was not read"))
+            yield self._outcome(_doubt(index.not_here(parent)))
         elif parent.group_kind in WITH_PORTS:
             yield self._at_service()
         else:
@@ -245,7 +245,7 @@ class _Handshake:
             return ""
         if gateway and self.gateways.index.presence(gateway) == "present":
             return f"whether {gateway} selects {owner} is unknown: {_labels(self.gateways, owner.namespace)}"
-        return f"{gateway}, the parent of {owner}, was not read"
+        return f"{gateway}, the parent of {owner}, is not in the input"
 
 
 def _doubt(message: str) -> Problem:

@@ -1,0 +1,223 @@
+"""What is known of things that are not in the input: who may create them, what else may be meant, which gaps matter."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model.refs import ObjectRef
+    from kubectl_policy.model.snapshot import Gap, Resource
+
+_SECRET: Final = GroupKind("", "Secret")
+# The kinds of operators' objects that have a Secret made, and the field with its name; without it, it has their own.
+_SECRET_MAKERS: Final = {
+    "Certificate": "spec.secretName",
+    "ExternalSecret": "spec.target.name",
+    "SealedSecret": "spec.template.metadata.name",
+}
+# What is said to select or to target other objects does not make them.
+_NO_MAKERS: Final = frozenset({"selector", "targetRef", "targetRefs", "targetSelectors"})
+# Names that are shorter have too many near ones.
+_LEAST_NAME: Final = 4
+
+
+class Candidates:
+    """Objects that may be what a reference names, because a name or a namespace of either is not known."""
+
+    def __init__(self, refs: Iterable[ObjectRef]) -> None:
+        """Remember the names; they are sorted out when somebody asks."""
+        self._refs = tuple(refs)
+        self._found: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+
+    def of(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The objects, but for the one of that very name, that may be what a reference names; sorted.
+
+        A reference without a name is to whatever is in its namespace.
+        """
+        if ref not in self._found:
+            among = (each for each in self._among(ref) if each != ref)
+            found = (
+                each for each in among if (may_be(each, ref) if ref.name else self._may_be_in(ref.namespace, each))
+            )
+            self._found[ref] = tuple(sorted(found))
+        return self._found[ref]
+
+    def _among(self, ref: ObjectRef) -> Iterable[ObjectRef]:
+        if not ref.name or is_unknown(ref.name):
+            return self._by_kind.get(ref.group_kind, ())
+        by_name = self._by_name if is_unknown(ref.namespace) else self._homeless
+        return (*by_name.get((ref.group_kind, ref.name), ()), *self._nameless.get(ref.group_kind, ()))
+
+    def _may_be_in(self, namespace: str, ref: ObjectRef) -> bool:
+        return ref.namespace != namespace and may_equal(ref.namespace, namespace)
+
+    @cached_property
+    def unknown_namespaces(self) -> frozenset[str]:
+        """The namespaces of objects of which it is not known what they are called."""
+        return frozenset(name for name in {ref.namespace for ref in self._refs} if is_unknown(name))
+
+    @cached_property
+    def _homeless(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
+        """The objects of unknown namespaces by their names."""
+        return _by_name(ref for ref in self._refs if ref.namespace in self.unknown_namespaces)
+
+    def called(self, group_kind: GroupKind, name: str) -> Sequence[ObjectRef]:
+        """The objects of a kind and a name that is known, wherever they are."""
+        return self._by_name.get((group_kind, name), ())
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
+        return _by_name(self._refs)
+
+    @cached_property
+    def _nameless(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        """The objects of unknown names by their kinds."""
+        return _by_kind(ref for ref in self._refs if is_unknown(ref.name))
+
+    @cached_property
+    def _by_kind(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        return _by_kind(self._refs)
+
+
+class Absence:
+    """What is known of the objects that a snapshot lacks; looked up where a message needs it."""
+
+    def __init__(self, resources: Iterable[Resource], gaps: Iterable[Gap], candidates: Candidates) -> None:
+        """Remember where to look."""
+        self._resources, self._candidates = tuple(resources), candidates
+        self._gaps = tuple(gaps)
+        self._words: dict[ObjectRef, str] = {}
+        self._nearly: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
+
+    def words(self, ref: ObjectRef) -> str:
+        """That an object is not in the input and, where that can be told, what may create it or be meant instead."""
+        if ref not in self._words:
+            hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
+            self._words[ref] = f"{ref} is not in the input{next(filter(None, hints), '')}"
+        return self._words[ref]
+
+    def _candidate(self, ref: ObjectRef) -> str:
+        found = self._candidates.of(ref) if ref.name else ()
+        if len(found) > 1:
+            return f"; {found[0]} may be it, or one of {len(found) - 1} more"
+        return f"; {found[0]} may be it" if found else ""
+
+    def _maker(self, ref: ObjectRef) -> str:
+        """The object of an operator that may create an object: by what it says, or because it has the same name."""
+        made = self._secret_makers if ref.group_kind == _SECRET else self._custom
+        for maker in made.get(ref.name, ()):
+            if may_equal(maker.namespace, ref.namespace) and maker.group_kind != ref.group_kind:
+                return f"; {maker} may create it"
+        return ""
+
+    def _delivery(self, ref: ObjectRef) -> str:
+        """What could not be read and may create an object: the first that mentions its name, or may create anything."""
+        parts = ref.name.split("-")
+        names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
+        for gap in (*(gap for name in names for gap in self.mentioning(name)), *self.unbounded):
+            if gap.covers(ref) and not gap.name and (gap.namespace or ref.name in (gap.mentions or ())):
+                return f"; {gap.reason}" if gap.namespace else f"; {gap.origin or gap.reason} may hold it"
+        return ""
+
+    def _near(self, ref: ObjectRef) -> str:
+        """An object of the same name in another namespace, or of a name that differs in one letter."""
+        elsewhere = [each for each in self._candidates.called(ref.group_kind, ref.name) if each != ref]
+        if elsewhere:
+            return f"; there is {min(elsewhere)}"
+        where = (ref.group_kind, ref.namespace)
+        if where not in self._nearly:
+            found: dict[str, list[ObjectRef]] = {}
+            for each in self._by_place.get(where, ()):
+                for part in _shortened(each.name):
+                    found.setdefault(part, []).append(each)
+            self._nearly[where] = found
+        near = (each for part in _shortened(ref.name) for each in self._nearly[where].get(part, ()))
+        first = min(near, default=None)
+        return f"; did you mean {first}?" if first else ""
+
+    @cached_property
+    def _by_place(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
+        found: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
+        for resource in self._resources:
+            found.setdefault((resource.ref.group_kind, resource.ref.namespace), []).append(resource.ref)
+        return found
+
+    @cached_property
+    def _secret_makers(self) -> Mapping[str, Sequence[ObjectRef]]:
+        found: dict[str, list[ObjectRef]] = {}
+        for resource in self._resources:
+            field = _SECRET_MAKERS.get(resource.ref.kind)
+            if field:
+                found.setdefault(text_at(resource.raw, field) or resource.ref.name, []).append(resource.ref)
+        return found
+
+    @cached_property
+    def _custom(self) -> Mapping[str, Sequence[ObjectRef]]:
+        """The objects, by name, of kinds that neither Kubernetes nor Gateway API has, and that may create others."""
+        found: dict[str, list[ObjectRef]] = {}
+        for resource in self._resources:
+            group, is_one = resource.ref.group_kind.group, resource.ref.kind not in _SECRET_MAKERS
+            is_custom = is_one and "." in group and not group.endswith("k8s.io")
+            if is_custom and _NO_MAKERS.isdisjoint(mapping_at(resource.raw, "spec")):
+                found.setdefault(resource.ref.name, []).append(resource.ref)
+        return found
+
+    def gaps_of(self, ref: ObjectRef) -> Iterator[Gap]:
+        """What is known of an object, if it is there, not to be as it was read."""
+        return (gap for name in (ref.name, "") for gap in self._by_object.get(name, ()) if gap.covers(ref))
+
+    def mentioning(self, name: str) -> Sequence[Gap]:
+        """What could not be read and is known to mention a name."""
+        return self._by_word.get(name, ())
+
+    @cached_property
+    def unbounded(self) -> tuple[Gap, ...]:
+        """What could not be read, be it any number of objects, and may mention anything."""
+        return tuple(gap for gap in self._gaps if gap.mentions is None and not gap.name)
+
+    @cached_property
+    def _by_object(self) -> Mapping[str, Sequence[Gap]]:
+        """The gaps of one object by its name, empty if that is not known."""
+        found: dict[str, list[Gap]] = {}
+        for gap in self._gaps:
+            if gap.name:
+                found.setdefault("" if is_unknown(gap.name) else gap.name, []).append(gap)
+        return found
+
+    @cached_property
+    def _by_word(self) -> Mapping[str, Sequence[Gap]]:
+        found: dict[str, list[Gap]] = {}
+        for gap in self._gaps:
+            for word in gap.mentions or ():
+                found.setdefault(word, []).append(gap)
+        return found
+
+
+def _shortened(name: str) -> set[str]:
+    """A name and each name with one letter less, so that two names that differ in one letter have one in common."""
+    if len(name) < _LEAST_NAME or is_unknown(name):
+        return set()
+    return {name, *(name[:place] + name[place + 1 :] for place in range(len(name)))}
+
+
+
+def _by_name(refs: Iterable[ObjectRef]) -> dict[tuple[GroupKind, str], list[ObjectRef]]:
+    found: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
+    for ref in refs:
+        if not is_unknown(ref.name):
+            found.setdefault((ref.group_kind, ref.name), []).append(ref)
+    return found
+
+
+def _by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
+    found: dict[GroupKind, list[ObjectRef]] = {}
+    for ref in refs:
+        found.setdefault(ref.group_kind, []).append(ref)
+    return found

@@ -1,0 +1,102 @@
+"""What is said of things that are not in the input."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_policy.model import Gap, ObjectRef, Origin, Resource
+from tests.build import gateway, index, policy, ref, resource, route, service, target
+
+ROUTE = ref("HTTPRoute", "echo", "media")
+SERVICE = ref("Service", "echo", "media", "")
+SECRET = ref("Secret", "echo-tls", "media", "")
+RELEASE = "HelmRelease network/echo (chart not here) may create objects in namespace media"
+
+
+def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Resource:
+    """An object of a kind that neither Kubernetes nor Gateway API has."""
+    return resource(kind, name, dict(spec), group="example.com", namespace=namespace)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ref", "world", "said"),
+    [
+        (ROUTE, [], ""),
+        # What it may be, by a name or a namespace that is not known.
+        (ROUTE, [route("echo", namespace="?apps.echo")], "; HTTPRoute ?apps.echo/echo may be it"),
+        (
+            ROUTE,
+            [route("echo", namespace=name) for name in ("?a", "?b", "?c")],
+            "; HTTPRoute ?a/echo may be it, or one of 2 more",
+        ),
+        # Who may create it.
+        (SERVICE, [custom("VirtualMachine", "echo")], "; VirtualMachine media/echo may create it"),
+        (ROUTE, [custom("AIRoute", "echo")], "; AIRoute media/echo may create it"),
+        (SERVICE, [custom("VirtualMachine", "echo", "?vms")], "; VirtualMachine ?vms/echo may create it"),
+        (SERVICE, [custom("VirtualMachine", "echo", "far"), custom("VirtualMachine", "other")], ""),
+        (SERVICE, [custom("Monitor", "echo", selector={}), policy("echo", target("g"), namespace="media")], ""),
+        (SERVICE, [resource("Deployment", "echo", group="apps", namespace="media")], ""),
+        (SERVICE, [custom("Certificate", "echo")], ""),
+        (
+            SECRET,
+            [custom("Certificate", "echo", secretName="echo-tls")],
+            "; Certificate media/echo may create it",
+        ),
+        (SECRET, [custom("ExternalSecret", "echo-tls")], "; ExternalSecret media/echo-tls may create it"),
+        (SECRET, [custom("ExternalSecret", "echo-tls", target={"name": "x"})], ""),
+        (SECRET, [custom("VirtualMachine", "echo-tls")], ""),
+        # What else may be meant.
+        (ROUTE, [route("echo", namespace="far"), route("echo")], "; there is HTTPRoute default/echo"),
+        (ROUTE, [route("ecoh", namespace="media")], "; did you mean HTTPRoute media/ecoh?"),
+        (ROUTE, [route("ech", namespace="media"), route("eco", namespace="media")], ""),
+        (ROUTE, [route("echos", namespace="media")], "; did you mean HTTPRoute media/echos?"),
+        (ROUTE, [route("echos", namespace="far"), gateway("echos", namespace="media")], ""),
+        (ref("HTTPRoute", "${X}", "media"), [service("echo", namespace="media")], ""),
+    ],
+)
+def test_the_first_hint_there_is(ref: ObjectRef, world: list[Resource], said: str) -> None:
+    """What it may be, who may create it, and names that are near."""
+    assert index(*world).not_here(ref) == f"{ref} is not in the input{said}"
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"),
+    [
+        (Gap("", "media", RELEASE, mentions=frozenset({"echo"})), f"; {RELEASE}"),
+        (Gap("", "media", RELEASE, mentions=frozenset({"ec"})), ""),
+        (Gap("", "far", RELEASE, mentions=frozenset({"echo"})), ""),
+        (Gap("", "media", RELEASE), f"; {RELEASE}"),
+        (Gap("", "", "not YAML", Origin("x.yaml", 2), mentions=frozenset({"echo"})), "; x.yaml:2 may hold it"),
+        (Gap("", "", "not YAML", mentions=frozenset({"echo"})), "; not YAML may hold it"),
+        (Gap("", "", "not YAML", Origin("x.yaml", 2)), ""),
+        (Gap("HTTPRoute", "media", "patched", name="echo", mentions=frozenset({"echo"})), ""),
+    ],
+)
+def test_what_could_not_be_read_may_create_it(gap: Gap, said: str) -> None:
+    """If it mentions the name, or may create anything in the namespace."""
+    assert index(gaps=[gap]).not_here(ROUTE) == f"{ROUTE} is not in the input{said}"
+
+
+def test_objects_are_called_after_their_release() -> None:
+    """With more behind the name."""
+    gap = Gap("", "media", RELEASE, mentions=frozenset({"echo"}))
+    assert index(gaps=[gap]).not_here(ref("Service", "echo-app", "media", "")).endswith(RELEASE)
+    assert index(gaps=[gap]).not_here(ref("Service", "echoes", "media", "")).endswith("is not in the input")
+
+
+def test_only_one_hint_is_given() -> None:
+    """Who may create it goes before what is near."""
+    world = index(route("echo", namespace="far"), gaps=[Gap("", "media", RELEASE)])
+    assert world.not_here(ROUTE) == f"{ROUTE} is not in the input; {RELEASE}"
+    assert world.not_here(ROUTE) is world.not_here(ROUTE)
+
+
+def test_gaps_of_one_object() -> None:
+    """By its name, also where that is not known."""
+    patched = Gap("HTTPRoute", "media", "patched", name="echo")
+    unnamed = Gap("HTTPRoute", "media", "patched", name="${NAME}")
+    absence = index(gaps=[patched, unnamed, Gap("", "", "x")]).absence
+    assert list(absence.gaps_of(ROUTE)) == [patched, unnamed]
+    assert list(absence.gaps_of(ref("HTTPRoute", "other", "media"))) == [unnamed]
+    assert list(absence.gaps_of(ref("GRPCRoute", "echo", "media"))) == []
+    assert absence.unbounded == (Gap("", "", "x"),)
