@@ -207,7 +207,6 @@ def _shortened(name: str) -> set[str]:
     return {name, *(name[:place] + name[place + 1 :] for place in range(len(name)))}
 
 
-
 def _by_name(refs: Iterable[ObjectRef]) -> dict[tuple[GroupKind, str], list[ObjectRef]]:
     found: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
     for ref in refs:

@@ -29,8 +29,8 @@ def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
     """A diagnostic for each such reference, by kind and name of the object that makes it.
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
-    input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one, and
-    `no-weight` (a warning, all backends of a rule have weight 0).
+    input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one,
+    and `no-weight` (a warning, all backends of a rule have weight 0).
     References by which requests would circle are left to `Topology.cycles`.
     """
     index = relations.index

@@ -255,7 +255,7 @@ def _doubt(message: str) -> Problem:
 def _labels(gateways: Gateways, namespace: str) -> str:
     """Why it is not known whether a selector selects a namespace."""
     if gateways.index.namespace_labels(namespace) is None:
-        return f"Namespace {namespace} was not read"
+        return f"Namespace {namespace} is not in the input"
     return f"a label of Namespace {namespace}, or what is selected, is to be filled in"
 
 
