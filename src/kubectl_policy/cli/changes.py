@@ -125,7 +125,8 @@ def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
     from kubectl_policy.sources import load_state
 
     told = known(call.profiles, call.setting)
-    before, after = (load_state(state, options=call.input_options()) for state in states)
+    with call.progress() as progress:
+        before, after = (load_state(state, options=call.input_options(), progress=progress) for state in states)
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
 
 

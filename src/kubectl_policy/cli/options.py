@@ -1,6 +1,7 @@
 """What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
 import inspect
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
 
@@ -11,6 +12,7 @@ from kubectl_policy.render.output.formats import FORMATS, Forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.questions.why_not.case import Reason
+    from kubectl_policy.sources import Progress
 
 # Options that some commands share.
 AllowIncomplete: TypeAlias = Annotated[
@@ -93,8 +96,15 @@ class Call:
         told = known(self.profiles, self.setting)
         snapshot = Snapshot()
         if self.offline:
-            snapshot = load_manifests(self.offline, options=self.input_options())
+            with self.progress() as progress:
+                snapshot = load_manifests(self.offline, options=self.input_options(), progress=progress)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
+
+    def progress(self) -> "AbstractContextManager[Progress | None]":
+        """What shows how far the reading is, where that may take a while."""
+        from kubectl_policy.cli import terminal
+
+        return terminal.progress("rendering") if self.render else nullcontext()
 
     def input_options(self) -> "InputOptions":
         """How the input is to be read. Raises `UsageError` for a value without a name that a variable may have."""

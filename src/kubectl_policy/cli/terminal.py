@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError
@@ -12,6 +12,8 @@ from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from kubectl_policy.render.output.formats import Shown
     from kubectl_policy.render.output.text import Document
 
@@ -102,6 +104,33 @@ def complain(*lines: str) -> None:
         with suppress(OSError):
             sys.stderr.write(encodable(uncommanding(text), sys.stderr.encoding or "utf-8"))
             sys.stderr.flush()
+
+
+@contextmanager
+def progress(doing: str) -> Iterator[Callable[[int, int, str], None] | None]:
+    """What shows on standard error how far something is, in one line that is gone afterwards; None without a terminal.
+
+    It takes how many of how many things are begun, and the name of the last one.
+    """
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+
+    def show_line(line: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(f"\r\x1b[2K{line}")
+            sys.stderr.flush()
+
+    def tell(begun: int, total: int, name: str) -> None:
+        with suppress(OSError):
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
+            line = f"{doing} {begun} of {total}: {visible(name)} ..."
+            show_line(encodable(line[: columns - 1], sys.stderr.encoding or "utf-8"))
+
+    try:
+        yield tell
+    finally:
+        show_line("")
 
 
 def encodable(text: str, encoding: str) -> str:

@@ -23,7 +23,7 @@ from kubectl_policy.model.kinds import (
     problem_of_definition,
 )
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text
-from kubectl_policy.sources.options import InputOptions
+from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import line_in
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Severity
     from kubectl_policy.sources.files import InputFile
-    from kubectl_policy.sources.rendered.render import Progress, Rendered
+    from kubectl_policy.sources.rendered.render import Rendered
 
     Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource]], Rendered]
 

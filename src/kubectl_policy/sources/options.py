@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+# What is told how many things are rendered or begun, how many there are as far as is known, and the name of the last.
+Progress: TypeAlias = Callable[[int, int, str], None]
 
 
 @value(kw_only=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, ObjectRef, Origin, Problem, Resource
@@ -23,10 +22,10 @@ from kubectl_policy.sources.tree.delivery import DELIVERING, FluxKustomization, 
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.sources.files import InputFile
-    from kubectl_policy.sources.options import InputOptions
+    from kubectl_policy.sources.options import InputOptions, Progress
     from kubectl_policy.sources.rendered.copying import Tree
     from kubectl_policy.sources.tree.delivery import Reference
 
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 MAX_ROOTS: Final = 5_000
 _NOTHING: Final[Mapping[str, Json]] = {}
 _CONFIG_MAP: Final = GroupKind("", "ConfigMap")
-
-# How many roots are begun, how many there are as far as is known, and the name of one that is begun.
-Progress: TypeAlias = Callable[[int, int, str], None]
 
 
 @value(kw_only=True)

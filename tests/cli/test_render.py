@@ -1,0 +1,98 @@
+"""`--render` on the command line: what is shown while it goes on, and what an interrupt leaves behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import cli
+from tests.repository import Repository
+from tests.sources.rendered.trees import SERVICE, kubectl, program, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with a kustomization."""
+    return write(
+        tmp_path / "tree", {"kustomization.yaml": "resources: [a.yaml]\nnamespace: x", "a.yaml": SERVICE % "a"}
+    )
+
+
+def _at_a_terminal(folder: Path, programs: Path, **environment: str) -> str:
+    """What a command writes to standard error where that is a terminal."""
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "kubectl_policy", "get", "services", "-A", "--render", "--offline", str(folder)]
+    told = {**os.environ, "PATH": str(programs), "TERM": "xterm", **environment}
+    with subprocess.Popen(words, env=told, stderr=theirs, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
+        process.wait()
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            written += os.read(ours, 2**16)
+        except OSError:
+            os.close(ours)
+            return written.decode()
+
+
+def test_progress(tree: Path, tmp_path: Path) -> None:
+    """At a terminal, a line says how far it is, and is gone afterwards; elsewhere, nothing does."""
+    program(tmp_path, "kubectl", f"echo '{SERVICE % 'a'}'")
+    line = f"rendering 1 of 1: {tree} ..."[:99]
+    assert _at_a_terminal(tree, tmp_path) == f"\r\x1b[2K{line}\r\x1b[2K"
+    assert _at_a_terminal(tree, tmp_path, TERM="dumb") == ""
+
+
+@kubectl
+def test_it_is_silent_elsewhere(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Standard error is for what is wrong."""
+    assert cli.run(["get", "services", "-A", "--render", "--offline", str(tree)]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[1].split()[:2] == ["x", "a"]
+    assert err == ""
+
+
+@kubectl
+def test_two_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Are compared as they are rendered: nothing changes if a file moves to a base."""
+    made = Repository(tmp_path / "repository")
+    made.write("app/kustomization.yaml", "namespace: x\nresources: [a.yaml]")
+    made.write("app/a.yaml", SERVICE % "a")
+    made.commit()
+    made.write("base/kustomization.yaml", "resources: [a.yaml]")
+    made.git("mv", "app/a.yaml", "base/a.yaml")
+    made.write("app/kustomization.yaml", "namespace: x\nresources: [../base]")
+    made.commit()
+    monkeypatch.chdir(made.folder)
+    assert cli.run(["diff", "HEAD~1:app", "HEAD:app", "--render", "--allow-incomplete"]) == 0
+    assert "Nothing changes" in capsys.readouterr().out
+
+
+def test_an_interrupt(tree: Path, tmp_path: Path) -> None:
+    """Ends the programs, and leaves no copy behind."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    program(tmp_path, "kubectl", f"while :; do echo >> {tmp_path}/beat; done")
+    words = [sys.executable, "-m", "kubectl_policy", "get", "services", "--render", "--offline", str(tree)]
+    told = {**os.environ, "PATH": str(tmp_path), "TMPDIR": str(temporary)}
+    with subprocess.Popen(words, env=told, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
+        while not (tmp_path / "beat").exists() and process.poll() is None:
+            time.sleep(0.02)
+        assert list(temporary.iterdir())
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert (process.stdout.read(), process.stderr.read()) == (b"", b"")  # type: ignore[union-attr]
+    assert list(temporary.iterdir()) == []
+    size = (tmp_path / "beat").stat().st_size
+    time.sleep(0.2)
+    assert (tmp_path / "beat").stat().st_size == size
