@@ -113,7 +113,12 @@ FIELDS: Final[Mapping[str, Any]] = {
     "objectFields": {"retryOn": "spec.retryOn"},
     "variants": [
         {"targets": [{"group": "", "kind": "Service"}], "strategy": "All apply", "chooser": "established"},
-        {"targets": [{"group": GATEWAY_API, "kind": "HTTPRoute"}], "wholeFields": []},
+        {
+            "targets": [{"group": GATEWAY_API, "kind": "HTTPRoute"}],
+            "wholeFields": [],
+            "fields": ["retries", "retryOn"],
+            "unheeded": [{"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["retryOn"]}],
+        },
     ],
     "status": {
         "placement": "policy",
@@ -244,7 +249,12 @@ def profile(origin: Origin) -> PolicyKindProfile:
         object_fields={"retryOn": "spec.retryOn"},
         variants=(
             Variant(targets=frozenset({SERVICE}), strategy=MergeStrategy.ALL_APPLY, chooser="established"),
-            Variant(targets=frozenset({ROUTE}), whole_fields=frozenset()),
+            Variant(
+                targets=frozenset({ROUTE}),
+                whole_fields=frozenset(),
+                fields=frozenset({"retries", "retryOn"}),
+                ignored=(IgnoredPart(levels=(TargetLevel(GATEWAY),), fields=("retryOn",)),),
+            ),
         ),
         status=StatusProfile(
             placement="policy",

@@ -151,7 +151,8 @@ WRONG: Final = [
     pytest.param(
         DIRECT + "    variants:\n      - targets: [{group: '', kind: A}]\n        fold: top-down\n",
         8,
-        f"{KIND}.variants[0].fold: there is no such field; known fields: chooser, strategy, targets, wholeFields",
+        f"{KIND}.variants[0].fold: there is no such field; known fields: chooser, fields, strategy, "
+        "targets, unheeded, wholeFields",
         id="variant",
     ),
     pytest.param(DIRECT + "    class: inherited\n", 6, "class is given twice: it is on line 5", id="given twice"),

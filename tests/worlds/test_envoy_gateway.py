@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze, plain
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.render.output.text import View
 from tests import build
 from tests.implementations import (
     added,
@@ -19,10 +23,13 @@ from tests.implementations import (
     states,
     without,
 )
+from tests.render.shown import shown
 
 if TYPE_CHECKING:
-    from kubectl_policy import Snapshot
-    from kubectl_policy.model import Json
+    from collections.abc import Mapping
+
+    from kubectl_policy import Analysis, Snapshot
+    from kubectl_policy.model import Json, Resource
     from tests.implementations import Condition
 
 GROUP: Final = "gateway.envoyproxy.io"
@@ -336,6 +343,74 @@ def test_a_tcp_route_takes_what_its_policy_leaves_open_from_those_above() -> Non
         "timeout": {"tcp": {"connectTimeout": "5s"}},
         "tcpKeepalive": {"probes": 9},
     }
+
+
+def piped(kind: str, protocol: str, *policies: Resource) -> Analysis:
+    """A route of a kind to a Service, by way of a listener of a Gateway of its own."""
+    gateway = build.gateway("pipes", build.listener("raw", protocol, 5000), class_name="envoy")
+    route = build.route("raw", kind=kind, parents=[build.parent("pipes")], rules=[build.rule(build.backend())])
+    return analyze(added(world(), gateway, route, build.service(), *policies))
+
+
+def pipe_policy(kind: str, name: str, target: Mapping[str, Json], **spec: Json) -> Resource:
+    """A policy of Envoy Gateway in the namespace of that route."""
+    return build.resource(kind, name, {"targetRefs": [target], **spec}, group=GROUP, age=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol", "counting"),
+    [
+        ("TCPRoute", "TCP", {"timeout", "loadBalancer", "dns", "healthCheck"}),
+        ("UDPRoute", "UDP", {"loadBalancer", "dns"}),
+    ],
+)
+def test_what_routes_of_other_kinds_take(kind: str, protocol: str, counting: set[str]) -> None:
+    """Of a BackendTrafficPolicy; the rest is said to have no effect there, and why."""
+    spec: dict[str, Json] = {
+        "timeout": {"tcp": {"connectTimeout": "5s"}},
+        "loadBalancer": {"type": "Random"},
+        "dns": {"lookupFamily": "IPv4"},
+        "healthCheck": {"panicThreshold": 10},
+        "retry": {"numRetries": 3},
+        "rateLimit": {"type": "Local"},
+    }
+    found = pipe_policy("BackendTrafficPolicy", "t", build.target("raw", kind), **spec)
+    analysis = piped(kind, protocol, found)
+    (effective,) = analysis.effective(build.node(kind, "raw", "rule[0]"), found.ref.group_kind)
+    assert effective.spec.keys() == counting
+    fates = {fate.field.partition(".")[0]: fate.state for fate in effective.fates_of(found.ref)}
+    assert {field for field, state in fates.items() if state == "unheeded"} == spec.keys() - counting
+    assert analysis.enforcement(found.ref).state == "PartiallyEnforced"
+    described = shown(describe(analysis, build.node(kind, "raw")), "tree", View(width=200))
+    assert f"(it does not count on {kind}s)" in described
+    assert f"does not count on {kind}s" in shown(describe_policy(analysis, found.ref), "tree", View(width=200))
+
+
+def test_a_policy_of_which_nothing_counts_on_a_udp_route() -> None:
+    """It has no effect there, and `why-not` says why."""
+    found = pipe_policy("BackendTrafficPolicy", "t", build.target("raw", "UDPRoute"), retry={"numRetries": 3})
+    analysis = piped("UDPRoute", "UDP", found)
+    assert analysis.enforcement(found.ref).state == "NoEffect"
+    reasons = why_not(analysis, found.ref, build.node("UDPRoute", "raw", "rule[0]")).reasons
+    assert [reason.message for reason in reasons] == ["retry does not count on UDPRoutes"]
+
+
+def test_connections_of_a_tcp_route_are_its_own_policy_s() -> None:
+    """What a policy on the Gateway says of them is not taken."""
+    above = pipe_policy("BackendTrafficPolicy", "above", build.target("pipes"), connection={"bufferLimit": "1Mi"})
+    own = pipe_policy("BackendTrafficPolicy", "own", build.target("raw", "TCPRoute"), connection={"bufferLimit": "2Mi"})
+    assert piped("TCPRoute", "TCP", above).enforcement(above.ref).state == "NoEffect"
+    assert piped("TCPRoute", "TCP", own).enforcement(own.ref).state == "Enforced"
+
+
+def test_a_tcp_route_takes_nothing_of_a_security_policy_but_who_may_connect() -> None:
+    """As where the policy is on its Gateway."""
+    found = pipe_policy(
+        "SecurityPolicy", "s", build.target("pipes"), authorization={"defaultAction": "Deny"}, cors={"maxAge": "1h"}
+    )
+    analysis = piped("TCPRoute", "TCP", found)
+    (effective,) = analysis.effective(build.node("TCPRoute", "raw", "rule[0]"), found.ref.group_kind)
+    assert effective.spec.keys() == {"authorization"}
 
 
 def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> None:

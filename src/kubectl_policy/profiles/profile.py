@@ -156,6 +156,12 @@ class Variant:
     """Whose strategy decides. Without it: the kind's."""
     whole_fields: frozenset[str] | None = field_of(_WHOLE, default=None)
     """What a merge takes whole from one policy. Without it: the kind's."""
+    fields: frozenset[str] | None = field_of(set_of(PATH, least=1), default=None)
+    """The fields that count there, each with all that is below it; controllers ignore the others. Without it: all."""
+    ignored: tuple[IgnoredPart, ...] | None = field_of(
+        Items(Record(IgnoredPart), least=1), default=None, name="unheeded"
+    )
+    """Policies on some levels, or fields of theirs, that controllers ignore there. Without it: the kind's."""
 
 
 @declared()
@@ -164,8 +170,9 @@ class PolicyKindProfile:
 
     Besides what files say, `known_by` says where the kind is known from and `origin` where that stands. `map_fields`
     are the maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
-    replaces whole. `assumed` names the choices that rest on a default or a guess; an answer says so. `settings`,
-    `delegation` and `gateways` are what the same file says of its controllers, `backends` what it says of other kinds.
+    replaces whole. Of a variant, `counting_fields` are those that count, if not all do. `assumed` names the choices
+    that rest on a default or a guess; an answer says so. `settings`, `delegation` and `gateways` are what the same file
+    says of its controllers, `backends` what it says of other kinds.
     """
 
     group_kind: GroupKind
@@ -344,6 +351,7 @@ class PolicyKindProfile:
     name, by that key.
     """
     map_fields: frozenset[str] = frozenset()
+    counting_fields: frozenset[str] | None = None
     variants: tuple[Variant, ...] = field_of(Items(Record(Variant)), default=())
     """What holds instead where the kind takes effect on objects of some kinds. Without it: the same everywhere."""
     status: StatusProfile = field_of(Record(StatusProfile), default=STANDARD_STATUS, topic=REPORTING)
@@ -416,6 +424,13 @@ class PolicyKindProfile:
         """
         return any(FieldPath.parse(name).holds(field) for name in self.security_fields)
 
+    def counts(self, field: str) -> bool:
+        """Whether a field of the settings, as it is written, is one of those that count, in one, or holds one."""
+        return self.counting_fields is None or any(
+            field == name or field.startswith((f"{name}.", f"{name}[")) or name.startswith(f"{field}.")
+            for name in self.counting_fields
+        )
+
     def at(self, target: GroupKind) -> PolicyKindProfile:
         """The profile that holds where the kind takes effect on objects of a kind."""
         return self._elsewhere.get(target, self)
@@ -425,7 +440,13 @@ class PolicyKindProfile:
         return {target: self._varied(variant) for variant in self.variants for target in variant.targets}
 
     def _varied(self, variant: Variant) -> PolicyKindProfile:
-        said = {"strategy": variant.strategy, "chooser": variant.chooser, "whole_fields": variant.whole_fields}
+        said = {
+            "strategy": variant.strategy,
+            "chooser": variant.chooser,
+            "whole_fields": variant.whole_fields,
+            "counting_fields": variant.fields,
+            "ignored": variant.ignored,
+        }
         changes: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
         assumed = () if variant.strategy else self.assumed
         return replace(self, variants=(), delegation=None, gateways=None, assumed=assumed, **changes)

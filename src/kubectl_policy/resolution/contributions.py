@@ -251,6 +251,9 @@ def without_ignored(part: Contribution, profile: PolicyKindProfile, listener: Li
                 values = (json.dumps(leaf.value) for _, leaf in leaves(only_field(spec, keys)))
                 if not rule.values or any(value in rule.values for value in values):
                     spec = without(spec, keys)
+    for name, _ in leaves(spec) if profile.counting_fields is not None else ():
+        if not profile.counts(".".join(name[len(above) :])):
+            spec = without(spec, name)
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
     if profile.port_field and listener and isinstance(entries, KeyedList):
         ours = KeyedList({key: entry for key, entry in entries.items() if key == str(listener.port)})

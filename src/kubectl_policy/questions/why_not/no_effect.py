@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import value_at
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.questions.why_not.case import Reason, in_causal_order, named
 from kubectl_policy.questions.why_not.not_attached import (
     below,
@@ -232,7 +232,10 @@ class _Chain:
             yield self._lost_to(by_source, to_it, effective)
         ignored = [fate for fate in fates if fate.state == "unheeded"]
         if ignored:
-            message = f"controllers ignore {_fields(ignored)} there"
+            kind = effective.target.object.group_kind
+            uncounted = not any(self._case.profile.at(kind).counts(fate.field) for fate in ignored)
+            what = f"{'do not' if len(ignored) > 1 else 'does not'} count on {plural(kind.kind)}"
+            message = f"{_fields(ignored)} {what}" if uncounted else f"controllers ignore {_fields(ignored)} there"
             yield Reason("unheeded", message, self._policy, field=f"spec.{ignored[0].field}")
 
     def _lost_to(self, winner: Source, lost: Sequence[Fate], effective: EffectivePolicy) -> Reason:

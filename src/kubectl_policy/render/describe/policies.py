@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.render.output.columns import Column, Table
@@ -140,7 +141,12 @@ class _Fields:
         entry = port_field is not None and field.field.startswith(f"{port_field.field}[")
         why = "is for another port" if entry and field.effective_on else "controllers ignore it"
         instead = f"an entry of {port_field.field} stands instead" if port_field else ""
-        for words, positions in ((why, field.ignored_on), (instead, field.port_entry_on)):
+        by_words: dict[str, list[int]] = {}
+        for position in field.ignored_on:
+            kind = self.answer.paths[position][-1].object.group_kind
+            counts = self.answer.profile.at(kind).counts(field.field)
+            by_words.setdefault(why if counts else f"does not count on {plural(kind.kind)}", []).append(position)
+        for words, positions in (*by_words.items(), (instead, field.port_entry_on)):
             where = self.which.words(positions) if 0 < len(positions) < len(self.answer.paths) else ""
             if positions:
                 yield (Span(f"{words}{f' on {where}' if where else ''}", "beaten", prose=True),)

@@ -223,13 +223,7 @@ def _two(profile: PolicyKindProfile) -> Iterator[Saying]:
     port = profile.port_field
     instead = f"for its port, an entry of {port.field} stands instead of {port.instead_of}" if port else ""
     yield "for a port", ("port_field",), instead
-    ignored = (
-        f"{listed(part.fields) if part.fields else 'policies'}"
-        + (f", where it is {either(sorted(part.values))}," if part.values else "")
-        + f" on {levels_words(part.levels)}{_below(part.protocols)}"
-        for part in profile.ignored
-    )
-    yield "ignored", ("ignored",), ignored
+    yield "ignored", ("ignored",), _ignored(profile)
     lists = (f"{name} by {key}" if key else f"{name} are appended" for name, key in profile.list_keys.items())
     yield "lists", ("list_keys",), "; ".join(lists)
     null = "a field set to null counts as not set"
@@ -315,11 +309,25 @@ def _shared(profile: PolicyKindProfile) -> Iterator[str]:
         yield f"{field.field}: {of}, among {among}{unless}"
 
 
+def _counting(profile: PolicyKindProfile) -> str:
+    return f"only this counts: {listed(sorted(profile.counting_fields))}" if profile.counting_fields else ""
+
+
+def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
+    """What controllers ignore, part by part."""
+    for part in profile.ignored:
+        where = f", where it is {either(sorted(part.values))}," if part.values else ""
+        fields = listed(part.fields) if part.fields else "policies"
+        yield f"{fields}{where} on {levels_words(part.levels)}{_below(part.protocols)}"
+
+
 _VARYING: Final = (
     (above_words, ""),
     (on_one_target_words, "on one target "),
     (_chooser, "where they choose, "),
     (_whole, "as one unit: "),
+    (_counting, ""),
+    (lambda profile: "; ".join(_ignored(profile)), "ignored: "),
 )
 
 

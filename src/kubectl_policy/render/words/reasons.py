@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import listed, source_words
@@ -83,6 +83,8 @@ def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
 
 def _why_ignored(fate: Fate, group: InForce) -> str:
     """Why controllers do not look at a field of a policy that counts."""
+    if not group.profile.counts(fate.field):
+        return f"it does not count on {plural(group.at[0].object.kind)}"
     port_field = group.profile.port_field
     target = fate.source.target
     altogether = any(
