@@ -168,7 +168,7 @@ def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "a.yaml").write_text(CM % "a")
     files = [InputFile(str(tmp_path / name)) for name in ("a.yaml", "b.yaml")]
 
-    def find_files(_: object) -> list[InputFile]:
+    def find_files(*_: object) -> list[InputFile]:
         return files
 
     monkeypatch.setattr(manifests, "find_files", find_files)

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.exclusion import OWN_FILE, Exclusions, below
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.sources.exclusion import Search
 
 STDIN: Final = "<stdin>"
 # What a person may name by mistake (an image, a dump) should not fill the memory; no estate comes near it.
@@ -54,7 +57,7 @@ class InputFile:
     @property
     def place(self) -> str:
         """Where the file is below its root (`apps/echo/route.yaml`); its own path if it was named itself."""
-        return self.path[len(self.root) :].lstrip("/") if self.root not in {"", "."} else self.path
+        return below(self.path, self.root)
 
 
 def is_manifest(name: str) -> bool:
@@ -62,20 +65,31 @@ def is_manifest(name: str) -> bool:
     return name.endswith(SUFFIXES) or name in NAMES
 
 
-def find_files(paths: Iterable[str | Path]) -> list[InputFile]:
+def find_files(paths: Iterable[str | Path], exclusions: Exclusions | None = None) -> list[InputFile]:
     """The manifests that are meant, each once: named files, all .yaml, .yml and .json files in folders, globs, `-`.
 
-    Folders are searched in alphabetical order; what is hidden in them is left out; links are followed, each folder is
-    searched once. Raises SourceError for a path that names nothing or cannot be read.
+    Folders are searched in alphabetical order; what is hidden in them is left out, and what exclusions say, which note
+    it; links are followed, each folder is searched once. Raises SourceError for a path that names nothing or cannot be
+    read.
     """
+    exclusions = exclusions or Exclusions()
     files: dict[str, InputFile] = {}
     for path in map(str, paths):
-        meant = [InputFile(STDIN)] if path == "-" else list(_meant_by(path))
+        before = len(exclusions.left_out)
+        meant = [InputFile(STDIN)] if path == "-" else list(_meant_by(path, exclusions))
         if not meant:
-            raise SourceError(f"{path}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
+            raise nothing_in(path, left_out=len(exclusions.left_out) > before)
         for file in meant:
             files.setdefault(os.path.normpath(file.path), file)
     return list(files.values())
+
+
+def nothing_in(folder: str, *, left_out: bool) -> SourceError:
+    """What is said of a folder without manifests, or with none but those that are left out of it."""
+    if left_out:
+        message = f"{folder}: what is in it is left out, by --exclude, .gitignore or {OWN_FILE}"
+        return SourceError(message, "name a file itself to read it all the same")
+    return SourceError(f"{folder}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
 
 
 def read_text(path: str) -> str:
@@ -113,7 +127,7 @@ def decoded(data: bytes) -> str:
     return text
 
 
-def _meant_by(path: str) -> Iterator[InputFile]:
+def _meant_by(path: str, exclusions: Exclusions) -> Iterator[InputFile]:
     try:
         mode = Path(path).stat().st_mode
     except FileNotFoundError:
@@ -121,35 +135,40 @@ def _meant_by(path: str) -> Iterator[InputFile]:
             raise SourceError(
                 f"{path}: there is no such file or folder", "check the path, or quote a pattern"
             ) from None
-        yield from _matching(path)
+        yield from _matching(path, exclusions)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
     else:
         # What is named is read whatever its name is, and be it a pipe.
         if not os.access(path, os.R_OK):
             raise _unreadable(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-        yield from _manifests_under(Path(path), set()) if stat.S_ISDIR(mode) else [InputFile(path)]
+        if stat.S_ISDIR(mode):
+            root = str(Path(path))
+            yield from _manifests_under(Path(path), set(), exclusions.on_disk(root), root)
+        else:
+            yield InputFile(path)
 
 
-def _matching(pattern: str) -> Iterator[InputFile]:
+def _matching(pattern: str, exclusions: Exclusions) -> Iterator[InputFile]:
     top = Path("/") if pattern.startswith("/") else Path()
     # With a slash at the end, only folders are meant.
     parts = [part for part in pattern.split("/") if part]
     if pattern.endswith("/"):
         parts.append("")
     root = str(top.joinpath(*takewhile(lambda part: part and not glob.has_magic(part), parts)))
-    matches = sorted(_matches(top, parts), key=lambda match: match.path)
+    search = exclusions.on_disk(root)
+    matches = sorted(_matches(top, parts, search), key=lambda match: match.path)
     if not matches:
         raise SourceError(f"{pattern}: no file matches this pattern", "`**` matches folders of any depth")
     seen: set[tuple[int, int]] = set()
     for match in matches:
         if match.problem:
             yield replace(match, root=root)
-        else:
-            yield from _manifests_under(Path(match.path), seen, root=root)
+        elif not search.leaves_out_on_the_way(match.path, is_folder=os.path.isdir(match.path)):  # noqa: PTH112 (see load_state)
+            yield from _manifests_under(Path(match.path), seen, search, root, named=False)
 
 
-def _matches(top: Path, parts: Iterable[str]) -> Iterator[InputFile]:
+def _matches(top: Path, parts: Iterable[str], search: Search) -> Iterator[InputFile]:
     """What the parts of a pattern lead to from a folder, and folders on the way that cannot be read.
 
     For each part, no folder is looked into twice, whatever links and `..` lead to it.
@@ -160,7 +179,7 @@ def _matches(top: Path, parts: Iterable[str]) -> Iterator[InputFile]:
         seen: set[tuple[int, int]] = set()
         for folder in folders:
             if part == "**":
-                for path, mode, error in _walk(folder, seen):
+                for path, mode, error in _walk(folder, seen, search):
                     if stat.S_ISDIR(mode):
                         places.append(path)
                     elif error and not isinstance(error, FileNotFoundError):
@@ -187,13 +206,14 @@ def _children(folder: Path, part: str) -> list[Path]:
     return [entry for entry in inside if fnmatch.fnmatchcase(entry.name, part)]
 
 
-def _manifests_under(top: Path, seen: set[tuple[int, int]], *, root: str = "") -> Iterator[InputFile]:
+def _manifests_under(
+    top: Path, seen: set[tuple[int, int]], search: Search, root: str, *, named: bool = True
+) -> Iterator[InputFile]:
     """The manifests in a folder that is not yet seen, or a manifest; pipes and devices, which might block, are none.
 
-    Without another root, the folder was named itself. Raises SourceError if it cannot be read then.
+    Raises SourceError if it was `named` itself and cannot be read.
     """
-    named, root = not root, root or str(top)
-    for path, mode, error in _walk(top, seen):
+    for path, mode, error in _walk(top, seen, search):
         if error is None:
             if stat.S_ISREG(mode) and is_manifest(path.name):
                 yield InputFile(str(path), root=root)
@@ -204,8 +224,8 @@ def _manifests_under(top: Path, seen: set[tuple[int, int]], *, root: str = "") -
             yield InputFile(str(path), reason_of(error), root)
 
 
-def _walk(top: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, int, OSError | None]]:
-    """A path and what is below it but for what is hidden, with its mode, or why it cannot be read.
+def _walk(top: Path, seen: set[tuple[int, int]], search: Search) -> Iterator[tuple[Path, int, OSError | None]]:
+    """A path and what is below it but for what is hidden or left out, with its mode, or why it cannot be read.
 
     Links are followed. A folder that was seen, by its device and number, is left out.
     """
@@ -214,11 +234,18 @@ def _walk(top: Path, seen: set[tuple[int, int]]) -> Iterator[tuple[Path, int, OS
         path = rest.pop()
         try:
             about = path.stat()
-            inside = sorted(path.iterdir(), reverse=True) if stat.S_ISDIR(about.st_mode) else []
+            is_folder = stat.S_ISDIR(about.st_mode)
+            if (
+                (is_folder or is_manifest(path.name))
+                and path != top
+                and search.leaves_out(str(path), is_folder=is_folder)
+            ):
+                continue
+            inside = sorted(path.iterdir(), reverse=True) if is_folder else []
         except OSError as error:
             yield path, 0, error
             continue
-        if stat.S_ISDIR(about.st_mode):
+        if is_folder:
             if (about.st_dev, about.st_ino) in seen:
                 continue
             seen.add((about.st_dev, about.st_ino))

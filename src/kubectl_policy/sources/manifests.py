@@ -22,6 +22,7 @@ from kubectl_policy.model.kinds import (
     names_in_crd,
     problem_of_definition,
 )
+from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.model import Severity
+    from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.rendered.render import Rendered
 
@@ -58,7 +60,9 @@ def load_manifests(
         return read_stdin(stdin) if path == STDIN else read_text(path)
 
     named = [str(path) for path in paths]
-    return snapshot_of(find_files(named), text_of, options, _renderer(options, named, progress))
+    exclusions = Exclusions(options.exclude)
+    files = find_files(named, exclusions)
+    return snapshot_of(files, text_of, options, _renderer(options, named, progress), left_out=exclusions.left_out)
 
 
 def _renderer(options: InputOptions, named: Sequence[str], progress: Progress | None) -> Renderer | None:
@@ -104,7 +108,9 @@ def load_state(
             from kubectl_policy.sources.rendered.render import render  # noqa: PLC0415 (see above)
 
             renderer = partial(render, InRevision(revision), options=options, progress=progress)
-        return snapshot_of(revision.find(path), revision.read_text, options, renderer)
+        exclusions = Exclusions(options.exclude)
+        files = revision.find(path, exclusions)
+        return snapshot_of(files, revision.read_text, options, renderer, left_out=exclusions.left_out)
 
 
 def _check_no_revision(word: str) -> None:
@@ -125,8 +131,12 @@ def snapshot_of(
     text_of: Callable[[str], str],
     options: InputOptions,
     renderer: Renderer | None = None,
+    *,
+    left_out: Iterable[LeftOut] = (),
 ) -> Snapshot:
-    """The objects in files, of which the texts are given by path: see `load_manifests`.
+    """The objects in files, of which the texts are given by path, beside which others were left out.
+
+    See `load_manifests`.
 
     `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
     """
@@ -148,6 +158,7 @@ def snapshot_of(
         complete=options.complete,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
+        left_out=tuple(sorted(left_out, key=lambda each: (each.origin, each.what))),
     )
 
 

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import files, git
-from kubectl_policy.sources.files import InputFile, is_manifest, reason_of
+from kubectl_policy.sources.exclusion import OWN_FILE, Exclusions
+from kubectl_policy.sources.files import InputFile, is_manifest, nothing_in, reason_of
 from kubectl_policy.sources.git import FOLDER, UNMERGED, Entry
+from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
+
+    from kubectl_policy.sources.exclusion import Search
 
 # Folders in git may contain themselves over and over, so that ten objects make up ten billion files.
 MAX_ENTRIES: Final = 1_000_000
@@ -75,7 +79,7 @@ class Revision:
         self._in_index = not tree
         self._folders: dict[str, dict[str, Entry]] = {} if tree else _by_folder("", git.staged())
 
-    def find(self, path: str) -> list[InputFile]:
+    def find(self, path: str, exclusions: Exclusions | None = None) -> list[InputFile]:
         """The manifests that are meant, as `find_files` has them: a named file, all manifests in a folder.
 
         A path starts at the root of the repository or, with `./` or `../`, at the current directory. Raises SourceError
@@ -91,10 +95,11 @@ class Revision:
             raise SourceError(f"{source}: {reason_of(error)}", "name other files, or a folder on disk") from None
         if entry.mode != FOLDER:
             return [InputFile(source)]
-        manifests = list(self._manifests_under(place, entry))
+        exclusions = exclusions or Exclusions()
+        search = exclusions.search(self._source(place), place, self._own_ignore_file)
+        manifests = list(self._manifests_under(place, entry, search))
         if not manifests:
-            message = f"{self._folder(place)}: there is no manifest in it"
-            raise SourceError(message, "manifests end in .yaml, .yml or .json")
+            raise nothing_in(self._folder(place), left_out=bool(exclusions.left_out))
         return manifests
 
     def read_text(self, source: str) -> str:
@@ -142,7 +147,15 @@ class Revision:
             raise SourceError(message, "a path starts at the root, or with ./ at the current directory")
         return "" if place == "." else place
 
-    def _manifests_under(self, top: str, folder: Entry) -> Iterator[InputFile]:
+    def _own_ignore_file(self, place: str, name: str) -> str:
+        """Its text; what git ignores is on disk alone, so that a .gitignore says nothing of a revision."""
+        if name != OWN_FILE:
+            return ""
+        with suppress(OSError, DocumentError):
+            return self.read_text(self._source(posixpath.join(place, name)))
+        return ""
+
+    def _manifests_under(self, top: str, folder: Entry, search: Search) -> Iterator[InputFile]:
         """The manifests in a folder, in the order in which they are read from a disk; each folder is searched once."""
         rest, seen, entries, root = [top], set[str](), 0, self._source(top)
         message = f"{self._folder(top)}: more than {MAX_ENTRIES:,} files and folders"
@@ -163,11 +176,14 @@ class Revision:
                 if wanted or not isinstance(error, FileNotFoundError | _ConflictError):
                     yield InputFile(self._source(path), reason_of(error), root)
                 continue
-            if entry.mode == FOLDER and place not in seen:
+            is_folder = entry.mode == FOLDER
+            if (is_folder or wanted) and path != top and search.leaves_out(self._source(path), is_folder=is_folder):
+                continue
+            if is_folder and place not in seen:
                 seen.add(place)
                 names = sorted((name for name in inside if not name.startswith(".")), reverse=True)
                 rest.extend(posixpath.join(path, name) for name in names)
-            elif entry.mode != FOLDER and wanted:
+            elif not is_folder and wanted:
                 yield InputFile(self._source(path), root=root)
 
     def _resolve(self, path: str) -> tuple[str, Entry]:
