@@ -12,17 +12,12 @@ from kubectl_policy.sources.rendered import programs
 from kubectl_policy.sources.rendered.programs import Job, Ran, complaint_in, environment, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
 
 def _run(folder: Path, *scripts: str, limit: float = 20.0, at_once: int = 0) -> list[tuple[int, Ran]]:
-    def jobs() -> Iterator[tuple[Job, Path]]:
-        for number, script in enumerate(scripts):
-            home = folder / f"home{number}"
-            home.mkdir()
-            yield Job(command=("/bin/sh", "-c", script), folder=folder), home
-
-    return sorted(run_all(jobs(), limit=limit, at_once=at_once), key=lambda each: each[0])
+    jobs = [Job(command=("/bin/sh", "-c", script), folder=folder) for script in scripts]
+    return sorted(run_all(jobs, folder, limit=limit, at_once=at_once), key=lambda each: each[0])
 
 
 def _is_still(beat: Path) -> bool:
@@ -63,18 +58,15 @@ def test_a_program_that_prints_for_ever(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
     """Is a complaint as any other."""
-    ((_, ran),) = run_all([(Job(command=("/nowhere/helm",), folder=tmp_path), tmp_path)])
+    ((_, ran),) = run_all([Job(command=("/nowhere/helm",), folder=tmp_path)], tmp_path)
     assert ran.complaint == "/nowhere/helm cannot be run: No such file or directory"
 
 
 def test_nobody_asks_for_more(tmp_path: Path) -> None:
     """Then what still runs is ended, as by an interrupt."""
-    homes = [tmp_path / "a", tmp_path / "b"]
-    for home in homes:
-        home.mkdir()
     scripts = [f"while :; do echo >> {tmp_path}/beat; done", f"until [ -s {tmp_path}/beat ]; do :; done"]
     jobs = [Job(command=("/bin/sh", "-c", script), folder=tmp_path) for script in scripts]
-    running = run_all(zip(jobs, homes, strict=True), at_once=2)
+    running = run_all(jobs, tmp_path, at_once=2)
     assert next(running)[0] == 1
     cast("Generator[object]", running).close()
     assert _is_still(tmp_path / "beat")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import tempfile
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered import helm, kustomize
-from kubectl_policy.sources.rendered.copying import Copy, CopyError, renamed
+from kubectl_policy.sources.rendered.copying import Copy, CopyError
 from kubectl_policy.sources.rendered.helm import Release
 from kubectl_policy.sources.rendered.kustomize import Build
 from kubectl_policy.sources.rendered.programs import run_all
@@ -42,10 +41,11 @@ class Builds:
 
     def __init__(self, tree: Tree, kustomizations: Kustomizations, folder: Path) -> None:
         """Start without having built anything."""
-        self._tree, self._kustomizations, self._folder = tree, kustomizations, folder
+        self._tree, self._kustomizations, self._home = tree, kustomizations, folder / "home"
+        self._home.mkdir()
+        self._copy = Copy(tree, folder)
         self._builder, self._helm = kustomize.builder(), helm.helm()
         self._done: dict[Hashable, Done] = {}
-        self._numbers = iter(range(10**9))
 
     def of(self, what: Build | Release) -> Done:
         """What came of something that was built."""
@@ -68,39 +68,32 @@ class Builds:
     def run(self, wanted: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
         """Build what is not built yet; each has a name, with which `started` is told of it."""
         new = {what.key: (name, what) for name, what in wanted if what.key not in self._done}
-        begun: list[tuple[str, Build | Release, Copy, Sources | None]] = []
+        begun: list[tuple[str, Build | Release, Sources | None]] = []
 
-        def jobs() -> Iterator[tuple[Job, Path]]:
+        def jobs() -> Iterator[Job]:
             for name, what in new.values():
-                folder = self._folder / str(next(self._numbers))
-                copy = Copy(self._tree, folder / "files")
-                home = folder / "home"
-                home.mkdir()
                 try:
-                    job, sources = self._prepared(what, copy)
+                    job, sources = self._prepared(what)
                 except CopyError as error:
                     self._done[what.key] = Done(complaint=error.message)
-                    shutil.rmtree(folder, ignore_errors=True)
                 else:
-                    begun.append((name, what, copy, sources))
-                    yield job, home
+                    begun.append((name, what, sources))
+                    yield job
 
-        for number, ran in run_all(jobs(), started=lambda number: started(begun[number][0])):
-            _, what, copy, sources = begun[number]
-            complaint = renamed(ran.complaint, copy.folder, self._tree)
-            self._done[what.key] = Done(text=ran.out, complaint=complaint, sources=sources)
-            shutil.rmtree(copy.folder.parent, ignore_errors=True)
+        for number, ran in run_all(jobs(), self._home, started=lambda number: started(begun[number][0])):
+            _, what, sources = begun[number]
+            self._done[what.key] = Done(text=ran.out, complaint=self._copy.renamed(ran.complaint), sources=sources)
 
-    def _prepared(self, what: Build | Release, copy: Copy) -> tuple[Job, Sources | None]:
+    def _prepared(self, what: Build | Release) -> tuple[Job, Sources | None]:
         """Copy what something is made from, and the program that makes it. Raises CopyError."""
         if not (self._builder if isinstance(what, Build) else self._helm):
             raise CopyError(f"{_BUILDER if isinstance(what, Build) else _HELM} is not installed")
         if isinstance(what, Build):
-            sources = self._kustomizations.copy(what, copy)
-            return kustomize.job(self._builder, what, sources, copy), sources
+            sources = self._kustomizations.copy(what, self._copy)
+            return kustomize.job(self._builder, what, sources, self._copy), sources
         if lacking := list(helm.missing_dependencies(self._tree, what.folder)):
             raise CopyError(f"it needs charts that are not here: {', '.join(lacking)}")
-        return helm.job(self._helm, what, copy), None
+        return helm.job(self._helm, what, self._copy, self._home), None
 
 
 @contextmanager

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
     from kubectl_policy.sources.revisions import Revision
 
-# What one root is made of; who has more in one chart has not looked into it for long.
-MAX_FILES: Final = 20_000
-MAX_BYTES: Final = 256 * 2**20
+# What is copied for all that is rendered; an estate of a thousand applications comes to a tenth of it.
+MAX_FILES: Final = 200_000
+MAX_BYTES: Final = 2**30
 _MAX_DEPTH: Final = 64
 _LINK_OUT: Final = "a link that leads out of the repository"
+# What copies and their variants are called; no file has such a name.
+_TOP: Final = "files"
+_VARIANT: Final = ".~"
 # What is in there is no part of what is deployed.
 _NEVER: Final = frozenset({".git", ".hg", ".svn"})
 
@@ -63,15 +66,18 @@ class Disk:
         """See it as the named paths do, relative or not."""
         self._named = {os.path.realpath(name): name for name in named if name != "-"}
         self._roots: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
         self._sources: dict[str, str] = {}
 
     def kind(self, path: str) -> str:
         """See `Tree`."""
-        try:
-            mode = self._real(path).stat().st_mode
-        except (OSError, ValueError):
-            return ""
-        return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else ""
+        if path not in self._kinds:
+            try:
+                mode = self._real(path).stat().st_mode
+            except (OSError, ValueError):
+                mode = 0
+            self._kinds[path] = "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else ""
+        return self._kinds[path]
 
     def names(self, folder: str) -> list[str]:
         """See `Tree`."""
@@ -188,25 +194,41 @@ class CopyError(PolicyError):
 
 
 class Copy:
-    """A folder with copies of some files of a tree, at the paths that they have there."""
+    """A folder with copies of some files of a tree, at the paths that they have there.
+
+    What is below the folder of a variant (see `vary`) has a copy of its own for each.
+    """
 
     def __init__(self, tree: Tree, folder: Path) -> None:
-        """Start with an empty folder, which is made."""
-        folder.mkdir(parents=True)
-        self._tree = tree
-        self.folder = folder
-        self._files = self._bytes = 0
-        self._taken: set[str] = set()
+        """Start without any copies."""
+        self._tree, self._folder = tree, folder
+        self._files = self._bytes = self._variants = 0
+        self._shared: set[str] = set()
+        self._own: set[str] = set()
+        self._varied: str | None = None
+
+    def vary(self, folder: str | None) -> None:
+        """From here on, what is copied of a folder is another copy than before; of none, there is one copy for all."""
+        self._variants += 1
+        self._varied, self._own = folder, set()
+
+    def _is_own(self, place: str) -> bool:
+        return self._varied is not None and is_below(place, self._varied)
 
     def path(self, place: str) -> Path:
         """Where the copy of something is, or would be."""
-        return self.folder / place if place else self.folder
+        top = self._folder / _TOP
+        if self._varied is None or not self._is_own(place):
+            return top / place if place else top
+        varied = top / self._varied if self._varied else top
+        inside = place[len(self._varied) :].strip("/")
+        own = varied.with_name(f"{varied.name}{_VARIANT}{self._variants}")
+        return own / inside if inside else own
 
     def take(self, place: str) -> None:
         """Copy a file, unless it is there; what cannot be read is not copied. Raises CopyError for too much."""
-        if place in self._taken:
+        if place in (self._own if self._is_own(place) else self._shared):
             return
-        self._taken.add(place)
         try:
             data = self._tree.read(place, MAX_BYTES - self._bytes)
         except OSError:
@@ -233,8 +255,11 @@ class Copy:
                 raise CopyError(f"more than {MAX_FILES:,} folders are needed to render it")
 
     def write(self, place: str, data: bytes | str) -> None:
-        """Write a file, in the place of its copy if there is one; none is copied there later."""
-        self._taken.add(place)
+        """Write a file, unless it is there; then none is copied there later."""
+        taken = self._own if self._is_own(place) else self._shared
+        if place in taken:
+            return
+        taken.add(place)
         path = self.path(place)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -242,8 +267,13 @@ class Copy:
         except (OSError, ValueError) as error:
             raise CopyError(f"it cannot be copied: {error}") from None
 
+    def renamed(self, message: str) -> str:
+        """A message of a program with what people call the files in the place of the paths of their copies."""
+        path = re.escape(str(self._folder / _TOP)) + r"([^\s'\":]*)"
+        message = re.sub(re.escape(_VARIANT) + r"\d+", "", message)
+        return re.sub(path, lambda found: self._tree.source(found[1].strip("/")) or ".", message)
 
-def renamed(message: str, folder: Path, tree: Tree) -> str:
-    """A message of a program with what people call the files in the place of the paths of their copies."""
-    path = re.escape(str(folder)) + r"(?:/([^\s'\":]*))?"
-    return re.sub(path, lambda found: tree.source((found[1] or "").rstrip("/")) or ".", message)
+
+def is_below(place: str, folder: str) -> bool:
+    """Whether a place is a folder, or in it or below it."""
+    return not folder or place == folder or place.startswith(f"{folder}/")

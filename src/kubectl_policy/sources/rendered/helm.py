@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mappings_at, text_at
@@ -15,12 +16,12 @@ from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.rendered.copying import Copy, Tree
 
 CHART: Final = "Chart.yaml"
-_VALUES: Final = ".kubectl-policy-values-{}.json"
 
 
 @value(kw_only=True)
@@ -77,22 +78,23 @@ def missing_dependencies(tree: Tree, folder: str) -> Iterator[str]:
             yield name
 
 
-def job(command: tuple[str, ...], release: Release, copy: Copy) -> Job:
-    """Copy a chart with its values, and how Helm makes manifests of it. Raises CopyError."""
+def job(command: tuple[str, ...], release: Release, copy: Copy, home: Path) -> Job:
+    """Copy a chart, write its values into a folder, and how Helm makes manifests of it. Raises CopyError."""
+    copy.vary(None)
     copy.take_all(release.folder)
     words = [*command, "template"]
     for file in release.files:
         copy.take(file)
         words.append(f"--values={copy.path(file)}")
-    for number, values in enumerate(release.values):
-        name = _VALUES.format(number)
-        copy.write(name, json.dumps(values))
-        words.append(f"--values={copy.path(name)}")
+    for values in release.values:
+        with NamedTemporaryFile("w", suffix=".json", dir=home, delete=False) as file_of_values:
+            json.dump(values, file_of_values)
+        words.append(f"--values={file_of_values.name}")
     words += release.settings
     if release.definitions:
         words.append("--include-crds")
     words += [f"--namespace={release.namespace}", "--", release.name, str(copy.path(release.folder))]
-    return Job(command=tuple(words), folder=copy.folder)
+    return Job(command=tuple(words), folder=home)
 
 
 def parsed(text: str) -> Json:

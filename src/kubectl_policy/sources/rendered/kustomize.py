@@ -11,6 +11,7 @@ from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import decoded
+from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.kustomization import NAMES, is_remote, read_kustomization, within
 from kubectl_policy.text import Document, DocumentError
@@ -136,6 +137,7 @@ class Kustomizations:
 
     def copy(self, build: Build, copy: Copy) -> Sources:
         """Copy what a folder is built from, without anything remote; which files of the tree that is."""
+        copy.vary(build.folder)
         repository = self._tree.root_of(build.folder)
         files: dict[str, None] = {}
         remote: list[Remote] = []
@@ -153,9 +155,7 @@ class Kustomizations:
             for text in _texts(local):
                 place = within(said.folder, text.rpartition("=")[2])
                 escapes |= text.startswith("/") or place.partition("/")[0] == ".."
-                if self._is_file(place) and any(
-                    not top or place.startswith(f"{top}/") for top in (repository, said.folder)
-                ):
+                if self._is_file(place) and any(is_below(place, top) for top in (repository, said.folder)):
                     copy.take(place)
                 elif self.file(place) and self.of(place) is None:
                     # Kustomize says best what is wrong with it.

@@ -12,8 +12,8 @@ import shutil
 import signal
 import subprocess
 import time
-from contextlib import ExitStack, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
@@ -21,6 +21,7 @@ from kubectl_policy.sources.files import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
 TIME_LIMIT: Final = 60.0
 # What an API server could hold of one root is far less; a template may print for ever.
@@ -58,13 +59,14 @@ def program(name: str) -> str:
 
 
 def run_all(
-    jobs: Iterable[tuple[Job, Path]],
+    jobs: Iterable[Job],
+    home: Path,
     *,
     limit: float = TIME_LIMIT,
     started: Callable[[int], None] = lambda _: None,
     at_once: int = 0,
 ) -> Iterator[tuple[int, Ran]]:
-    """Run programs, some at a time, each with a folder to call its home; what each printed, as they end, by number.
+    """Run programs, some at a time, with a folder to call their home; what each printed, as they end, by number.
 
     A job is asked for when there is room to start it. What still runs when nobody asks for more is ended.
     """
@@ -75,11 +77,12 @@ def run_all(
         more = True
         while more or running:
             while more and len(running) < most:
-                number, (job, home) = next(rest, (-1, (Job(command=(), folder=Path()), Path())))
-                more = number >= 0
-                if more:
-                    started(number)
-                    running.append(_Process(number, job, home, limit))
+                following = next(rest, None)
+                more = following is not None
+                if following:
+                    started(following[0])
+                    with _uninterrupted():
+                        running.append(_Process(*following, home, limit))
             ended = [process for process in running if process.has_ended()]
             for process in ended:
                 running.remove(process)
@@ -89,6 +92,16 @@ def run_all(
     finally:
         for process in running:
             process.result()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Nobody interrupts while a program is started that nobody knows of yet; they do so right afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _Process:
@@ -101,8 +114,8 @@ class _Process:
         self._problem = ""
         self._popen: subprocess.Popen[bytes] | None = None
         with ExitStack() as stack:
-            self._out: IO[bytes] = stack.enter_context((home / "stdout").open("w+b"))
-            self._err: IO[bytes] = stack.enter_context((home / "stderr").open("w+b"))
+            self._out: IO[bytes] = stack.enter_context(TemporaryFile(dir=home))
+            self._err: IO[bytes] = stack.enter_context(TemporaryFile(dir=home))
             try:
                 self._popen = subprocess.Popen(  # noqa: S603 (no shell; arguments are ours, but for names after flags)
                     job.command,
