@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 TABLE = """\
-NAME   KIND                      TARGETS           CLASS       STRATEGY          ENFORCEMENT   AFFECTS
-red    ColorPolicy.example.com   HTTPRoute app/r   inherited   Atomic defaults   Enforced      2
+NAME   KIND                                TARGETS           CLASS                 STRATEGY          \
+ENFORCEMENT   AFFECTS
+red    ColorPolicy.example.com (assumed)   HTTPRoute app/r   inherited (assumed)   Atomic defaults   \
+Enforced      2
 """
 
 
@@ -123,7 +125,10 @@ def test_all_namespaces_can_be_listed(command: Command, manifests: Path) -> None
 def test_headers_can_be_left_out(command: Command, manifests: Path) -> None:
     """For scripts."""
     out = command("get", "policies", "-n", "app", "--no-headers", "--offline", manifests).out
-    assert out == ("red   ColorPolicy.example.com   HTTPRoute app/r   inherited   Atomic defaults   Enforced   2\n")
+    assert out == (
+        "red   ColorPolicy.example.com (assumed)   HTTPRoute app/r   inherited (assumed)   Atomic defaults   "
+        "Enforced   2\n"
+    )
 
 
 def test_nothing_is_said_as_kubectl_says_it(command: Command, manifests: Path) -> None:

@@ -78,6 +78,37 @@ class TestNotPolicies:
         """Only direct, inherited and true are values of the label."""
         assert found(labelled("false")) is None
 
+    @pytest.mark.parametrize("kind", ["ServerRegistration", "GatewayExtension", "PolicyBinding", "Policyholder"])
+    def test_what_refers_to_gateways_and_is_not_called_a_policy(self, kind: str) -> None:
+        """Registrations and extensions have a `targetRef` as well; a label or a profile says if they are policies."""
+        named = GroupKind("example.com", kind)
+        found = policy("p", target("g"), kind=kind)
+        world = index(found)
+        assert Registry(world).profile_of(named) is None
+        said = "has target references, but no label of a policy, and is not called one"
+        assert Registry(world).why_none(named) == said
+        label = crd(kind, labels={"gateway.networking.k8s.io/policy": "true"})
+        own = PolicyKindProfile(named, "direct", "profile")
+        for known in (Registry(index(found, label)), Registry(world, [own])):
+            assert known.profile_of(named) is not None
+            assert not known.why_none(named)
+
+    def test_a_label_on_a_definition_without_target_references(self) -> None:
+        """Parameters of Gateways carry the label in some releases; a spec that nobody describes may have references."""
+        known = Registry(index(labelled("direct", image={"type": "string"})))
+        assert known.profile_of(COLOR) is None
+        assert "label gateway.networking.k8s.io/policy, but its spec has no target references" in known.why_none(COLOR)
+        assert found(labelled("direct")) is not None
+        assert found(labelled("direct", targetSelectors={})) is not None
+
+    def test_why_other_kinds_are_none(self) -> None:
+        """What policies target, what Kubernetes defines itself, and what has nothing of a policy."""
+        known = Registry(index(gateway(), service()))
+        assert known.why_none(GroupKind(GATEWAY_API, "Gateway")) == "is a kind that policies target"
+        own = policy("p", target("g"), kind="OddPolicy", group="apps")
+        assert Registry(index(own)).why_none(own.ref.group_kind) == "is a kind of Kubernetes itself"
+        assert known.why_none(COLOR) == "has no profile, no label of a policy and no target references"
+
     @pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "ReferenceGrant"])
     def test_the_api_s_own_kinds(self, kind: str) -> None:
         """A Gateway with a field `targetRef` is a Gateway."""
@@ -144,6 +175,27 @@ class TestByLabel:
             COLOR, "inherited", "label", assumed=("class", "merge strategy")
         )
 
+    @pytest.mark.parametrize(
+        ("targets", "doubted"),
+        [
+            ((target("g"), target("r", "HTTPRoute")), True),
+            ((target("g"), target("s", "Service", group="")), False),
+            ((target("r", "HTTPRoute"), target("r", "GRPCRoute")), False),
+            ((target("g"),), False),
+        ],
+    )
+    def test_direct_on_gateways_and_on_routes_is_in_doubt(
+        self, targets: Sequence[Mapping[str, Json]], *, doubted: bool
+    ) -> None:
+        """Those of many an inherited kind say Direct: the class is then one of what is assumed."""
+        policies = [policy(f"p{number}", found) for number, found in enumerate(targets)]
+        profile = found(labelled("Direct"), *policies)
+        assert profile is not None
+        assert (profile.policy_class, "class" in profile.assumed) == ("direct", doubted)
+        inherited = found(labelled("Inherited"), *policies)
+        assert inherited is not None
+        assert "class" not in inherited.assumed
+
     def test_the_label_beats_the_shape(self) -> None:
         """A labelled kind is known by its label, though it has the shape as well; its stanzas come from the schema."""
         profile = found(labelled("direct", targetRef=REFERENCE, defaults={"type": "object"}), policy("p", target("g")))
@@ -156,6 +208,48 @@ class TestByLabel:
         broken = resource("CustomResourceDefinition", "a", {"names": 3}, group="apiextensions.k8s.io")
         assert found(broken, other) is None
         assert found(broken, other, labelled("direct")) is not None
+
+
+class TestStrategyField:
+    """`spec.strategy` of a kind without a profile: GEP-713's strategies, or a setting like any other."""
+
+    ATOMIC, PATCH = MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.PATCH_DEFAULTS
+
+    @pytest.mark.parametrize(
+        ("said", "meanings"),
+        [
+            (["atomic"], {"atomic": ATOMIC}),
+            (["Patch", "merge"], {"Patch": PATCH, "merge": PATCH}),
+            (["atomic", "RoundRobin"], {}),
+            (["atomic", {"type": "atomic"}], {}),
+            ([], {}),
+        ],
+    )
+    def test_by_what_policies_say(self, said: Sequence[Json], meanings: Mapping[str, MergeStrategy]) -> None:
+        """All values that occur have to be strategies; there is no schema, or one that does not list them."""
+        policies = [policy(f"p{number}", target("g"), strategy=value) for number, value in enumerate(said)]
+        described = crd("ColorPolicy", schema=schema_of(targetRefs={"items": REFERENCE}, strategy={"type": "string"}))
+        for world in (policies, [described, *policies]):
+            profile = found(*world, policy("p", target("g")))
+            assert profile is not None
+            assert (profile.strategy_field, dict(profile.strategy_values)) == (
+                "spec.strategy" * bool(meanings),
+                meanings,
+            )
+
+    def test_by_the_schema(self) -> None:
+        """Which values may occur is then known, and that there are none."""
+        for field, known in (
+            ({"enum": ["atomic", "merge"]}, True),
+            ({"enum": ["atomic", "least"]}, False),
+            (None, False),
+        ):
+            properties = {"targetRefs": {"items": REFERENCE}} | ({"strategy": field} if field else {})
+            profile = found(
+                crd("ColorPolicy", schema=schema_of(**properties)), policy("p", target("g"), strategy="atomic")
+            )
+            assert profile is not None
+            assert bool(profile.strategy_field) is known
 
 
 class TestByProfile:
@@ -192,10 +286,10 @@ def test_the_policy_kinds_of_a_snapshot_are_sorted() -> None:
     """Only kinds of which an object was read, by group and kind."""
     objects = [
         policy("p", target("g"), kind=kind, group=group)
-        for group, kind in (("b.io", "P"), ("a.io", "Q"), ("a.io", "P"))
+        for group, kind in (("b.io", "PPolicy"), ("a.io", "QPolicy"), ("a.io", "PPolicy"))
     ]
     kinds = Registry(index(*objects, gateway(), crd("UnusedPolicy"))).policy_kinds
-    assert [str(profile.group_kind) for profile in kinds] == ["P.a.io", "Q.a.io", "P.b.io"]
+    assert [str(profile.group_kind) for profile in kinds] == ["PPolicy.a.io", "QPolicy.a.io", "PPolicy.b.io"]
 
 
 def test_built_in_profiles_are_read_only_for_groups_that_occur(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,22 @@
-"""Recognising policy kinds that no profile describes: by the label of their definition, or by their shape."""
+"""Recognising policy kinds that no profile describes: by the label of their definition, or by shape and name."""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
-from kubectl_policy.model.kinds import POLICY_LABEL
+from kubectl_policy.model.fields import items_at, labels_of, mapping_at, strings_at, text_at, value_at
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, POLICY_LABEL
+from kubectl_policy.model.values import value
+from kubectl_policy.profiles.merging import GEP_STRATEGIES
 from kubectl_policy.profiles.profile import PolicyKindProfile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind, Json
+    from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles.merging import MergeStrategy
     from kubectl_policy.profiles.profile import Stanzas
 
 _STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
@@ -20,34 +24,103 @@ _STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
     "singular": ("default", "override"),
 }
 _REFERENCES: Final = ("targetRef", "targetRefs", "targetSelectors")
+_STRATEGY_FIELD: Final = "spec.strategy"
+
+
+@value(kw_only=True)
+class _Signs:
+    """What says whether a kind is a policy kind, and of what sort.
+
+    `label` is a value of the policy label of its definition, in lower case; empty if it has none. `properties` are
+    those of `spec` in the definition's schema, empty where no schema says any. `refers` is whether the schema or,
+    without one, an object has a reference of the sort that policies have.
+    """
+
+    label: str
+    properties: Mapping[str, Json]
+    refers: bool
+
+    def why_none(self, kind: str) -> str:
+        """Why this makes a kind no policy kind, in words that follow "it"; empty if it is one.
+
+        "Individual policy APIs … must include a common TargetRef struct" (GEP-713), so that a label alone does not do.
+        Nor does a reference alone: registrations and extensions refer to Gateways and routes as well.
+        """
+        if self.label:
+            without = self.properties and not any(name in self.properties for name in _REFERENCES)
+            return f"has the label {POLICY_LABEL}, but its spec has no target references" if without else ""
+        if not self.refers:
+            return "has no profile, no label of a policy and no target references"
+        called = kind.lower().endswith("policy")
+        return "" if called else "has target references, but no label of a policy, and is not called one"
 
 
 def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
     """The profile that the policy label of a kind's definition implies or, without one, its shape; None without either.
 
-    A kind has the shape of a policy kind if it has target references in its schema or, without a schema, in one of its
-    objects. A reference has a kind and a name or labels, and no apiVersion: `spec.targetRef` of a VerticalPodAutoscaler
-    names a workload by apiVersion and is none.
+    A kind has the shape of a policy kind if it is called a policy and has target references in its schema or, without a
+    schema, in one of its objects. A reference has a kind and a name or labels, and no apiVersion: `spec.targetRef` of a
+    VerticalPodAutoscaler names a workload by apiVersion and is none.
     """
+    signs, objects = _signs(group_kind, index), index.in_any_state(group_kind)
+    if signs.why_none(group_kind.kind):
+        return None
+    direct = signs.label == "direct"
+    assumed = {
+        "being a policy": not signs.label,
+        # Many a definition says Direct of policies on Gateways that change what is below.
+        "class": signs.label not in {"direct", "inherited"} or (direct and _on_several_levels(objects)),
+        "merge strategy": True,
+    }
+    strategies = _strategies(signs.properties, objects)
+    return PolicyKindProfile(
+        group_kind,
+        "direct" if direct else "inherited",
+        "label" if signs.label else "shape",
+        stanzas=_stanzas(signs.properties),
+        strategy_field=_STRATEGY_FIELD if strategies else "",
+        strategy_values=MappingProxyType(strategies),
+        map_fields=frozenset(maps_of_scalars(mapping_at(index.defaults.schema_of(group_kind), "properties.spec"))),
+        assumed=tuple(choice for choice, guessed in assumed.items() if guessed),
+    )
+
+
+def why_none(group_kind: GroupKind, index: Index) -> str:
+    """Why a kind without a profile is not taken for a policy kind, in words that follow "it"; empty if it is one."""
+    return _signs(group_kind, index).why_none(group_kind.kind)
+
+
+def _signs(group_kind: GroupKind, index: Index) -> _Signs:
     definition, schema = index.definitions.get(group_kind), index.defaults.schema_of(group_kind)
     properties = mapping_at(schema, "properties.spec.properties")
     label = labels_of(definition.raw).get(POLICY_LABEL, "").lower() if definition else ""
-    labelled = label in {"direct", "inherited", "true"}
-    if not labelled and not any(
-        _refers(properties) if properties else (_has_reference(found.raw) for found in index.in_any_state(group_kind))
-    ):
-        return None
-    guessed = () if labelled else ("being a policy",)
-    return PolicyKindProfile(
-        group_kind,
-        "direct" if label == "direct" else "inherited",
-        "label" if labelled else "shape",
-        stanzas=_stanzas(properties),
-        map_fields=frozenset(maps_of_scalars(mapping_at(schema, "properties.spec"))),
-        assumed=(*guessed, "merge strategy")
-        if label in {"direct", "inherited"}
-        else (*guessed, "class", "merge strategy"),
+    in_schema, in_objects = _refers(properties), (_refer(found.raw) for found in index.in_any_state(group_kind))
+    return _Signs(
+        label=label if label in {"direct", "inherited", "true"} else "",
+        properties=properties,
+        refers=any(in_schema if properties else in_objects),
     )
+
+
+def _strategies(properties: Mapping[str, Json], objects: Iterable[Resource]) -> dict[str, MergeStrategy]:
+    """What the values of `spec.strategy` mean where all of them are GEP-713's; else it is a setting like any other."""
+    said = strings_at(properties, "strategy.enum")
+    if not said and (not properties or "strategy" in properties):
+        said = [text_at(found.raw, _STRATEGY_FIELD) for found in objects if value_at(found.raw, _STRATEGY_FIELD)]
+    known = {word: GEP_STRATEGIES.get(word.lower()) for word in sorted(set(said))}
+    return {word: strategy for word, strategy in known.items() if strategy} if all(known.values()) else {}
+
+
+def _on_several_levels(objects: Iterable[Resource]) -> bool:
+    """Whether objects of a kind refer to routes, and others of them to what routes are attached to."""
+    kinds = {
+        text_at(reference, "kind")
+        for found in objects
+        for reference in _references(found.raw)
+        if text_at(reference, "group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+    }
+    routes = {kind for kind in kinds if kind.endswith("Route")}
+    return bool(routes and kinds - routes)
 
 
 def maps_of_scalars(schema: Mapping[str, Json], path: str = "") -> Iterator[str]:
@@ -74,10 +147,12 @@ def _refers(properties: Mapping[str, Json]) -> Iterator[bool]:
         yield "kind" in fields and "apiVersion" not in fields
 
 
-def _has_reference(raw: Mapping[str, Json]) -> bool:
+def _refer(raw: Mapping[str, Json]) -> bool:
+    return any("kind" in reference and "apiVersion" not in reference for reference in _references(raw))
+
+
+def _references(raw: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
     single = value_at(raw, "spec.targetRef")
-    candidates = [single, *items_at(raw, "spec.targetRefs"), *items_at(raw, "spec.targetSelectors")]
-    return any(
-        isinstance(reference, dict) and "kind" in reference and "apiVersion" not in reference
-        for reference in candidates
-    )
+    for reference in (single, *items_at(raw, "spec.targetRefs"), *items_at(raw, "spec.targetSelectors")):
+        if isinstance(reference, dict):
+            yield reference

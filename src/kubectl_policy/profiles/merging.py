@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.profiles.shapes import (
@@ -76,6 +77,14 @@ class MergeStrategy(StrEnum):
         return None
 
 
+# What policies of any kind may say in `strategy`, of themselves or of a stanza, as GEP-713 has it.
+GEP_STRATEGIES: Final[Mapping[str, MergeStrategy]] = MappingProxyType(
+    {
+        "atomic": MergeStrategy.ATOMIC_DEFAULTS,
+        "patch": MergeStrategy.PATCH_DEFAULTS,
+        "merge": MergeStrategy.PATCH_DEFAULTS,
+    }
+)
 # Any strategy, by its name in GEP-713.
 STRATEGY: Final = Choice(MergeStrategy, MergeStrategy)
 _PATCHES: Final = (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES)

@@ -395,6 +395,18 @@ class PolicyKindProfile:
         return MergeStrategy.NONE if self.policy_class == "direct" else MergeStrategy.ATOMIC_DEFAULTS
 
     @property
+    def class_words(self) -> str:
+        """`a direct policy`, and who says so if that is in doubt, because its policies target Gateways and routes."""
+        article = "an" if self.policy_class == "inherited" else "a"
+        doubted = self.policy_class == "direct" and "class" in self.assumed
+        return f"{article} {self.policy_class} policy{' by its label' if doubted else ''}"
+
+    @property
+    def combines_by_guess(self) -> bool:
+        """Whether nobody says how policies combine that do not say it themselves: the kind is known by its looks."""
+        return self.known_by != "profile" and "merge strategy" in self.assumed
+
+    @property
     def all_apply(self) -> bool:
         """Whether several policies are in force together; the settings of each are then below its name."""
         return self.default_strategy is MergeStrategy.ALL_APPLY or self.same_level == "all-apply"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.profiles.infer import inferred
+from kubectl_policy.profiles.infer import inferred, why_none
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
 if TYPE_CHECKING:
@@ -112,6 +112,14 @@ class Registry:
             profile = self._look_up(group_kind)
             self._found[group_kind] = profile.under(self._settings) if profile else None
         return self._found[group_kind]
+
+    def why_none(self, group_kind: GroupKind) -> str:
+        """Why a kind is no policy kind, in words that follow "it"; empty if it is one."""
+        if self.profile_of(group_kind):
+            return ""
+        if group_kind in TARGETS:
+            return "is a kind that policies target"
+        return why_none(group_kind, self._index) or "is a kind of Kubernetes itself"
 
     def known(self, group_kind: GroupKind) -> PolicyKindProfile:
         """What is known of a policy kind. Raises `KeyError` for a kind that is none."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
 from kubectl_policy.model.values import value
-from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.profiles.merging import GEP_STRATEGIES, MergeStrategy
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.resolution.traced import (
     CollectedValues,
@@ -37,7 +37,6 @@ _STYLES: Final[tuple[tuple[Stanzas, str, str], ...]] = (
     ("plural", "overrides", "defaults"),
     ("singular", "override", "default"),
 )
-_PATCHING: Final = frozenset({"patch", "merge"})
 # The stanzas of GEP-713's experimental text, which merges field by field and lets the first created win.
 EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
@@ -47,7 +46,7 @@ class Contribution:
     """What one policy, attached at one node of a path, brings to the effective policy there.
 
     `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one replaces none
-    further up.
+    further up. `guessed` is whether nobody says the strategy, neither the policy nor anything about its kind.
     """
 
     source: Source
@@ -55,15 +54,20 @@ class Contribution:
     strategy: MergeStrategy
     field: str = "spec"
     empty: bool = False
+    guessed: bool = False
 
 
 @value()
 class Stanza:
-    """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`)."""
+    """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`).
+
+    `guessed` is whether nobody says that strategy.
+    """
 
     field: str
     strategy: MergeStrategy
     spec: Mapping[str, Json]
+    guessed: bool = False
 
 
 def contributions_of(
@@ -80,7 +84,7 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     """The stanzas of a policy, overrides first; the bare spec is one stanza, even an empty one.
 
     Where it is not known whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
-    such only if the spec holds nothing else, since a kind may have a field of that name.
+    such only if the spec holds nothing else, since a kind may have a field of that name; or if one says its strategy.
     """
     left: Json = raw
     for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
@@ -88,9 +92,11 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
             left = FieldPath.parse(path).remove(left, with_empty=True)
     spec = mapping_at(left, "spec")
     for style, overrides, defaults in _STYLES:
-        if profile.stanzas == style or (profile.stanzas is None and spec and spec.keys() <= {overrides, defaults}):
+        if profile.stanzas == style or (profile.stanzas is None and _has_stanzas(spec, overrides, defaults)):
+            by_itself = profile.strategy_field and profile.known_by != "profile"
+            chosen = text_at(raw, profile.strategy_field).lower() if by_itself else ""
             named = [
-                _stanza(f"spec.{name}", mapping_at(spec, name), profile, is_override=name == overrides)
+                _stanza(f"spec.{name}", mapping_at(spec, name), profile, chosen, is_override=name == overrides)
                 for name in (overrides, defaults)
                 if isinstance(spec.get(name), Mapping)
             ]
@@ -100,12 +106,26 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     return (_bare(raw, spec, profile),)
 
 
-def _stanza(field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, *, is_override: bool) -> Stanza:
-    """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told."""
-    experimental, chosen = field in EXPERIMENTAL, text_at(spec, "strategy").lower()
+def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
+    """Whether a spec, of whose kind nothing says it, has stanzas of these names."""
+    alone = bool(spec) and spec.keys() <= {*names}
+    return alone or any(text_at(spec, f"{name}.strategy").lower() in GEP_STRATEGIES for name in names)
+
+
+def _stanza(
+    field: str, spec: Mapping[str, Json], profile: PolicyKindProfile, of_policy: str, *, is_override: bool
+) -> Stanza:
+    """One stanza: the experimental GEP-713 text merges field by field, the current one is atomic unless told.
+
+    It is told by the stanza or else by what the policy as a whole chooses. A `strategy` that is none of GEP-713's is a
+    setting, unless the kind has a profile.
+    """
+    experimental, said = field in EXPERIMENTAL, text_at(spec, "strategy").lower()
+    is_setting = experimental or (profile.known_by != "profile" and said not in GEP_STRATEGIES)
+    chosen = of_policy if is_setting else said or of_policy
     by_default = not chosen and profile.strategy in {MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES}
-    patches = experimental or chosen in _PATCHING or by_default
-    settings = {key: value for key, value in spec.items() if experimental or key != "strategy"}
+    patches = experimental or GEP_STRATEGIES.get(chosen) is MergeStrategy.PATCH_DEFAULTS or by_default
+    settings = {key: value for key, value in spec.items() if is_setting or key != "strategy"}
     if is_override:
         strategy = MergeStrategy.PATCH_OVERRIDES if patches else MergeStrategy.ATOMIC_OVERRIDES
     else:
@@ -118,7 +138,8 @@ def _bare(raw: Mapping[str, Json], spec: Mapping[str, Json], profile: PolicyKind
     strategy = profile.strategy_values.get(chosen)
     if strategy is None and chosen:
         strategy = MergeStrategy.named(chosen) or MergeStrategy.named(f"{chosen} defaults")
-    return Stanza("spec", strategy or profile.default_strategy, spec)
+    guessed = strategy is None and profile.combines_by_guess
+    return Stanza("spec", strategy or profile.default_strategy, spec, guessed)
 
 
 def contribution_of(
@@ -136,7 +157,14 @@ def contribution_of(
         spec, whole = {name: dict(spec)}, [(name, *field) for field in whole]
         written = None if written is None else {name: dict(written)}
     traced = taken_apart(trace(spec, source, whole, written), profile.shared_fields)
-    return Contribution(source=source, spec=traced, strategy=stanza.strategy, field=stanza.field, empty=empty)
+    return Contribution(
+        source=source,
+        spec=traced,
+        strategy=stanza.strategy,
+        field=stanza.field,
+        empty=empty,
+        guessed=stanza.guessed,
+    )
 
 
 def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:

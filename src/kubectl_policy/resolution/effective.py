@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path
 
-FateState: TypeAlias = Literal["effective", "superseded", "rejected", "unheeded"]
+FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
     """The fate of one declared field on a path.
 
-    `effective`: it is in force. `superseded`: `superseded_by` set the field, or what replaced the map that it was in or
-    the whole spec, instead.
-    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers
-    ignore it, not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it.
-    What its policy leaves out, so that the definition of its kind fills it in, is `defaulted`.
+    `effective`: it is in force. `undecided`: it may be, but how its policy combines with others there is not known.
+    `superseded`: `superseded_by` set the field, or what replaced the map that it was in or the whole spec, instead.
+    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers ignore it,
+    not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it. What its policy
+    leaves out, so that the definition of its kind fills it in, is `defaulted`.
     """
 
     field: str
@@ -54,10 +54,11 @@ class Resolution:
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
     conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
-    keeps out. `ignored_fields` are those that the controllers ignore here, `ignored_sources` those of which nothing
-    counts here, even if they declare no field. `scopes` are the parts of which the spec is made, broadest first.
-    `replaced_for_port` is a field that gives way to what `port_sources` say of the path's port. `doubts` name
-    what the answer rests on without knowing it.
+    keeps out. What sources that are `undecided` set may be in force, as far as is known of their kind. `ignored_fields`
+    are those that the controllers ignore here, `ignored_sources` those of which nothing counts here, even if they
+    declare no field. `scopes` are the parts of which the spec is made, broadest first. `replaced_for_port` is a field
+    that gives way to what `port_sources` say of the path's port. `doubts` name what the answer rests on without knowing
+    it.
     """
 
     kind: GroupKind
@@ -65,6 +66,7 @@ class Resolution:
     contributions: tuple[Contribution, ...]
     members: frozenset[Source]
     rejected: frozenset[Source]
+    undecided: frozenset[Source] = frozenset()
     doubts: frozenset[Doubt] = frozenset()
     kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
@@ -92,10 +94,23 @@ class Resolution:
 
     @cached_property
     def policies_in_force(self) -> frozenset[ObjectRef]:
-        """The policies with at least one effective field; one that declares none counts if its spec took part."""
-        with_fields = {leaf.source.object for _, leaf in leaves(self.spec)}
-        empty = {part.source.object for part in self.contributions if not part.spec and part.source in self.members}
-        return frozenset((with_fields | empty) & self.contributions_of.keys())
+        """The policies with at least one effective field; one that declares none counts if its spec took part.
+
+        Those of which that is undecided are among them.
+        """
+        return frozenset({source.object for source in self.sources_in_force} & self.contributions_of.keys())
+
+    @cached_property
+    def policies_undecided(self) -> frozenset[ObjectRef]:
+        """Those of them of which it is not known whether any of their fields is effective."""
+        certain = {source.object for source in self.sources_in_force - self.undecided}
+        return self.policies_in_force - certain
+
+    @cached_property
+    def sources_in_force(self) -> frozenset[Source]:
+        """Who has set a field that is effective, or takes part without declaring any; also where that is undecided."""
+        empty = self.members.intersection(part.source for part in self.contributions if not part.spec)
+        return empty.union(leaf.source for _, leaf in leaves(self.spec))
 
     @cached_property
     def fates(self) -> tuple[Fate, ...]:
@@ -200,7 +215,7 @@ class _Fates:
             return "superseded", (there.source,), False
         nothing_more: Json = [] if isinstance(there, KeyedList) else {}
         if isinstance(there, Leaf) or (there is not None and leaf.value == nothing_more):
-            return "effective", (), False
+            return "undecided" if leaf.source in self.resolution.undecided else "effective", (), False
         setters = self._setters(around)
         outer = self.resolution.replaced_for_port
         if setters or not outer or field[: len(outer)] != outer:
@@ -270,6 +285,7 @@ def resolve(
         contributions=contributions,
         members=merge.members,
         rejected=merge.rejected | frozenset(context.refused),
+        undecided=merge.undecided,
         doubts=merge.doubts | undated,
         kept_out=context.refused,
         ignored_fields=frozenset(

@@ -79,8 +79,10 @@ class Enforcement:
     nothing below it to affect, or only to what another controller acts on; or that no route names in a filter, as one
     may for its kind; or the controllers ignore all that it says. Without any attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
-    `Unknown` (the target is not in the input, or it is not known how the kind attaches). `by` are the policies, or
-    objects with fields of their own, that beat it. `idle` are paths below its targets on which no traffic runs.
+    `Unknown` (the target is not in the input, or it is not known how the kind attaches). That is also the state of one
+    that is attached where it is not known how it combines with `undecided_with`, other policies of its kind. `by` are
+    the policies, or objects with fields of their own, that beat it. `idle` are paths below its targets on which no
+    traffic runs.
     """
 
     policy: ObjectRef
@@ -88,6 +90,7 @@ class Enforcement:
     by: tuple[ObjectRef, ...]
     outcomes: tuple[EffectivePolicy, ...]
     idle: tuple[Path, ...] = ()
+    undecided_with: tuple[ObjectRef, ...] = ()
 
 
 class Enforcements:
@@ -157,7 +160,10 @@ def enforce(
         return Enforcement(policy, "NoEffect", (), (), tuple(idle))
     parts = [_part_of(policy, resolution) for resolution in dict.fromkeys(outcome.resolution for outcome in outcomes)]
     by = {ref for part in parts for ref in part.beaten_by} - {policy}
-    return Enforcement(policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle))
+    undecided_with = {ref for part in parts for ref in part.undecided_with} - {policy}
+    return Enforcement(
+        policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle), undecided_with=tuple(sorted(undecided_with))
+    )
 
 
 @value(kw_only=True)
@@ -165,10 +171,12 @@ class _PolicyPart:
     """What a policy has of one outcome: whether it is in force, whether it loses fields, and what beats it.
 
     `refused` is whether all that it brings is refused for a conflict; None if it brings nothing that counts. It is
-    `ignored` if it brings something that the controllers ignore, and nothing else.
+    `ignored` if it brings something that the controllers ignore, and nothing else. Whether what it brings is in force
+    is not known where it is `undecided_with` others, itself among them.
     """
 
     in_force: bool
+    undecided_with: frozenset[ObjectRef]
     refused: bool | None
     loses: bool
     beaten_by: frozenset[ObjectRef]
@@ -183,15 +191,18 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     fates, in_force = resolution.fates_of.get(policy, ()), resolution.policies_in_force
     held: dict[str, list[Json]] = {}
     for fate in fates:
-        if fate.state == "effective":
+        if fate.state in {"effective", "undecided"}:
             held.setdefault(fate.field, []).append(fate.value)
     lost = [fate for fate in fates if fate.value not in held.get(fate.field, ())]
     sources = frozenset(part.source for part in resolution.contributions_of.get(policy, ()))
     counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
+    # Of a policy without fields there, it is not known whether it takes all the others' away.
+    undecided = any(fate.state == "undecided" for fate in fates) or (not fates and sources & resolution.undecided)
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
     return _PolicyPart(
         in_force=policy in in_force,
+        undecided_with=frozenset(source.object for source in resolution.undecided) if undecided else frozenset(),
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
         beaten_by=frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole,
@@ -200,6 +211,8 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
 
 
 def _state(parts: Collection[_PolicyPart]) -> EnforcementState:
+    if any(part.undecided_with for part in parts):
+        return "Unknown"
     if all(part.in_force and not part.loses for part in parts):
         return "Enforced"
     if any(part.in_force for part in parts):

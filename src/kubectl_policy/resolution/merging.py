@@ -5,6 +5,7 @@ What a profile says decides which: `merged` chooses. Sources travel with the lea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import reduce
 from itertools import groupby
@@ -13,11 +14,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
-from kubectl_policy.resolution.traced import leaves, only_field, patched, with_defaults
+from kubectl_policy.resolution.traced import Leaf, leaves, only_field, patched, with_defaults
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import Fold
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.precedence import Refusal
-    from kubectl_policy.resolution.traced import Field, Leaf, Source, Traced
+    from kubectl_policy.resolution.traced import Field, Source, Traced
     from kubectl_policy.topology.gateway.listeners import Listener
 
-Doubt: TypeAlias = Literal["age unknown", "fold direction"]
+Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction"]
 
 
 @value(kw_only=True)
@@ -60,12 +61,14 @@ class Merge:
     """The outcome of contributions together, and who takes part; without any, nothing.
 
     `rejected` were refused by strategy None, which is a conflict, not a defeat. `scopes` are the parts of which the
-    spec is made, broadest first; `doubts` name what the merge rests on without knowing it.
+    spec is made, broadest first; `doubts` name what the merge rests on without knowing it. What members that are
+    `undecided` set may be in force or not.
     """
 
     spec: Traced = field(default_factory=dict[str, "Leaf | Traced"])
     members: frozenset[Source] = frozenset()
     rejected: frozenset[Source] = frozenset()
+    undecided: frozenset[Source] = frozenset()
     scopes: tuple[ScopeOutcome, ...] = ()
     doubts: frozenset[Doubt] = frozenset()
 
@@ -87,8 +90,14 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
             if down.spec != layer.spec or down.rejected != layer.rejected:
                 doubts = frozenset({"fold direction"})
     spec = layer.spec
-    scopes = (ScopeOutcome(spec=spec, members=layer.members),)
-    return Merge(spec=spec, members=layer.members, rejected=layer.rejected, scopes=scopes, doubts=doubts)
+    return Merge(
+        spec=spec,
+        members=layer.members,
+        rejected=layer.rejected,
+        undecided=layer.undecided,
+        scopes=(ScopeOutcome(spec=spec, members=layer.members),),
+        doubts=doubts | {"combination unknown"} if layer.undecided else doubts,
+    )
 
 
 @value(kw_only=True)
@@ -97,19 +106,32 @@ class Layer:
 
     `parts` are those that take part, in the order in which each patches what stands before it. They are kept separate
     until all are known, because RFC 7386 is not associative where nulls occur: merged in pairs, a field that one policy
-    removes could come back. `members` are their sources; `rejected` were refused.
+    removes could come back. `members` are their sources; `rejected` were refused. What they have `declared` together is
+    known where they are folded. The strategy may be `guessed`; of those that are `undecided` it is not known whether
+    they take part.
     """
 
     parts: tuple[Contribution, ...]
     strategy: MergeStrategy
     members: frozenset[Source]
+    declared: Traced = field(default_factory=dict[str, "Leaf | Traced"])
     rejected: frozenset[Source] = frozenset()
+    undecided: frozenset[Source] = frozenset()
     empty: bool = False
+    guessed: bool = False
 
     @classmethod
     def of(cls, part: Contribution) -> Layer:
         """One contribution alone."""
-        return cls(parts=(part,), strategy=part.strategy, members=frozenset({part.source}), empty=part.empty)
+        members = frozenset({part.source})
+        return cls(
+            parts=(part,),
+            declared=part.spec,
+            strategy=part.strategy,
+            members=members,
+            empty=part.empty,
+            guessed=part.guessed,
+        )
 
     @property
     def spec(self) -> Traced:
@@ -121,15 +143,20 @@ def merge(established: Layer, challenger: Layer) -> Layer:
     """GEP-713, "Merge strategies": the established spec's strategy decides; the result keeps that strategy.
 
     Of an established spec that several policies have made, what one of them overrides is all that it overrides: what
-    others of them say are defaults still.
+    others of them say are defaults still. Where the strategy is a guess and the two have no field in common, they may
+    as well add to each other: both are kept, and it is undecided which of them counts.
     """
     strategy = established.strategy
     rejected = established.rejected | challenger.rejected
+    undecided = established.undecided | challenger.undecided
     match strategy:
+        case _ if established.guessed and _disjoint(established.declared, challenger.declared):
+            parts = established.parts + challenger.parts
+            undecided |= established.members | challenger.members
         case MergeStrategy.NONE:
             return replace(established, rejected=rejected | challenger.members)
         case MergeStrategy.ATOMIC_DEFAULTS if not challenger.empty:
-            return Layer(parts=challenger.parts, strategy=strategy, members=challenger.members, rejected=rejected)
+            return replace(challenger, strategy=strategy, rejected=rejected, guessed=established.guessed)
         case MergeStrategy.ATOMIC_DEFAULTS | MergeStrategy.ATOMIC_OVERRIDES:
             return replace(established, rejected=rejected)
         case MergeStrategy.PATCH_OVERRIDES:
@@ -139,7 +166,30 @@ def merge(established: Layer, challenger: Layer) -> Layer:
         case _:
             parts = established.parts + challenger.parts
     members, empty = established.members | challenger.members, established.empty and challenger.empty
-    return Layer(parts=parts, strategy=strategy, members=members, rejected=rejected, empty=empty)
+    return replace(
+        established,
+        parts=parts,
+        declared=patched(challenger.declared, established.declared),
+        members=members,
+        rejected=rejected,
+        undecided=undecided,
+        empty=empty,
+    )
+
+
+def _disjoint(one: Traced, other: Traced) -> bool:
+    """Whether no field of a spec, which has some, is in the other one, apart from what definitions fill in."""
+    return bool(one) and not _share(one, other)
+
+
+def _share(one: Traced, other: Traced) -> bool:
+    common = ((child, other[key]) for key, child in one.items() if key in other)
+    return any(
+        _share(ours, theirs)
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping)
+        else not any(isinstance(child, Leaf) and child.defaulted for child in (ours, theirs))
+        for ours, theirs in common
+    )
 
 
 def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
@@ -155,8 +205,8 @@ def fold(contributions: Sequence[Contribution], direction: Fold) -> Layer:
         return reduce(lambda below, above: merge(above, below), reversed(layers))
     above, *rest = layers
     for below in rest:
-        strategy = above.strategy if above.strategy is MergeStrategy.NONE else below.strategy
-        above = replace(merge(above, below), strategy=strategy)
+        deciding = above if above.strategy is MergeStrategy.NONE else below
+        above = replace(merge(above, below), strategy=deciding.strategy, guessed=deciding.guessed)
     return above
 
 
@@ -182,12 +232,8 @@ def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKin
         if profile.merges_with == "closest":
             taken += above[-1:]
             break
-    return Layer(
-        parts=tuple(reversed(taken)),
-        strategy=taken[0].strategy,
-        members=frozenset(part.source for part in taken),
-        empty=taken[0].empty,
-    )
+    members = frozenset(part.source for part in taken)
+    return replace(Layer.of(taken[0]), parts=tuple(reversed(taken)), members=members)
 
 
 @value(kw_only=True)

@@ -57,7 +57,16 @@ def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
     }
     fields = tuple(FieldChange(sort, *states[sort], security=security) for sort in sorts)
     return EffectChange(
-        kind=COLOR, fields=fields, where="kept", from_nothing=False, to_nothing=False, paths=(), objects=(), doubts=()
+        kind=COLOR,
+        profile=PolicyKindProfile(COLOR, "inherited", "profile"),
+        fields=fields,
+        where="kept",
+        from_nothing=False,
+        to_nothing=False,
+        paths=(),
+        objects=(),
+        assumed=(),
+        doubts=(),
     )
 
 

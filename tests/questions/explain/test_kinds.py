@@ -159,7 +159,7 @@ class TestBasis:
 
     def test_of_a_label(self) -> None:
         """It says the class, unless it is `true`; the schema says which stanzas there are."""
-        schema = {"properties": {"spec": {"properties": {"defaults": {"type": "object"}}}}}
+        schema = {"properties": {"spec": {"properties": {"targetRef": {}, "defaults": {"type": "object"}}}}}
         direct = asked("colorpolicy", build.crd("ColorPolicy", schema=schema, labels={LABEL: "direct"}))
         assert (direct.basis("policy_class"), direct.basis("stanzas")) == ("label", "schema")
         true = asked("colorpolicy", build.crd("ColorPolicy", labels={LABEL: "true"}))

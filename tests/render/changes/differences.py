@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy import analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
@@ -87,12 +87,14 @@ def change(
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
     return EffectChange(
         kind=POLICY.group_kind,
+        profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
         fields=fields,
         where=where,
         from_nothing=from_nothing,
         to_nothing=to_nothing,
         paths=paths,
         objects=objects,
+        assumed=(),
         doubts=(),
     )
 
@@ -118,12 +120,14 @@ def hostile(text: str) -> StateDiff:
         effects=(
             EffectChange(
                 kind=kind,
+                profile=PolicyKindProfile(kind, "inherited", "shape"),
                 fields=(FieldChange(text, *values, security=True),),
                 where="kept",
                 from_nothing=False,
                 to_nothing=True,
                 paths=((node,),),
                 objects=(ChangedObject(node, (0,)),),
+                assumed=(),
                 doubts=(),
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy import analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.changes.diff import diff
@@ -45,12 +45,14 @@ def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
     return EffectChange(
         kind=POLICY.group_kind,
+        profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
         fields=fields,
         where="kept",
         from_nothing=False,
         to_nothing=not left,
         paths=paths,
         objects=objects,
+        assumed=(),
         doubts=(),
     )
 

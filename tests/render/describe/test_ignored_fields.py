@@ -88,7 +88,7 @@ class TestListenerPolicy:
         assert "listener http has no effect: controllers ignore all that it says there" in text
         assert "1s in effect nowhere controllers ignore it" in text
         data = loaded(answer)
-        assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": []}, [])
+        assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": [], "undecidedWith": []}, [])
         assert [(field["unheededOn"], field["superseded"], field["rejected"]) for field in data["fields"]] == [
             ([path["number"] for path in data["paths"]], [], False)
         ]

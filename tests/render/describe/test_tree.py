@@ -263,12 +263,13 @@ def test_doubts_and_assumptions_are_said_in_words() -> None:
         build.policy("a", target, kind="OddPolicy", group="odd.io", x=1),
         build.policy("b", target, kind="OddPolicy", group="odd.io", x=2),
     )
-    text = _tree(about(analysis, "HTTPRoute", "r"), View(120))
+    text = " ".join(_tree(about(analysis, "HTTPRoute", "r")).split())
+    assert "OddPolicy.odd.io (assumed) · atomic defaults (assumed)" in text
     assert (
-        "  assumed, for want of a profile: it is a policy kind, because it has target references, its policies reach "
-        "what is\n"
-        "    below their target and a policy that does not say how it merges gives way to a nearer one as a whole\n"
-        "  in doubt: creationTimestamp is missing, so policies on one target are ordered by name instead of by age\n"
+        "assumed, for want of a profile: it is a policy kind, because of its name and its target references, its "
+        "policies reach what is below their target and a policy that does not say how it merges gives way to a nearer "
+        "one as a whole in doubt: creationTimestamp is missing, so policies on one target are ordered by name instead "
+        "of by age"
     ) in text
 
 

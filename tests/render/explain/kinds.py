@@ -22,7 +22,10 @@ def answer(profile: PolicyKindProfile, **changes: Any) -> Explanation:  # noqa: 
     kind = profile.group_kind
     names = KindNames(kind, f"{kind.kind.lower()}s", profile.short_names)
     return replace(
-        Explanation(profile=profile, names=names, origin=profile.origin, policies=0, targets=(), unseen=()), **changes
+        Explanation(
+            profile=profile, names=names, origin=profile.origin, defined=True, policies=0, targets=(), unseen=()
+        ),
+        **changes,
     )
 
 

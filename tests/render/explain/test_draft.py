@@ -38,7 +38,13 @@ def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
     names = KindNames(profile.group_kind, "retrypolicies")
     named = tuple((level, 1) for level in targets)
     return Explanation(
-        profile=profile, names=names, origin=profile.origin, policies=len(targets), targets=named, unseen=()
+        profile=profile,
+        names=names,
+        origin=profile.origin,
+        defined=True,
+        policies=len(targets),
+        targets=named,
+        unseen=(),
     )
 
 

@@ -45,7 +45,7 @@ class TestAnswer:
 
     def test_a_label(self, snapshot: SnapshotAssertion) -> None:
         """The definition says some of it."""
-        schema = {"properties": {"spec": {"properties": {"defaults": {"type": "object"}}}}}
+        schema = {"properties": {"spec": {"properties": {"targetRef": {}, "defaults": {"type": "object"}}}}}
         definition = build.crd("ColorPolicy", schema=schema, labels=LABEL)
         found = explain(analyze(build.snapshot(definition, build.policy("p", color="red"))), "colorpolicy")
         assert text(found) == snapshot

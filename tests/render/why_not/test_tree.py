@@ -95,7 +95,7 @@ def test_a_new_object_is_written_out() -> None:
 
 def test_a_deletion_names_what_goes() -> None:
     """And where it is."""
-    assert text(answer_to("a conflict")).endswith("(checked):\n  delete LimitPolicy default/o (test.yaml:1)\n")
+    assert "(checked):\n  delete LimitPolicy default/o (test.yaml:1)\n" in text(answer_to("a conflict"))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_deletion_names_what_goes() -> None:
 )
 def test_where_no_single_change_would_do_it_the_answer_says_so(name: str, said: str) -> None:
     """And why."""
-    assert text(answer_to(name), WIDE).endswith(f"\nNo single change would do it: {said}\n")
+    assert f"\nNo single change would do it: {said}\n" in text(answer_to(name), WIDE)
 
 
 def test_further_reasons_are_told_and_cut_at_a_terminal_alone() -> None:

@@ -12,6 +12,7 @@ from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
+from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
@@ -36,16 +38,20 @@ SCOPED: Final = 20
 
 @value()
 class EffectiveValue:
-    """An effective value and who set it; `removed` if that removes the field."""
+    """An effective value and who set it; `removed` if that removes the field.
+
+    It is not `certain` where it is not known how the policies there combine.
+    """
 
     value: Json
     source: Source
     _: KW_ONLY
     removed: bool
+    certain: bool = True
 
     def is_like(self, other: EffectiveValue) -> bool:
-        """Whether the other one is the same value from the same source."""
-        same = self.source == other.source and self.removed == other.removed
+        """Whether the other one is the same value from the same source, and as certain."""
+        same = (self.source, self.removed, self.certain) == (other.source, other.removed, other.certain)
         return same and same_json(self.value, other.value)
 
 
@@ -65,9 +71,14 @@ class FieldChange:
 
     @property
     def sort(self) -> ChangeSort:
-        """Whether the setting is lost, changed, gained or only set by another source."""
+        """Whether the setting is lost, changed, gained or only set by another source.
+
+        One that was certain and is no more may be lost, and the other way round gained.
+        """
         old, new = self.before, self.after
         if old and new and not old.removed and not new.removed:
+            if old.certain != new.certain and same_json(old.value, new.value):
+                return "lost" if old.certain else "gained"
             return "moved" if same_json(old.value, new.value) else "changed"
         if old and not old.removed:
             return "lost"
@@ -98,16 +109,19 @@ class EffectChange:
     """What differs of one kind, in the same way on all of `paths`.
 
     `from_nothing` and `to_nothing` say whether no policy of the kind is in force there before, or after. `objects` are
-    those that it concerns, from the root downward. `doubts` are what either outcome rests on without knowing it.
+    those that it concerns, from the root downward. `assumed` is what of the kind rests on a default or a guess and
+    matters for it; `doubts` are what either outcome rests on without knowing it.
     """
 
     kind: GroupKind
+    profile: PolicyKindProfile
     fields: tuple[FieldChange, ...]
     where: Where
     from_nothing: bool
     to_nothing: bool
     paths: tuple[Path, ...]
     objects: tuple[ChangedObject, ...]
+    assumed: tuple[str, ...]
     doubts: tuple[str, ...]
 
     @cached_property
@@ -202,17 +216,20 @@ class _EffectChanges:
                     positions.setdefault(node, []).append(position)
             pairs = [pair for pair, _ in group.pairs]
             paths = tuple(pair.path for pair in pairs)
-            outcomes = (outcome for pair in pairs for outcome in (pair.before, pair.after) if outcome)
+            outcomes = [outcome for pair in pairs for outcome in (pair.before, pair.after) if outcome]
+            profile = self._profile(pairs[0].kind)
             objects = [ChangedObject(node, tuple(positions[node])) for node in sorted(positions, key=from_the_root)]
             state = self._after if group.where == "new" else self._before
             yield EffectChange(
-                kind=pairs[0].kind,
+                kind=profile.group_kind,
+                profile=profile,
                 fields=group.difference.fields,
                 where=group.where,
                 from_nothing=group.difference.from_nothing,
                 to_nothing=group.difference.to_nothing,
                 paths=paths,
                 objects=(*(state.among_all(changed, paths) for changed in objects[:SCOPED]), *objects[SCOPED:]),
+                assumed=assumed_of(profile, outcomes),
                 doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
             )
 
@@ -237,7 +254,7 @@ class _EffectChanges:
 
         Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
         """
-        profile = self._comparison.profile_in(self._comparison.before, pair.kind)
+        profile = self._profile(pair.kind)
         otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
         sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
         nodes = affected_on(pair.path, profile, otherwise or sources)
@@ -246,6 +263,9 @@ class _EffectChanges:
         other = self._after if pair.in_before else self._before
         ways = {node: pair.path[: place + 1] for place, node in enumerate(pair.path)}
         return tuple(node for node in nodes if not other.leads(ways[node]))
+
+    def _profile(self, kind: GroupKind) -> PolicyKindProfile:
+        return self._comparison.profile_in(self._comparison.before, kind)
 
     def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
         """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
@@ -326,7 +346,12 @@ def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Fie
         named.field: _Named(
             named.name,
             profile.is_security(named.field[1:] if profile.all_apply else named.field),
-            EffectiveValue(named.leaf.value, named.leaf.source, removed=named.leaf.removed),
+            EffectiveValue(
+                named.leaf.value,
+                named.leaf.source,
+                removed=named.leaf.removed,
+                certain=named.leaf.source not in effective.resolution.undecided,
+            ),
         )
         for named in named_leaves(effective.spec, profile)
     }
@@ -353,4 +378,4 @@ def _declaring_nothing(effective: EffectivePolicy | None, analysis: Analysis) ->
 
 
 def _plain(value: EffectiveValue | None) -> Json:
-    return None if value is None else [value.value, repr(value.source), value.removed]
+    return None if value is None else [value.value, repr(value.source), value.removed, value.certain]

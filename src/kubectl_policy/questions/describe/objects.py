@@ -175,7 +175,7 @@ def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
     above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
     for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
         if profile.policy_class == "direct":
-            message = f"{policy.kind} is a direct policy: it applies to its target alone, not to what is below it"
+            message = f"{policy.kind} is {profile.class_words}: it applies to its target alone, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
 
 

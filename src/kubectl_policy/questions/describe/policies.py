@@ -10,6 +10,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
+from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
     ReportedEvent,
@@ -42,9 +43,9 @@ class FieldOutcome:
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
-    If it is `defaulted`, the policy leaves it out, and the definition of its kind fills it in.
-    `ignored_on` are the positions where controllers ignore it, `port_entry_on` those where an entry for the port
-    applies instead.
+    If it is `defaulted`, the policy leaves it out, and the definition of its kind fills it in. `undecided_on` are the
+    positions where it may be effective, but how its kind's policies combine is not known; `ignored_on` those where
+    controllers ignore it, `port_entry_on` those where an entry for the port applies instead.
     """
 
     field: str
@@ -52,6 +53,7 @@ class FieldOutcome:
     source: Source
     defaulted: bool
     effective_on: tuple[int, ...]
+    undecided_on: tuple[int, ...]
     superseded: tuple[SupersededBy, ...]
     rejected: bool
     ignored_on: tuple[int, ...]
@@ -66,7 +68,8 @@ class PolicyDescription:
 
     `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
     policy has an effective field: the levels at which its kind takes effect or, where that is not known,
-    what it targets and every object below that on such a path.
+    what it targets and every object below that on such a path. `assumed` is what of its kind rests on a default or a
+    guess and matters for it, `doubts` what could not be decided.
     """
 
     policy: ObjectRef
@@ -78,6 +81,7 @@ class PolicyDescription:
     paths: tuple[Path, ...]
     affected: tuple[NodeRef, ...]
     fields: tuple[FieldOutcome, ...]
+    assumed: tuple[str, ...]
     doubts: tuple[str, ...]
     expected: tuple[AncestorStatus, ...]
     reported: tuple[ReportedCondition, ...]
@@ -108,6 +112,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected(enforcement, profile),
         fields=_fields(policy, profile, enforcement),
+        assumed=assumed_of(profile, outcomes),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
         expected=policy_status(analysis, policy),
         reported=reported_conditions(resource.raw),
@@ -146,6 +151,7 @@ def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
         source=declared.source,
         defaulted=declared.defaulted,
         effective_on=_each_once(position for position, fate in fates if fate.state == "effective"),
+        undecided_on=_each_once(position for position, fate in fates if fate.state == "undecided"),
         superseded=tuple(SupersededBy(beater, tuple(positions)) for beater, positions in superseded.items()),
         rejected=any(fate.state == "rejected" for _, fate in fates),
         ignored_on=_each_once(position for position, fate in fates if fate.state == "unheeded"),

@@ -32,13 +32,15 @@ _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 class Explanation:
     """The answer for a policy kind.
 
-    `origin` is where it is known from: its profile, else its definition, else one of its policies. `targets` are the
+    `origin` is where it is known from: its profile, else its definition, else one of its policies. `defined` is whether
+    its definition was read. `targets` are the
     levels that policies in the input name, or whose filters name policies, each with the number of references.
     """
 
     profile: PolicyKindProfile
     names: KindNames
     origin: Origin | None
+    defined: bool
     policies: int
     targets: tuple[tuple[TargetLevel, int], ...]
     unseen: tuple[Unseen, ...]
@@ -46,14 +48,15 @@ class Explanation:
     def basis(self, *fields: str) -> Basis:
         """Where the choice in some fields of the profile is from, which belong together."""
         profile = self.profile
-        if any(_ASSUMED.get(field) in profile.assumed for field in fields):
+        by_label = "policy_class" in fields and profile.policy_class == "direct" and profile.known_by == "label"
+        if not by_label and any(_ASSUMED.get(field) in profile.assumed for field in fields):
             return "assumed"
         if "policy_class" in fields:
             return profile.known_by
         blank = PolicyKindProfile(profile.group_kind, profile.policy_class, profile.known_by)
         if all(getattr(profile, field) == getattr(blank, field) for field in fields):
             return "default"
-        return "profile" if profile.known_by == "profile" else "schema"
+        return "profile" if profile.known_by == "profile" else "schema" if self.defined else "shape"
 
 
 def explain(analysis: Analysis, type_name: str) -> Explanation:
@@ -71,6 +74,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         profile=profile,
         names=analysis.registry.names_of(kind),
         origin=next(filter(None, origins), None),
+        defined=definition is not None,
         policies=len(policies),
         targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
         unseen=tuple(dict.fromkeys(gaps(analysis))),
@@ -90,7 +94,7 @@ def _meant(analysis: Analysis, type_name: str) -> GroupKind:
         if meant:
             return meant[0]
     if named:
-        hint = "it has no profile, no label of a policy and no target references; a profile can say that it is one"
+        hint = f"it {registry.why_none(named[0])}; a profile can say that it is one"
         raise NotFoundError(f"{named[0]} is not a policy kind", hint)
     known = {*registry.profiled(built_in_groups()), *(profile.group_kind for profile in registry.policy_kinds)}
     near = did_you_mean(type_name.lower(), {(str(kind) if "." in type_name else kind.kind).lower() for kind in known})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.shared.effects import affecting, covered_paths
+from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import reported_conditions
 from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
@@ -31,11 +31,13 @@ class Listed:
     """What every row has.
 
     `policies` have an effect on the object, or, if it carries no traffic itself (a GatewayClass, a Namespace), are
-    attached to it. `attachments` are the references that name it or a section of it, also those that fail.
+    attached to it; those that are `undecided` may have one, but how they combine with others is not known.
+    `attachments` are the references that name it or a section of it, also those that fail.
     """
 
     resource: Resource
     policies: tuple[ObjectRef, ...]
+    undecided: tuple[ObjectRef, ...]
     attachments: tuple[Attachment, ...]
     reported: tuple[ReportedCondition, ...]
     unseen: tuple[Unseen, ...]
@@ -156,16 +158,18 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
 def _listed(analysis: Analysis, resource: Resource) -> Listed:
     subject = NodeRef(resource.ref)
     attachments = analysis.attachments_to(resource.ref)
+    undecided: tuple[ObjectRef, ...] = ()
     if resource.ref.group_kind in CARRY_NOTHING:
         paths = analysis.topology.paths(subject)
         attached = {attachment.policy for attachment in attachments if attachment.state == "attached"}
         policies = tuple(sorted(attached))
     else:
         paths = covered_paths(analysis, subject)
-        policies = affecting(analysis, subject, paths)
+        policies, undecided = affecting_or_undecided(analysis, subject, paths)
     return Listed(
         resource=resource,
         policies=policies,
+        undecided=undecided,
         attachments=attachments,
         reported=reported_conditions(resource.raw),
         unseen=unseen_for(analysis, subject, paths),

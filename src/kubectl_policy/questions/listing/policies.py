@@ -10,6 +10,7 @@ from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affected
+from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 @value()
 class Stanza:
-    """A part of a policy, such as `spec.defaults`, and how it merges."""
+    """A part of a policy, such as `spec.defaults`, and how it merges, which may be `assumed` where that matters."""
 
     field: str
     strategy: MergeStrategy
+    assumed: bool
 
 
 @value(kw_only=True)
@@ -38,8 +40,8 @@ class PolicyRow:
     """A policy.
 
     `stanzas` are the parts that take effect somewhere, each with its merge strategy: `spec` alone for a policy without
-    stanzas, none for one that is attached to nothing. `affected` is None where nothing can
-    be said of it, because what the policy targets, or what is below that, was not read.
+    stanzas, none for one that is attached to nothing. `affected` is None where nothing can be said of it, because what
+    the policy targets, or what is below that, was not read; it has also what the policy may affect.
     """
 
     resource: Resource
@@ -73,15 +75,18 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     profile = analysis.registry.known(policy.group_kind)
     enforcement = analysis.enforcement(policy)
     unseen = unseen_for_policy(analysis, enforcement)
-    nothing_seen = enforcement.state == "Unknown" or (enforcement.state == "NoEffect" and unseen)
+    nothing_seen = (enforcement.state == "Unknown" and not enforcement.undecided_with) or (
+        enforcement.state == "NoEffect" and unseen
+    )
     resolutions = dict.fromkeys(outcome.resolution for outcome in enforcement.outcomes)
     parts = (part for resolution in resolutions for part in resolution.contributions_of.get(policy, ()))
-    stanzas = dict.fromkeys((part.field, part.strategy) for part in parts)
+    guesses = "merge strategy" in assumed_of(profile, enforcement.outcomes)
+    stanzas = dict.fromkeys(Stanza(part.field, part.strategy, guesses and part.guessed) for part in parts)
     return PolicyRow(
         resource=resource,
         profile=profile,
         attachments=analysis.attachments[policy],
-        stanzas=tuple(Stanza(field, strategy) for field, strategy in stanzas),
+        stanzas=tuple(stanzas),
         enforcement=enforcement,
         affected=None if nothing_seen else affected(enforcement, profile),
         reported=reported_conditions(resource.raw),

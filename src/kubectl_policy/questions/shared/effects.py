@@ -45,10 +45,20 @@ def affecting(analysis: Analysis, subject: NodeRef, paths: Collection[Path]) -> 
 
     Those that take effect only below the object, and not on it or on what its paths lead through, are left out.
     """
+    return affecting_or_undecided(analysis, subject, paths)[0]
+
+
+def affecting_or_undecided(
+    analysis: Analysis, subject: NodeRef, paths: Collection[Path]
+) -> tuple[tuple[ObjectRef, ...], tuple[ObjectRef, ...]]:
+    """`affecting`, and the policies that may affect the object too, but how they combine with others is not known."""
     if not any(analysis.topology.carries_traffic(path) for path in paths):
-        return ()
+        return (), ()
     entries = (entry for entry in effective_entries(analysis, subject, paths) if not entry.passes_down)
-    return tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()}))
+    resolutions = dict.fromkeys(entry.effective.resolution for entry in entries)
+    every = {ref for resolution in resolutions for ref in resolution.policies_in_force}
+    certain = {ref for found in resolutions for ref in found.policies_in_force - found.policies_undecided}
+    return tuple(sorted(certain)), tuple(sorted(every - certain))
 
 
 def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:

@@ -26,7 +26,7 @@ class Setting:
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
     `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
-    kind fills it in.
+    kind fills it in. It is not `certain` where it is not known how the policies there combine.
     """
 
     field: str
@@ -34,6 +34,7 @@ class Setting:
     source: Source
     removed: bool
     defaulted: bool
+    certain: bool
     beaten: tuple[Fate, ...]
 
 
@@ -41,7 +42,8 @@ class Setting:
 class InForce:
     """The effective policy of one kind, the same on all of `paths` (positions in the description's paths).
 
-    `policies` have an effective field here, or take part without declaring any. `at` are the nodes at which it takes
+    `policies` have an effective field here, or take part without declaring any; of those that are `undecided` it is not
+    known whether they do. `at` are the nodes at which it takes
     effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
     further down than these paths reach; these are the settings that it would bring. `strategies` are those that decide
     here, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names what of
@@ -52,6 +54,7 @@ class InForce:
     kind: GroupKind
     profile: PolicyKindProfile
     policies: tuple[ObjectRef, ...]
+    undecided: tuple[ObjectRef, ...]
     strategies: tuple[MergeStrategy, ...]
     same_level: SameLevel
     paths: tuple[int, ...]
@@ -139,7 +142,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     beaten: dict[Field, list[Fate]] = {}
     for named, fate in named_fates(effective, profile):
-        if fate.state != "effective":
+        if fate.state not in {"effective", "undecided"}:
             beaten.setdefault(named.field, []).append(fate)
     settings = tuple(
         Setting(
@@ -148,6 +151,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             source=named.leaf.source,
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
+            certain=named.leaf.source not in effective.resolution.undecided,
             beaten=tuple(beaten.pop(named.field, ())),
         )
         for named in named_leaves(effective.spec, profile)
@@ -156,12 +160,11 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     if profile.chooser == "challenger":
         # The nearest one alone decides.
         strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
-    # How specs merge matters where several meet and one has not chosen.
-    merges = len(parts) > 1 and any(part.field == "spec" for part in parts)
     return InForce(
         kind=effective.kind,
         profile=profile,
         policies=tuple(sorted(effective.policies_in_force())),
+        undecided=tuple(sorted(effective.resolution.policies_undecided)),
         strategies=strategies,
         same_level=same_level_of(profile, parts),
         paths=tuple(dict.fromkeys(entry.path for entry in entries)),
@@ -169,11 +172,25 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         settings=settings,
         beaten=tuple(fate for fates in beaten.values() for fate in fates),
         passes_down=entries[0].passes_down,
-        assumed=tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges),
+        assumed=assumed_of(profile, [effective]),
         doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
         order=tuple(part.source for part in parts),
         weights=_weights(analysis, effective, profile),
     )
+
+
+def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy]) -> tuple[str, ...]:
+    """What of a kind rests on a default or a guess and matters for some of its outcomes.
+
+    How specs merge matters where several meet and one has not chosen; where that is not decided, nothing is assumed.
+    """
+    if "merge strategy" not in profile.assumed:
+        return profile.assumed
+    by_guess = profile.combines_by_guess
+    decided = (effective.contributions for effective in outcomes if "combination unknown" not in effective.doubts)
+    several = (parts for parts in decided if len(parts) > 1)
+    merges = any(part.guessed if by_guess else part.field == "spec" for parts in several for part in parts)
+    return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
 
 
 def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> Mapping[ObjectRef, int]:

@@ -113,12 +113,16 @@ class OtherController:
 
 @value(kw_only=True)
 class ObjectStatus:
-    """The report on one object and what is computed; without a report (`reported`) there is nothing to compare."""
+    """The report on one object and what is computed; without a report (`reported`) there is nothing to compare.
+
+    `assumed` is what of a policy's kind rests on a default or a guess.
+    """
 
     resource: Resource
     generation: int | None
     is_policy: bool
     reported: bool
+    assumed: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     other_controllers: tuple[OtherController, ...] = ()
 

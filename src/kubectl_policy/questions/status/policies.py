@@ -71,6 +71,7 @@ class PolicyComparisons:
             generation=integer_at(policy.raw, "metadata.generation"),
             is_policy=True,
             reported=reported,
+            assumed=profile.assumed,
             comparisons=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),
             other_controllers=tuple(others),
         )

@@ -10,7 +10,6 @@ from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
-from kubectl_policy.resolution import leaves
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import Entry
-    from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.topology import Path
 
 # Stable names, in causal order: what is said of the policy itself, what it names, whether it may, who acts on it, how
 # routes attach, where requests go, and how policies meet.
 RULES: Final = (
     "not-computed",
+    "combination-unknown",
     "no-fields",
     "no-reference",
     "no-filter",
@@ -84,7 +83,8 @@ class EffectOn:
     """The paths through a node, and the effect of a policy on them.
 
     `carrying` are the positions of the paths on which traffic runs, as far as is known, `in_force` those of them on
-    which the policy has an effective field, or takes part without declaring any. `entries` are the effective policies
+    which the policy has an effective field, or takes part without declaring any, and `undecided` those on which it may
+    have one, but how its kind's policies combine is not known. `entries` are the effective policies
     on the paths, where it takes effect on them. If that is further down than the node, `above` are the nodes at which a
     policy has an effect on it: the node itself and what is above it; else it is every node on the paths.
     """
@@ -92,6 +92,7 @@ class EffectOn:
     paths: tuple[Path, ...]
     carrying: frozenset[int]
     in_force: tuple[int, ...]
+    undecided: tuple[int, ...]
     entries: tuple[Entry, ...]
     above: frozenset[NodeRef]
 
@@ -113,24 +114,26 @@ def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectO
     entries = tuple(entry for entry in entries if not entry.passes_down)
     carrying = frozenset(place for place, path in enumerate(paths) if analysis.topology.carries_traffic(path))
     above = frozenset(node for path in paths for node in (_down_to(path, target) if below else path))
-    in_force = dict.fromkeys(
-        entry.path for entry in entries if entry.path in carrying and _holds(entry.effective, policy, above)
+    in_force: dict[int, None] = {}
+    undecided: dict[int, None] = {}
+    for entry in (entry for entry in entries if entry.path in carrying):
+        resolution = entry.effective.resolution
+        ours = {source for source in resolution.sources_in_force if source.object == policy and source.target in above}
+        if policy in resolution.policies_in_force and ours:
+            (undecided if ours <= resolution.undecided else in_force)[entry.path] = None
+    return EffectOn(
+        paths=paths,
+        carrying=carrying,
+        in_force=tuple(in_force),
+        undecided=tuple(place for place in undecided if place not in in_force),
+        entries=entries,
+        above=above,
     )
-    return EffectOn(paths, carrying, tuple(in_force), entries, above)
 
 
 def _down_to(path: Path, target: NodeRef) -> Path:
     deepest = max((place for place, node in enumerate(path) if node.object == target.object), default=len(path))
     return path[: deepest + 1]
-
-
-def _holds(effective: EffectivePolicy, policy: ObjectRef, nodes: frozenset[NodeRef]) -> bool:
-    """Whether a policy has something in force by way of one of some nodes."""
-    if policy not in effective.policies_in_force():
-        return False
-    empty = {part.source for part in effective.contributions if not part.spec} & effective.members
-    held = {leaf.source for _, leaf in leaves(effective.spec)} | empty
-    return any(source.object == policy and source.target in nodes for source in held)
 
 
 @value()

@@ -212,13 +212,20 @@ class _Chain:
 
     def _direct_above(self, node: NodeRef) -> Reason:
         """Why a direct policy has no effect below its target."""
-        what = f"{self._policy.kind} is a direct policy"
+        what = f"{self._policy.kind} is {self._case.profile.class_words}"
         message = f"{what}: it applies to its target {named(node)} alone, not to what is below it"
         return Reason("direct-above", message, self._policy, related=(node,))
 
     def _lost_to_others(self, effective: EffectivePolicy) -> Iterator[Reason]:
         """Why the policy, which contributes to an outcome, has no part in what is in force."""
-        fates = effective.fates_of(self._policy)
+        resolution, fates = effective.resolution, effective.fates_of(self._policy)
+        if self._policy in resolution.policies_undecided:
+            others = sorted({source.object for source in resolution.undecided} - {self._policy})
+            verb, kinds = "sets" if len(others) == 1 else "set", plural(self._policy.kind)
+            message = f"{' and '.join(map(str, others))} {verb} other fields, and how {kinds} combine is not known"
+            related = tuple(map(NodeRef, others))
+            yield Reason("combination-unknown", message, self._policy, field="spec", related=related)
+            return
         if not fates:
             winners = sorted(effective.policies_in_force())
             by = f"; {' and '.join(map(str, winners))} is in force" if winners else ""

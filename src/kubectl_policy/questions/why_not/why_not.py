@@ -8,6 +8,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affected
+from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
 from kubectl_policy.questions.why_not.case import Case, effect_on, named
 from kubectl_policy.questions.why_not.edits_of_policies import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Origin, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.questions.why_not.case import Reason
     from kubectl_policy.questions.why_not.edit import Edit
@@ -59,6 +61,7 @@ _MOST_TRIED: Final = 20
 # What no edit does away with, because only a person can say what is meant.
 _BEYOND_EDITS: Final[Mapping[str, str]] = {
     "not-computed": "how the policy attaches is not computed, so that no change can be checked",
+    "combination-unknown": "what would help depends on how policies of its kind combine, which a profile can say",
     "no-fields": "the policy has to declare what it is to set",
     "policy-invalid": "what the policy needs has to be there first",
 }
@@ -96,11 +99,12 @@ class WhyNot:
     """The answer.
 
     `paths` are those through the target, `carrying` the positions of those on which traffic runs, as far as is known,
-    and `in_force` those of them on which the policy has an effect. `reasons` say why it has none or, if it has one on
-    some paths, why not on the others. `edit` is the smallest change of one object, or new object, that is known to give
-    the policy an effect; None if it has one, and if none of the `tried` edits does: `obstacle` says why then, in words.
-    `lost` is where the policy would have no effect any more, if the edit were made; `edit_origin` is where the object
-    that it changes or deletes was read.
+    and `in_force` those of them on which the policy has an effect; on those that are `undecided` it may have one.
+    `assumed` is what of its kind rests on a default or a guess and matters there. `reasons` say why it has none or, if
+    it has one on some paths, why not on the others. `edit` is the smallest change of one object, or new object, that is
+    known to give the policy an effect; None if it has one, and if none of the `tried` edits does: `obstacle` says why
+    then, in words. `lost` is where the policy would have no effect any more, if the edit were made; `edit_origin` is
+    where the object that it changes or deletes was read.
     """
 
     policy: ObjectRef
@@ -110,6 +114,9 @@ class WhyNot:
     paths: tuple[Path, ...]
     carrying: tuple[int, ...]
     in_force: tuple[int, ...]
+    undecided: tuple[int, ...]
+    profile: PolicyKindProfile
+    assumed: tuple[str, ...]
     reasons: tuple[Reason, ...]
     edit: Edit | None
     tried: int
@@ -135,7 +142,12 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
     case = Case(analysis, resource, target, effect_on(analysis, policy, target))
     reasons, effect = reasons_of(case), case.effect
-    search = _EditSearch(None, 0) if effect.in_force else _find_edit(case, reasons)
+    if effect.in_force:
+        search = _EditSearch(None, 0)
+    elif effect.undecided:
+        search = _EditSearch(None, 0, obstacle=_obstacle(case, reasons, 0))
+    else:
+        search = _find_edit(case, reasons)
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
@@ -150,6 +162,9 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
         paths=effect.paths,
         carrying=tuple(sorted(effect.carrying)),
         in_force=effect.in_force,
+        undecided=effect.undecided,
+        profile=case.profile,
+        assumed=assumed_of(case.profile, [entry.effective for entry in effect.entries]),
         reasons=reasons,
         edit=search.edit,
         tried=search.tried,

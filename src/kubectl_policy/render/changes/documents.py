@@ -19,6 +19,7 @@ from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
     NumberedPath,
+    assumed_field,
     doubts_field,
     headline_field,
     numbered,
@@ -36,6 +37,7 @@ shape(
     "effectiveValue",
     Field("value", type=Any, doc="Any JSON value."),
     Field("removed", doc="Whether the value removes the field."),
+    Field("certain", doc="False if it may not be in force: it is not known how its policy combines with others."),
     Field("source"),
     doc="An effective value; null where nothing sets the field.",
 )
@@ -107,6 +109,7 @@ shape(
         doc="Numbered for this change alone.",
     ),
     Field("objects", doc="Whom it concerns, from the root downward."),
+    assumed_field("change.assumed"),
     doubts_field("change.doubts"),
     doc="What differs of one policy kind, in the same way on all of its paths.",
 )

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize
-from kubectl_policy.render.words.headlines import as_far_as, failures, may_affect_more, why_idle, with_target
+from kubectl_policy.render.words.headlines import (
+    as_far_as,
+    failures,
+    may_affect_more,
+    undecided_words,
+    why_idle,
+    with_target,
+)
 from kubectl_policy.render.words.names import count, listed, names, node_words
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES
@@ -162,12 +169,13 @@ def _aside(difference: StateDiff) -> str:
 
 def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     """What a policy affects, or why it has no effect."""
-    subject = with_target(reach)
+    subject, others = with_target(reach), reach.enforcement.undecided_with
     if reach.affected:
         objects = {node.object for node in reach.affected}
-        if len(objects) == 1:
-            return f"{subject} affects 1 object: {listed([node_words(node) for node in reach.affected])}"
-        return f"{subject} affects {count(len(objects), 'object')}{_count_words(answer.counts)}"
+        what = listed([node_words(node) for node in reach.affected])
+        words = f": {what}" if len(objects) == 1 else _count_words(answer.counts)
+        affects = f"affects {'up to ' if others else ''}{count(len(objects), 'object')}{words}"
+        return f"{subject} {affects}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
     if reach.enforcement.state == "Unknown":
         return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
     if answer.difference.unseen and may_affect_more(reach):
@@ -206,7 +214,8 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
     if summary.changed or further or affected:
         changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer, reach)}"
-        return "; ".join([f"Deleting it{deleted_with_it} changes {changes}", *further])
+        verb = "may change" if reach.enforcement.undecided_with else "changes"
+        return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *further])
     if reach.enforcement.state == "Unknown":
         return f"What deleting it{deleted_with_it} would change is unknown too"
     return f"Deleting it{deleted_with_it} changes nothing"

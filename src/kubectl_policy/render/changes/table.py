@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.words.names import flow, node_words, source_words
+from kubectl_policy.render.words.names import flow, mark, node_words, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -116,7 +116,7 @@ def _setting_rows(change: EffectChange) -> Iterator[Row]:
         setter = field.after or field.before
         yield Row(
             change=f"{field.sort}{'!' if change.security and field.harmful else ''}",
-            kind=str(change.kind),
+            kind=f"{change.kind}{mark(change.profile, 'being a policy')}",
             field=field.field,
             before=_value(field.before),
             after=_value(field.after),
@@ -131,7 +131,8 @@ def _value(effective: EffectiveValue | None) -> str:
     """The value in one line; empty where nothing sets the field."""
     if effective is None:
         return ""
-    return "<removed>" if effective.removed else flow(effective.value)
+    text = "<removed>" if effective.removed else flow(effective.value)
+    return text if effective.certain else f"{text} (may hold)"
 
 
 def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> Row:

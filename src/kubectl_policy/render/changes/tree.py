@@ -13,13 +13,14 @@ from kubectl_policy.render.words.names import (
     count,
     flow,
     listed,
+    mark,
     names,
     node_words,
     section_words,
     source_spans,
 )
 from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
-from kubectl_policy.render.words.reasons import doubt_lines
+from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.words.sections import BLANK, headline_line, problem_line, section, unseen_section
 from kubectl_policy.render.words.settings import INDENT, columns, row
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.changes.effects import (
@@ -174,10 +176,26 @@ def _failed(attachment: Attachment) -> Line:
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
     """A block for each change, worst first; what the `subject` sets needs no source."""
     scopes = Scopes()
-    blocks = [(BLANK, *_effect(change, scopes, view, subject)) for change in changes[:SHOWN]]
+    common = set[str].intersection(*({*change.doubts} for change in changes)) if changes else set[str]()
+    blocks = [
+        (BLANK, *_effect(change, scopes, view, subject), *doubt_lines(sorted({*change.doubts} - common)))
+        for change in changes[:SHOWN]
+    ]
     left = len(changes) - SHOWN
     more = (BLANK, _and_more(left, "change")) if left > 0 else ()
-    return (*(line for block in blocks for line in block), *more)
+    basis = (*_assumptions(changes), *doubt_lines(sorted(common)))
+    apart = (BLANK,) if basis and len(changes) > 1 else ()
+    return (*(line for block in blocks for line in block), *more, *apart, *basis)
+
+
+def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
+    """What is assumed of each kind of which something differs, once; of several kinds with their names."""
+    by_kind: dict[GroupKind, tuple[PolicyKindProfile, set[str]]] = {}
+    for change in changes:
+        by_kind.setdefault(change.kind, (change.profile, set()))[1].update(change.assumed)
+    for kind, (profile, assumed) in by_kind.items():
+        of_kind = [choice for choice in profile.assumed if choice in assumed]
+        yield from assumption_lines(profile, of_kind, str(kind) if len(by_kind) > 1 else "")
 
 
 def _effect(change: EffectChange, scopes: Scopes, view: View, subject: ObjectRef | None) -> Iterator[Line]:
@@ -191,7 +209,6 @@ def _effect(change: EffectChange, scopes: Scopes, view: View, subject: ObjectRef
     for name, value, third in zip(names, values, thirds, strict=True):
         yield from row(name, Span(value, "beaten"), third, widths, view)
     yield object_line(list(_places(change, scopes)), indent=2 * INDENT)
-    yield from doubt_lines(change.doubts)
 
 
 def _heading(change: EffectChange) -> Line:
@@ -204,13 +221,15 @@ def _heading(change: EffectChange) -> Line:
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} object{'s' if number > 1 else ''}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
-    return Line((lead, danger, Span(f" · {change.kind} · {objects}", prose=True)), 0, 2)
+    kind = f"{change.kind}{mark(change.profile, 'being a policy')}"
+    return Line((lead, danger, Span(f" · {kind} · {objects}", prose=True)), 0, 2)
 
 
 def _value(value: EffectiveValue | None) -> str:
     if value is None:
         return "nothing"
-    return "removed" if value.removed else flow(value.value)
+    text = "removed" if value.removed else flow(value.value)
+    return text if value.certain else f"{text} (may hold)"
 
 
 def _becomes(field: FieldChange, subject: ObjectRef | None, *, protecting: bool) -> Iterator[Span]:

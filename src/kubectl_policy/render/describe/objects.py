@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE
@@ -9,9 +10,10 @@ from kubectl_policy.model.values import value
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import object_headline
-from kubectl_policy.render.words.names import flow, node_words, section_words, source_words
+from kubectl_policy.render.words.names import flow, mark, node_words, section_words, source_words
 from kubectl_policy.render.words.next_commands import after_object, next_section
 from kubectl_policy.render.words.paths import Phrase, WhichPaths, path_lines
+from kubectl_policy.render.words.reasons import basis_lines, doubts_of
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -22,7 +24,7 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import place_words, setting_lines, strategy_words
+from kubectl_policy.render.words.settings import perhaps, place_words, setting_lines, strategy_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
-    last = {group.kind: group for group in answer.in_force}
+    by_kind = {kind: tuple(groups) for kind, groups in groupby(answer.in_force, lambda group: group.kind)}
     which = WhichPaths(answer.paths)
     groups: list[Line] = []
     numbered = False
@@ -45,7 +47,9 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         phrase = Phrase("") if at_one_place else which.phrase(group.paths)
         numbered = numbered or phrase.numbered
         groups += (BLANK, _heading(group, phrase.words, answer.subject))
-        groups += setting_lines(group, view, noted=group is last[group.kind])
+        groups += (*setting_lines(group, view), *doubts_of(group, by_kind[group.kind]))
+        if group is by_kind[group.kind][-1]:
+            groups += basis_lines(by_kind[group.kind])
     return (
         headline_line(object_headline(answer)),
         *_paths(answer, view, numbered=numbered),
@@ -77,7 +81,8 @@ def _heading(group: InForce, paths: str, subject: NodeRef) -> Line:
         section = section_words(group.at[0])
         words = words.replace(f" with {section} only", " only").removeprefix(f"{section} only")
     rest = "".join(f" · {part}" for part in (strategy_words(group), place_words(group, subject), words) if part)
-    return Line((Span(str(group.kind), "heading"), Span(rest, prose=True)), 0, 2)
+    kind = Span(f"{group.kind}{mark(group.profile, 'being a policy')}", "heading")
+    return Line((kind, Span(rest, prose=True)), 0, 2)
 
 
 def _not_applying(entry: NotApplying) -> Line:
@@ -98,9 +103,12 @@ class _SettingRow:
 
 
 _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
-    Column("KIND", lambda row: str(row.group.kind)),
+    Column("KIND", lambda row: f"{row.group.kind}{mark(row.group.profile, 'being a policy')}"),
     Column("FIELD", lambda row: row.setting.field),
-    Column("VALUE", lambda row: "<removed>" if row.setting.removed else flow(row.setting.value)),
+    Column(
+        "VALUE",
+        lambda row: f"{'<removed>' if row.setting.removed else flow(row.setting.value)}{perhaps(row.setting)}",
+    ),
     Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
     Column("TARGET", lambda row: node_words(row.setting.source.target)),
     Column("PATHS", lambda row: row.paths),

@@ -15,13 +15,14 @@ from kubectl_policy.render.words.names import (
     count,
     flow,
     listed,
+    mark,
     node_words,
     source_spans,
     source_words,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
-from kubectl_policy.render.words.reasons import doubt_lines, merging_words, note_lines
+from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -65,7 +66,8 @@ class _Outcome:
     @property
     def told(self) -> tuple[tuple[int, ...], ...]:
         """The sets of paths that the words for the field name."""
-        own = (self.wholly, self.partly, self.field.ignored_on, self.field.port_entry_on)
+        field = self.field
+        own = (self.wholly, self.partly, field.undecided_on, field.ignored_on, field.port_entry_on)
         return *filter(None, own), *(defeat.positions for defeat in self.defeats)
 
 
@@ -109,13 +111,17 @@ class _Fields:
     def in_effect(self, outcome: _Outcome) -> str:
         """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
         target = f" by way of {node_words(outcome.field.source.target)}" if self._several_sources else ""
-        if not outcome.field.effective_on:
+        undecided = outcome.field.undecided_on
+        if not (outcome.field.effective_on or undecided):
             return f"in effect nowhere{target}"
         parts: list[str] = []
         for how, positions in (("", outcome.wholly), ("in part", outcome.partly)):
             where = self.which.words(positions) if positions else ""
             parts += [" ".join(filter(None, (how, f"on {where}" if where else "")))] if positions else []
-        return " ".join(filter(None, ("in effect", ", ".join(parts)))) + target
+        perhaps = self.which.words(undecided)
+        maybe = [" ".join(filter(None, ("perhaps in effect", f"on {perhaps}" if perhaps else "")))] if undecided else []
+        certain = [" ".join(filter(None, ("in effect", ", ".join(parts))))] if parts else []
+        return ", ".join([*certain, *maybe]) + target
 
     def beaten_by(self, outcome: _Outcome) -> Iterator[tuple[Span, ...]]:
         """A line of words for where controllers ignore the field, and for each group of policies that beats it."""
@@ -173,7 +179,7 @@ class _Fields:
         beaters = [source_words(beater.by) for outcome in self.outcomes for beater in outcome.field.superseded]
         widths = columns(names, values, [*effects, *beaters], view.width)
         for outcome, name, text, effect in zip(self.outcomes, names, values, effects, strict=True):
-            in_effect = bool(outcome.field.effective_on)
+            in_effect = bool(outcome.field.effective_on or outcome.field.undecided_on)
             words = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
             third = (words, *default_spans(outcome.field))
             yield from row(name, Span(text, "value" if in_effect else ""), third, widths, view)
@@ -181,6 +187,7 @@ class _Fields:
                 yield Line(spans, widths.third, widths.third + INDENT)
         for phrase in self.displaced():
             yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
+        yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
 
@@ -208,7 +215,8 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     numbered = fields.needs_numbers and answer.affected
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
     merging = merging_words(answer.strategies, answer.profile)
-    heading = Span(str(answer.policy.group_kind), "heading"), Span(f" · {merging}" if merging else "", prose=True)
+    kind = f"{answer.policy.group_kind}{mark(answer.profile, 'being a policy')}"
+    heading = Span(kind, "heading"), Span(f" · {merging}" if merging else "", prose=True)
     body = tuple(fields.lines(view))
     return (
         headline_line(policy_headline(answer)),

@@ -17,6 +17,7 @@ from kubectl_policy.render.words.sections import headline_line, section, titled,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.words import Statement
     from kubectl_policy.render.output.text import Document, View
@@ -47,6 +48,10 @@ ASSUMPTIONS: Final = {
         " override, precedence and conflict in its documentation, or try it and compare.",
     ),
 }
+_BELIED: Final = (
+    "Its label says direct, but its policies target Gateways and routes. Does one on a Gateway change what its routes"
+    " do? Then it is inherited, whatever its label says."
+)
 _NOTES: Final[Mapping[bool, Title]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
 _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
 _BY_DEFAULT: Final = "nothing says otherwise, so what GEP-713 says for all policy kinds is assumed"
@@ -56,7 +61,7 @@ def explanation_headline(answer: Explanation) -> str:
     """The answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
     profile = answer.profile
     verb = "looks like" if "being a policy" in profile.assumed else "is"
-    what = f"{'an' if profile.policy_class == 'inherited' else 'a'} {profile.policy_class} policy kind"
+    what = profile.class_words.replace("policy", "policy kind", 1)
     sentence = f"{profile.group_kind} {verb} {what}: {_gist(answer)}"
     assumed = [ASSUMPTIONS[choice].what for choice in profile.assumed]
     doubt = f"; {listed(assumed)} {'is' if len(assumed) == 1 else 'are'} assumed" if assumed else ""
@@ -86,7 +91,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
             for line in titled(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
         *section("How this is known", _rows(_known(answer, said))),
-        *section("What is assumed", _rows((choice, ASSUMPTIONS[choice].remedy, "") for choice in profile.assumed)),
+        *section("What is assumed", _rows((choice, _remedy(profile, choice), "") for choice in profile.assumed)),
         *section(_NOTES[profile.approximate], notes),
         *unseen_section(answer.unseen),
         *next_section(after_explanation(answer), view),
@@ -116,7 +121,7 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
         case "label":
             yield "label", f"{POLICY_LABEL} of its CustomResourceDefinition{where}", ""
         case _:
-            yield "shape", f"it has target references{where}", ""
+            yield "shape", f"it is called a policy and has target references{where}", ""
     read = dict.fromkeys(statement.label for statement in said if statement.basis == "schema")
     if read:
         yield "schema", f"of its CustomResourceDefinition, for: {', '.join(read)}", ""
@@ -124,6 +129,11 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
         yield "" if position else "evidence", evidence, ""
     if any(statement.basis == "default" for statement in said):
         yield "by default", _BY_DEFAULT, ""
+
+
+def _remedy(profile: PolicyKindProfile, choice: str) -> str:
+    """How to find out whether an assumption is right."""
+    return _BELIED if choice == "class" and profile.policy_class == "direct" else ASSUMPTIONS[choice].remedy
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:

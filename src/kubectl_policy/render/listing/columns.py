@@ -10,7 +10,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, number, text_of
 from kubectl_policy.render.words.headlines import list_headline
-from kubectl_policy.render.words.names import attachment_words, filter_words
+from kubectl_policy.render.words.names import attachment_words, filter_words, mark
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def _reported(conditions: Iterable[ReportedCondition]) -> tuple[str, ...]:
 def _affects(row: PolicyRow) -> Number:
     if row.affected is None:
         return UNKNOWN
-    return number(len({node.object for node in row.affected}), complete=not row.unseen)
+    affected = number(len({node.object for node in row.affected}), complete=not row.unseen)
+    undecided = bool(row.enforcement.undecided_with)
+    return Number(affected.value, f"up to {affected.text}") if undecided else affected
 
 
 def _kind_strategy(row: KindRow) -> str:
@@ -71,10 +73,8 @@ def _kind_strategy(row: KindRow) -> str:
         return UNKNOWN.text
     if profile.stanzas in {"plural", "singular"}:
         return "by stanza"
-    strategy = profile.default_strategy.value
-    if profile.strategy_field:
-        return f"by {profile.strategy_field}, else {strategy}"
-    return strategy + (" (assumed)" if "merge strategy" in profile.assumed else "")
+    strategy = f"{profile.default_strategy.value}{mark(profile, 'merge strategy')}"
+    return f"by {profile.strategy_field}, else {strategy}" if profile.strategy_field else strategy
 
 
 def _above(row: GatewayRow) -> str:
@@ -95,10 +95,10 @@ def _affected(row: NamespaceRow) -> Number:
 
 _POLICIES: Final[tuple[Column[PolicyRow], ...]] = (
     Column("NAME", lambda row: row.ref.name),
-    Column("KIND", lambda row: str(row.ref.group_kind)),
+    Column("KIND", lambda row: f"{row.ref.group_kind}{mark(row.profile, 'being a policy')}"),
     Column("TARGETS", lambda row: _distinct(map(_target, row.attachments))),
-    Column("CLASS", lambda row: row.profile.policy_class),
-    Column("STRATEGY", lambda row: _distinct(stanza.strategy.value for stanza in row.stanzas)),
+    Column("CLASS", lambda row: f"{row.profile.policy_class}{mark(row.profile, 'class')}"),
+    Column("STRATEGY", lambda row: _distinct(f"{it.strategy.value}{' (assumed)' * it.assumed}" for it in row.stanzas)),
     Column("ENFORCEMENT", lambda row: row.enforcement.state),
     Column("AFFECTS", _affects),
     Column("KNOWN BY", lambda row: row.profile.known_by, narrow=False),
@@ -112,8 +112,8 @@ _POLICIES: Final[tuple[Column[PolicyRow], ...]] = (
 )
 _POLICY_KINDS: Final[tuple[Column[KindRow], ...]] = (
     Column("NAME", lambda row: row.name),
-    Column("KIND", lambda row: row.profile.group_kind.kind),
-    Column("CLASS", lambda row: row.profile.policy_class),
+    Column("KIND", lambda row: f"{row.profile.group_kind.kind}{mark(row.profile, 'being a policy')}"),
+    Column("CLASS", lambda row: f"{row.profile.policy_class}{mark(row.profile, 'class')}"),
     Column("STRATEGY", _kind_strategy),
     Column("TARGETS", lambda row: ", ".join(sorted(kind.kind for kind in row.profile.declared_targets)) or "any"),
     Column("KNOWN BY", lambda row: row.profile.known_by),
@@ -151,11 +151,20 @@ def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
     return _distinct(policy + state for policy, state in states)
 
 
+def _policies(row: ObjectRow) -> Number:
+    """How many policies affect the object; `1 to 3` where it is not known how some of them combine."""
+    certain, undecided = len(row.listed.policies), len(row.listed.undecided)
+    most = number(certain + undecided, complete=not row.listed.unseen)
+    # Of those that are undecided, one holds at least.
+    least = certain or min(undecided, 1)
+    return Number(least, f"{least} to {most.text}") if most.value > least else most
+
+
 def _object(*own: Column[_Object]) -> tuple[Column[_Object], ...]:
     return (
         Column("NAME", lambda row: row.ref.name),
         *own,
-        Column("POLICIES", lambda row: number(len(row.listed.policies), complete=not row.listed.unseen)),
+        Column("POLICIES", _policies),
         Column("TARGETED BY", _targeted_by, narrow=False),
         Column("REPORTED", lambda row: _reported(row.listed.reported), narrow=False),
     )

@@ -46,7 +46,13 @@ _ITEM_COMPLETE: Final = Field(
 )
 _TARGETED_BY: Final = Shape(Attachment, "targetedBy", Field("policy"), *TARGET.fields)
 
-shape(Stanza, "stanza", Field("field", doc="For example spec.defaults."), Field("strategy"))
+shape(
+    Stanza,
+    "stanza",
+    Field("field", doc="For example spec.defaults."),
+    Field("strategy"),
+    Field("assumed", doc="True if nobody says that strategy, and other policies meet it somewhere."),
+)
 shape(
     PolicyRow,
     "policyItem",
@@ -56,6 +62,7 @@ shape(
     Field("created", type=str, doc="Its creationTimestamp; empty if that is not known."),
     class_field(),
     known_by_field(),
+    assumed_field("profile.assumed"),
     Field("stanzas", doc="Its parts that take effect somewhere; spec alone if it has no stanzas."),
     Field("targets", "attachments"),
     Field("enforcement"),
@@ -140,6 +147,11 @@ def _item(of: type[ObjectRow], name: str, *own: Field) -> Shape:
             "policies",
             "listed.policies",
             doc="The policies with an effect on it; of a GatewayClass or Namespace, those attached to it.",
+        ),
+        Field(
+            "undecidedPolicies",
+            "listed.undecided",
+            doc="The policies that may have an effect on it: it is not known how they combine with others.",
         ),
         Field(
             "targetedBy",

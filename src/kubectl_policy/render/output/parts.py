@@ -81,6 +81,11 @@ shape(
     "enforcement",
     Field("state"),
     Field("by", doc="The policies, or objects with fields of their own, that beat it somewhere."),
+    Field(
+        "undecidedWith",
+        "undecided_with",
+        doc="The policies that set other fields, where it is not known how their kind combines; it is then Unknown.",
+    ),
 )
 shape(
     ReportedCondition,

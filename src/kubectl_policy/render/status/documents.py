@@ -8,7 +8,7 @@ from kubectl_policy.model import ObjectRef
 from kubectl_policy.questions.status.comparison import Claim, Comparison, ObjectStatus, OtherController
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.render.output.documents import Field, document, shape
-from kubectl_policy.render.output.parts import UNSEEN, headline_field
+from kubectl_policy.render.output.parts import UNSEEN, assumed_field, headline_field
 from kubectl_policy.render.status.text import VERDICTS
 from kubectl_policy.render.words.headlines import status_headline
 
@@ -49,6 +49,7 @@ shape(
     Field("origin", "resource.origin"),
     Field("policy", "is_policy", doc="Whether the object is a policy, or one that policies target."),
     Field("generation", doc="The object's own; null if it has none."),
+    assumed_field(),
     Field("hasStatus", "reported", doc="Without a status there is nothing to compare."),
     Field(
         "agrees",

@@ -130,7 +130,8 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
 
 def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
-    subject = Span(str(status.resource.ref), "subject"), Span(f" ({status.resource.origin})", "aside")
+    guessed = " (assumed to be a policy)" if "being a policy" in status.assumed else ""
+    subject = Span(str(status.resource.ref), "subject"), Span(f"{guessed} ({status.resource.origin})", "aside")
     chosen = [comparison for comparison in status.comparisons if wanted(comparison)]
     sides = (
         line for comparison in chosen for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison))

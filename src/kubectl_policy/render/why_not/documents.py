@@ -10,7 +10,14 @@ from kubectl_policy.questions.why_not.case import Reason
 from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
 from kubectl_policy.questions.why_not.why_not import WhyNot
 from kubectl_policy.render.output.documents import Field, document, shape
-from kubectl_policy.render.output.parts import COMPLETE, UNSEEN, headline_field, numbers_field, paths_field
+from kubectl_policy.render.output.parts import (
+    COMPLETE,
+    UNSEEN,
+    assumed_field,
+    headline_field,
+    numbers_field,
+    paths_field,
+)
 from kubectl_policy.render.words.headlines import why_not_headline
 
 if TYPE_CHECKING:
@@ -86,6 +93,12 @@ EFFECT_EXPLANATION: Final = document(
         "carryingTraffic", lambda answer: answer.carrying, doc="The paths on which traffic runs, as far as is known."
     ),
     numbers_field("effectiveOn", lambda answer: answer.in_force, doc="The paths on which the policy has an effect."),
+    numbers_field(
+        "undecidedOn",
+        lambda answer: answer.undecided,
+        doc="The paths on which it may have one: it is not known how it combines with others there.",
+    ),
+    assumed_field(),
     Field(
         "reasons",
         doc="Why there is no effect or, if there is one, why not on the other paths; first causes first.",

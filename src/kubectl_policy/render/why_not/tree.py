@@ -11,6 +11,7 @@ from kubectl_policy.render.words.headlines import reason_words, why_not_headline
 from kubectl_policy.render.words.names import count, listed, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.reasons import assumption_lines
 from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
@@ -35,10 +36,12 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
     else:
         # The headline has said the first one.
         reasons = section("Also in the way", _reasons(answer, answer.reasons[1:], which, view))
+    assumptions = tuple(assumption_lines(answer.profile, answer.assumed))
     return (
         headline_line(why_not_headline(answer)),
         *reasons,
         *_edit(answer, view),
+        *((BLANK, *assumptions) if assumptions else ()),
         *unseen_section(answer.unseen),
         *next_section(after_why_not(answer), view),
     )

@@ -15,12 +15,13 @@ from kubectl_policy.render.words.names import attachment_words, count, kind_coun
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
+    from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.questions.status.comparison import ObjectStatus
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Enforcement
 
 # With one of these as the first reason, it is not known whether there is an effect.
-_UNDECIDED: Final = frozenset({"not-computed", "target-unknown", "parent-unknown"})
+_UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-unknown", "parent-unknown"})
 
 
 def policy_headline(answer: PolicyDescription) -> str:
@@ -132,6 +133,24 @@ def why_idle(answer: AttachedPolicy) -> str:
     return "nothing that it could affect is attached below its target"
 
 
+def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
+    """Why it is not known whether a policy is enforced, next to others of its kind."""
+    return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"
+
+
+def _number(groups: Iterable[InForce]) -> str:
+    """`2 policies`; `1 or 2 policies`, `1 to 3 policies` where it is not known how they combine."""
+    policies: set[ObjectRef] = set()
+    certain: set[ObjectRef] = set()
+    for group in groups:
+        policies.update(group.policies)
+        certain.update({*group.policies}.difference(group.undecided))
+    most, least = len(policies), max(len(certain), 1)
+    if most == least:
+        return count(most, "policy")
+    return f"{least} {'or' if most == least + 1 else 'to'} {count(most, 'policy')}"
+
+
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
     if not answer.carries_traffic:
@@ -139,21 +158,16 @@ def _of_object(answer: ObjectDescription) -> str:
         is_route = answer.subject.object.group_kind in ROUTES
         why = "it is attached to nothing" if is_route else "no route sends requests to it"
         return f"Nothing takes effect on {subject}, because {why}{would}"
-    here = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
-    below = {policy for group in answer.in_force if group.passes_down for policy in group.policies}
+    here = [group for group in answer.in_force if group.policies and not group.passes_down]
+    below = [group for group in answer.in_force if group.policies and group.passes_down]
     if here:
-        where = {
-            position
-            for group in answer.in_force
-            if group.policies and not group.passes_down
-            for position in group.paths
-        }
+        where = {position for group in here for position in group.paths}
         paths = f", on {of_all(len(where), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        further = f"; it passes {count(len(below), 'policy')} on to what is below it" if below else ""
-        return f"{subject} is affected by {count(len(here), 'policy')}{paths}{further}"
+        further = f"; it passes {_number(below)} on to what is below it" if below else ""
+        return f"{subject} is affected by {_number(here)}{paths}{further}"
     if below:
-        verb = "takes" if len(below) == 1 else "take"
-        return f"{count(len(below), 'policy')} {verb} effect on what is below {subject}"
+        verb = "takes" if _number(below) == "1 policy" else "take"
+        return f"{_number(below)} {verb} effect on what is below {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if not answer.targeted_by and not answer.in_force:
         return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
@@ -170,6 +184,8 @@ def _of_policy(answer: PolicyDescription) -> str:
             spread = f" ({kind_counts(ref.group_kind for ref in objects)})" if len(kinds) > 1 else ""
             affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
             return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{_idle(answer)}"
+        case "Unknown" if others := answer.enforcement.undecided_with:
+            return f"Whether {subject} is enforced is unknown: {undecided_words(answer.policy, others)}"
         case "Unknown":
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":
@@ -265,7 +281,8 @@ def why_not_headline(answer: WhyNot) -> str:
     who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
     if answer.in_force:
         paths = f", on {of_all(len(answer.in_force), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        return f"{who} has an effect on {where}{paths}{unread}."
+        more = f", and perhaps on {len(answer.undecided)} more" if answer.undecided else ""
+        return f"{who} has an effect on {where}{paths}{more}{unread}."
     first = answer.reasons[0]
     if first.rule in _UNDECIDED:
         return f"Whether {who} has an effect on {where} is unknown: {reason_words(first)}."

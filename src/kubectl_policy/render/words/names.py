@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
-    from kubectl_policy.profiles import TargetLevel
+    from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
 
@@ -113,6 +113,16 @@ def flow(value: Json) -> str:
         if not (is_number or value in {"true", "false", "null"} or value[0] in '"[{'):
             return value
     return json.dumps(value, ensure_ascii=False)
+
+
+def mark(profile: PolicyKindProfile, choice: str) -> str:
+    """What stands behind words for a choice of a kind that rests on a default or a guess; empty if it does not.
+
+    The choices are those of `PolicyKindProfile.assumed`. A class that a label says, and policies belie, is in doubt.
+    """
+    if choice not in profile.assumed:
+        return ""
+    return " (by its label)" if choice == "class" and profile.policy_class == "direct" else " (assumed)"
 
 
 def either(words: Sequence[str]) -> str:

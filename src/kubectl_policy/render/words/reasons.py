@@ -11,7 +11,7 @@ from kubectl_policy.render.words.names import listed, source_words
 from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import InForce
@@ -19,15 +19,20 @@ if TYPE_CHECKING:
 
 _INDENT: Final = 2
 _ASSUMPTIONS: Final = {
-    "being a policy": "it is a policy kind, because it has target references",
+    "being a policy": "it is a policy kind, because of its name and its target references",
     "class": "its policies reach what is below their target",
 }
+_BY_LABEL: Final = (
+    "its policies change their target alone, as its label Direct says, though they target Gateways and routes"
+)
 _MERGING: Final = {
     "direct": "of two on one target the older stands and the other is refused",
     "inherited": "a policy that does not say how it merges gives way to a nearer one as a whole",
 }
 _DOUBTS: Final = {
     "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
+    "combination unknown": "how policies of this kind combine is not known, and these set no field in common: all of"
+    " them may hold, or one policy alone",
     "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
 }
 _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})
@@ -150,16 +155,35 @@ def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProf
     return ", ".join(words)
 
 
-def basis_lines(group: InForce, *, noted: bool = True) -> Iterator[Line]:
-    """What an answer about a policy kind rests on: guesses, doubts, and limits of what is known of the kind."""
-    if group.assumed:
-        meanings = {**_ASSUMPTIONS, "merge strategy": _MERGING[group.profile.policy_class]}
-        named = listed([meanings.get(choice, choice) for choice in group.assumed])
-        why = "because its profile does not say" if group.profile.known_by == "profile" else "for want of a profile"
-        yield _aside(f"assumed, {why}: {named}")
-    yield from doubt_lines(group.doubts)
-    if noted:
-        yield from note_lines(group.profile, in_full=bool(group.assumed))
+def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
+    """What an answer about a policy kind rests on: guesses, doubts of all groups, limits of what is known of the kind.
+
+    `groups` are all of one kind, at least one. A doubt that not all of them have is said at theirs; see `doubts_of`.
+    """
+    profile = groups[0].profile
+    assumed = tuple(choice for choice in profile.assumed if any(choice in group.assumed for group in groups))
+    yield from assumption_lines(profile, assumed)
+    yield from doubt_lines(_common_doubts(groups))
+    yield from note_lines(profile, in_full=bool(assumed))
+
+
+def doubts_of(group: InForce, groups: Sequence[InForce]) -> Iterator[Line]:
+    """The doubts of a group that not all groups of its kind have."""
+    yield from doubt_lines(doubt for doubt in group.doubts if doubt not in _common_doubts(groups))
+
+
+def _common_doubts(groups: Iterable[InForce]) -> list[str]:
+    return sorted(set[str].intersection(*({*group.doubts} for group in groups)))
+
+
+def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
+    """What an answer takes a policy kind for that nobody says; with the name of the kind where it is not plain."""
+    if assumed:
+        of_class = _BY_LABEL if profile.policy_class == "direct" else _ASSUMPTIONS["class"]
+        meanings = {**_ASSUMPTIONS, "class": of_class, "merge strategy": _MERGING[profile.policy_class]}
+        named = listed([meanings.get(choice, choice) for choice in assumed])
+        why = "because its profile does not say" if profile.known_by == "profile" else "for want of a profile"
+        yield _aside(f"assumed{f' of {kind}' if kind else ''}, {why}: {named}")
 
 
 def doubt_lines(doubts: Iterable[str]) -> Iterator[Line]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import count, flow, node_words, section_words, source_spans, source_words
-from kubectl_policy.render.words.reasons import basis_lines, merging_words, why_beaten, why_without_effect
+from kubectl_policy.render.words.names import count, flow, mark, node_words, section_words, source_spans, source_words
+from kubectl_policy.render.words.reasons import merging_words, why_beaten, why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,21 +56,22 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
 _Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
 
 
-def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator[Line]:
-    """The rows of one policy kind, what it beat without replacing it, then what the answer rests on.
-
-    Notes about the kind are left out unless it is `noted` here.
-    """
+def setting_lines(group: InForce, view: View) -> Iterator[Line]:
+    """The rows of one policy kind, and what it beat without replacing it."""
     settings = tuple(without_keys(group.settings))
     values = ["removed" if setting.removed else flow(setting.value) for setting in settings]
     sources = [
-        source_words(source)
+        words
         for setting in settings
-        for source in (setting.source, *(fate.source for fate in setting.beaten))
+        for words in (
+            f"{source_words(setting.source)}{perhaps(setting)}",
+            *(source_words(fate.source) for fate in setting.beaten),
+        )
     ]
     widths = columns([setting.field for setting in settings], values, sources, view.width)
     for setting, value in zip(settings, values, strict=True):
-        source = (*source_spans(setting.source), *default_spans(setting))
+        doubt = (Span(perhaps(setting), "aside"),) if perhaps(setting) else ()
+        source = (*source_spans(setting.source), *default_spans(setting), *doubt)
         yield from row(setting.field, Span(value, "value"), source, widths, view)
         for fate in setting.beaten:
             beaten = _shortened(flow(fate.value), view.width // 3, view)
@@ -85,7 +86,11 @@ def setting_lines(group: InForce, view: View, *, noted: bool = True) -> Iterator
         by = [f" {'and' if place else 'by'} {policy}" for place, policy in enumerate(group.policies)]
         yield Line((Span("sets no field", "aside"), *(Span(words, "aside") for words in by)), INDENT)
     yield from _without_effect(group, view)
-    yield from basis_lines(group, noted=noted)
+
+
+def perhaps(setting: Setting) -> str:
+    """What is said of a setting where it is not known how policies combine."""
+    return "" if setting.certain else " (may hold)"
 
 
 def _and_default(why: str, fate: Fate) -> str:
@@ -144,7 +149,11 @@ def without_keys(fields: tuple[_Field, ...]) -> Iterator[_Field]:
 
 def strategy_words(group: InForce) -> str:
     """How the policies in force merge."""
-    return merging_words(group.strategies, group.profile, merges=len(group.policies) > 1)
+    if "combination unknown" in group.doubts:
+        return "how these combine is not known"
+    words = merging_words(group.strategies, group.profile, merges=len(group.policies) > 1)
+    guessed = group.profile.combines_by_guess and "merge strategy" in group.assumed
+    return f"{words}{mark(group.profile, 'merge strategy')}" if words and guessed else words
 
 
 def place_words(group: InForce, subject: NodeRef) -> str:

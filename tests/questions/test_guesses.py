@@ -1,0 +1,196 @@
+"""Answers about kinds without a profile: what is assumed of them, and what nobody can decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model import GroupKind
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.report import status
+from kubectl_policy.questions.why_not.why_not import why_not
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ON_GATEWAY: Final = build.target("g")
+ON_ROUTE: Final = build.target("r", "HTTPRoute")
+ROUTE: Final = build.node("HTTPRoute", "r")
+OTHER: Final = build.node("HTTPRoute", "other")
+A: Final = build.ref("ColorPolicy", "a", group="example.com")
+B: Final = build.ref("ColorPolicy", "b", group="example.com")
+
+
+def world(above: Mapping[str, Json], below: Mapping[str, Json], *more: Resource) -> Analysis:
+    """A Gateway with two routes, a policy `a` on it and a policy `b` on one of the routes."""
+    return analyze(
+        build.snapshot(
+            build.namespace("default"),
+            build.gateway(),
+            build.route(),
+            build.route("other"),
+            build.service(),
+            build.resource("ColorPolicy", "a", {"targetRef": ON_GATEWAY, **above}, group="example.com", age=1),
+            build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, **below}, group="example.com", age=2),
+            *more,
+        )
+    )
+
+
+def labelled(value: str) -> Resource:
+    """A definition with the label of policy kinds."""
+    return build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": value})
+
+
+@pytest.fixture(name="disjoint")
+def fixture_disjoint() -> Analysis:
+    """The two policies have no field in common."""
+    return world({"one": 1}, {"two": 2})
+
+
+class TestUndecided:
+    """Every answer says it."""
+
+    def test_of_an_object(self, disjoint: Analysis) -> None:
+        """Its settings are there, none of them certain; where the policy is alone, it is."""
+        (group,) = describe(disjoint, ROUTE).in_force
+        assert [(setting.field, setting.certain) for setting in group.settings] == [("one", False), ("two", False)]
+        assert (group.policies, group.undecided, group.doubts) == ((A, B), (A, B), ("combination unknown",))
+        (alone,) = describe(disjoint, OTHER).in_force
+        assert ([setting.certain for setting in alone.settings], alone.undecided, alone.doubts) == ([True], (), ())
+
+    def test_of_a_policy(self, disjoint: Analysis) -> None:
+        """Its fields are in effect where it is alone, and perhaps elsewhere."""
+        answer = describe_policy(disjoint, A)
+        (field,) = answer.fields
+        assert (len(field.effective_on), len(field.undecided_on)) == (1, 1)
+        assert (answer.enforcement.state, answer.enforcement.undecided_with) == ("Unknown", (B,))
+        assert answer.doubts == ("combination unknown",)
+
+    def test_of_lists(self, disjoint: Analysis) -> None:
+        """What is certain is counted apart from what is not."""
+        routes: Any = list_type(disjoint, "routes", Selection()).rows
+        assert {row.ref.name: (row.listed.policies, row.listed.undecided) for row in routes} == {
+            "other": ((A,), ()),
+            "r": ((), (A, B)),
+        }
+        policies: Any = list_type(disjoint, "policies", Selection()).rows
+        assert [row.enforcement.state for row in policies] == ["Unknown", "Unknown"]
+        assert [len(row.affected) for row in policies] == [4, 2]
+
+    def test_of_a_deletion(self, disjoint: Analysis) -> None:
+        """What may be lost is lost; what may not have been in force becomes certain."""
+        changes = diff(what_if(disjoint, deleted=[B])).effects
+        found = [(field.field, field.sort, field.before, field.after) for change in changes for field in change.fields]
+        (one, one_sort, before, after), (two, two_sort, gone, nothing) = found
+        assert (one, one_sort, two, two_sort, nothing) == ("one", "gained", "two", "lost", None)
+        assert before
+        assert after
+        assert gone
+        assert (before.certain, after.certain, gone.certain) == (False, True, False)
+        assert {doubt for change in changes for doubt in change.doubts} == {"combination unknown"}
+        assert not diff(what_if(disjoint, deleted=[B])).unseen
+        created = diff(what_if(world({"one": 1}, {"one": 2}), deleted=[B])).effects
+        assert all(field.before and field.before.certain for change in created for field in change.fields)
+
+    def test_of_a_new_policy(self) -> None:
+        """What was certain and is no more may be lost."""
+        analysis = world({"one": 1}, {"one": 1})
+        more = build.resource("ColorPolicy", "b", {"targetRef": ON_ROUTE, "two": 2}, group="example.com", age=2)
+        (change,) = diff(what_if(analysis, applied=[more])).effects
+        assert [(field.field, field.sort) for field in change.fields] == [("one", "lost"), ("two", "gained")]
+        alone = analyze(build.snapshot(*(found for found in analysis.snapshot.resources if found.ref != B)))
+        (change,) = diff(what_if(alone, applied=[more])).effects
+        assert [(field.field, field.sort) for field in change.fields] == [("one", "lost"), ("two", "gained")]
+
+    def test_of_a_policy_and_an_object(self, disjoint: Analysis) -> None:
+        """Whether the one has an effect on the other; no edit is looked for, since nothing could check it."""
+        answer = why_not(disjoint, A, ROUTE)
+        assert (answer.in_force, answer.undecided, answer.tried, answer.edit) == ((), (0,), 0, None)
+        (reason,) = answer.reasons
+        assert (reason.rule, reason.related) == (
+            "combination-unknown",
+            (build.node("ColorPolicy", "b", group="example.com"),),
+        )
+        assert "a profile can say" in answer.obstacle
+        both = why_not(disjoint, A, build.node("Service", "s", group=""))
+        assert (len(both.in_force), len(both.undecided)) == (1, 1)
+        assert [reason.rule for reason in both.reasons] == ["combination-unknown"]
+
+    def test_of_several_others(self) -> None:
+        """All of them are named."""
+        third = build.policy("c", ON_ROUTE, age=3, three=3)
+        (reason,) = why_not(world({"one": 1}, {"two": 2}, third), A, ROUTE).reasons
+        assert reason.message.startswith("ColorPolicy default/b and ColorPolicy default/c set other fields")
+
+    def test_of_reports(self) -> None:
+        """A second direct policy on one target is not known to be refused."""
+        second = build.policy("c", ON_ROUTE, age=3, three=3)
+        for third, state in ((second, "Unknown"), (build.policy("c", ON_ROUTE, age=3, two=3), "Conflicted")):
+            analysis = world({"one": 1}, {"two": 2}, third, labelled("direct"))
+            assert analysis.enforcement(third.ref).state == state
+            expected = describe_policy(analysis, third.ref).expected
+            assert bool(expected) is (state == "Conflicted")
+
+
+class TestAssumed:
+    """What of a kind matters for the answer, and nobody says."""
+
+    EVERYTHING: Final = ("being a policy", "class", "merge strategy")
+
+    @pytest.mark.parametrize(
+        ("definition", "assumed"),
+        [
+            ((), EVERYTHING),
+            ((labelled("true"),), ("class", "merge strategy")),
+            ((labelled("inherited"),), ("merge strategy",)),
+        ],
+    )
+    def test_by_each_answer(self, definition: tuple[Resource, ...], assumed: tuple[str, ...]) -> None:
+        """Where two policies meet that have a field in common."""
+        analysis = world({"one": 1}, {"one": 2}, *definition)
+        assert [group.assumed for group in describe(analysis, ROUTE).in_force] == [assumed]
+        assert describe_policy(analysis, B).assumed == assumed
+        assert why_not(analysis, A, ROUTE).assumed == assumed
+        assert [change.assumed for change in blast_radius(analysis, B).difference.effects] == [assumed]
+        assert explain(analysis, "colorpolicy").profile.assumed == assumed
+        policies: Any = list_type(analysis, "policies", Selection()).rows
+        assert [stanza.assumed for row in policies for stanza in row.stanzas] == [True, True]
+        report = status(analysis, "policies", Selection())
+        assert {found.assumed for found in report.objects if found.is_policy} == {assumed}
+
+    def test_where_none_meets_another_one(self) -> None:
+        """How they combine does not matter."""
+        analysis = world({"one": 1}, {"one": 2})
+        assert [group.assumed for group in describe(analysis, OTHER).in_force] == [("being a policy", "class")]
+
+    def test_where_they_say_it_themselves(self) -> None:
+        """Then it is not assumed."""
+        analysis = world({"defaults": {"one": 1}}, {"defaults": {"one": 2}})
+        assert describe_policy(analysis, B).assumed == ("being a policy", "class")
+        policies: Any = list_type(analysis, "policies", Selection()).rows
+        assert [stanza.assumed for row in policies for stanza in row.stanzas] == [False, False]
+
+    def test_a_class_that_the_label_says_and_the_policies_belie(self) -> None:
+        """One on a Gateway may well change what its routes do."""
+        analysis = world({"one": 1}, {"one": 2}, labelled("Direct"))
+        assert describe_policy(analysis, A).assumed == ("class",)
+        (above,) = describe(analysis, OTHER).not_applying
+        assert above.message.startswith("ColorPolicy is a direct policy by its label: it applies to its target alone")
+        (reason,) = why_not(analysis, A, OTHER).reasons
+        assert "is a direct policy by its label" in reason.message
+        assert explain(analysis, "colorpolicy").basis("policy_class") == "label"
