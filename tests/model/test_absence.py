@@ -99,4 +99,4 @@ def test_gaps_of_one_object() -> None:
     assert list(absence.gaps_of(ROUTE)) == [patched, unnamed]
     assert list(absence.gaps_of(ref("HTTPRoute", "other", "media"))) == [unnamed]
     assert list(absence.gaps_of(ref("GRPCRoute", "echo", "media"))) == []
-    assert absence.unbounded == (Gap("", "", "x"),)
+    assert absence.unbounded == {"HTTPRoute": [patched, unnamed], "": [Gap("", "", "x")]}

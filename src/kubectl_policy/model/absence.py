@@ -23,7 +23,8 @@ _SECRET_MAKERS: Final = {
     "SealedSecret": "spec.template.metadata.name",
 }
 # What is said to select or to target other objects does not make them.
-_NO_MAKERS: Final = frozenset({"selector", "targetRef", "targetRefs", "targetSelectors"})
+_TARGET_FIELDS: Final = frozenset({"targetRef", "targetRefs", "targetSelectors"})
+_NO_MAKERS: Final = _TARGET_FIELDS | {"selector"}
 # Names that are shorter have too many near ones.
 _LEAST_NAME: Final = 4
 
@@ -121,7 +122,7 @@ class Absence:
         """What could not be read and may create an object: the first that mentions its name, or may create anything."""
         parts = ref.name.split("-")
         names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
-        for gap in (*(gap for name in names for gap in self.mentioning(name)), *self.unbounded):
+        for gap in (*(gap for name in names for gap in self.mentioning(name)), *self.unbounded.get("", ())):
             if gap.covers(ref) and not gap.name and (gap.namespace or ref.name in (gap.mentions or ())):
                 return f"; {gap.reason}" if gap.namespace else f"; {gap.origin or gap.reason} may hold it"
         return ""
@@ -178,9 +179,41 @@ class Absence:
         return self._by_word.get(name, ())
 
     @cached_property
-    def unbounded(self) -> tuple[Gap, ...]:
-        """What could not be read, be it any number of objects, and may mention anything."""
-        return tuple(gap for gap in self._gaps if gap.mentions is None and not gap.name)
+    def unbounded(self) -> Mapping[str, Sequence[Gap]]:
+        """What could not be read at all and may mention anything, by kind."""
+        found: dict[str, list[Gap]] = {}
+        for gap in self._gaps:
+            if gap.mentions is None and not (gap.name and self._was_read(gap)):
+                found.setdefault(gap.kind, []).append(gap)
+        return found
+
+    @cached_property
+    def with_policies(self) -> frozenset[Gap]:
+        """The gaps that may hold policies, by what they mention."""
+        return frozenset(
+            gap
+            for gap in self._gaps
+            if any(word in _TARGET_FIELDS or word.endswith("Policy") for word in gap.mentions or ())
+        )
+
+    def in_order(self, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
+        """Some of the gaps in their order."""
+        return tuple(sorted(gaps, key=self._places.__getitem__))
+
+    @cached_property
+    def _places(self) -> Mapping[Gap, int]:
+        return {gap: place for place, gap in enumerate(self._gaps)}
+
+    def _was_read(self, gap: Gap) -> bool:
+        """Whether the one object that a gap is about is there, though perhaps not as it was read."""
+        return any(gap.covers(ref) for ref in self._by_kind_and_name.get((gap.kind, gap.name), ()))
+
+    @cached_property
+    def _by_kind_and_name(self) -> Mapping[tuple[str, str], Sequence[ObjectRef]]:
+        found: dict[tuple[str, str], list[ObjectRef]] = {}
+        for resource in self._resources:
+            found.setdefault((resource.ref.kind, resource.ref.name), []).append(resource.ref)
+        return found
 
     @cached_property
     def _by_object(self) -> Mapping[str, Sequence[Gap]]:

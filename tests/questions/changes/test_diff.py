@@ -9,14 +9,14 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Diagnostic, Gap, GroupKind
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.changes.diff import ProblemChanges, diff
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Resource, Snapshot
     from kubectl_policy.profiles.profile import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -33,6 +33,11 @@ WORLD: Final = (
 G: Final = build.target("g")
 S: Final = build.target("s", "Service", group="")
 T: Final = build.target("t", "Service", group="")
+
+
+def known_but_for(*gaps: Gap) -> Snapshot:
+    """The world as a complete one, but for what is given."""
+    return build.snapshot(*WORLD, complete=True, gaps=gaps)
 
 
 def one_applies(refusal: RefusedOn = "there") -> PolicyKindProfile:
@@ -159,11 +164,26 @@ class TestUnseen:
 
     def test_a_gap_in_either_state(self) -> None:
         """Told once."""
-        gap = Gap("TLSRoute", "", "forbidden")
-        one, other = build.snapshot(*WORLD, complete=True), build.snapshot(*WORLD, complete=True, gaps=[gap])
-        for before, after in ((one, other), (other, one), (other, other)):
+        one, other = known_but_for(), known_but_for(Gap("TLSRoute", "", "forbidden"))
+        for before, after in ((one, other), (other, one)):
             (unseen,) = diff(compare(before, after)).unseen
             assert (unseen.what, unseen.reason) == ("TLSRoute", "forbidden")
+
+    @pytest.mark.parametrize(
+        ("mentions", "there", "told"), [(None, "b", 2), (frozenset({"x"}), "b", 0), (None, "a", 0)], ids=str
+    )
+    def test_a_gap_in_both_states(self, mentions: frozenset[str] | None, there: str, told: int) -> None:
+        """What was not read may differ, if it is not the same, nor known to mention the same."""
+        gap = Gap("TLSRoute", "", "forbidden", Origin("a"), mentions=mentions)
+        other = known_but_for(replace(gap, origin=Origin(there)))
+        assert len(diff(compare(known_but_for(gap), other)).unseen) == told
+
+    def test_a_gap_that_mentions_what_is_changed(self) -> None:
+        """And one that does not."""
+        for name, expected in (("s", ["TLSRoute"]), ("x", [])):
+            analysis = analyze(known_but_for(Gap("TLSRoute", "", "not YAML", mentions=frozenset({name}))))
+            deleted = what_if(analysis, deleted=[build.ref("Service", "s", group="")])
+            assert [unseen.what for unseen in diff(deleted).unseen] == expected
 
     def test_a_target_that_was_not_read(self) -> None:
         """Of a policy that is created or deleted."""

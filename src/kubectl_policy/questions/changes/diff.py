@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic, Gap, ObjectRef
 
 
 @value(kw_only=True)
@@ -194,12 +195,24 @@ def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
     for state in (comparison.before, comparison.after):
-        yield from gaps(state)
+        yield from gaps(_gaps_of_one_state(state, comparison))
         for ref in sorted(comparison.changed):
             yield from _unseen_about(state, ref)
         for policy in sorted(concerned) if comparison.shares_topology else ():
             if policy in state.attachments:
                 yield from unseen_for_policy(state, state.enforcement(policy))
+
+
+def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
+    """The gaps of a state that the other one has not: what they cover may differ.
+
+    What could not be read in one place is the same in both; read elsewhere, it is if it is known to mention the same.
+    """
+    other = comparison.after if state is comparison.before else comparison.before
+    there = {*other.snapshot.gaps}
+    alike = {replace(gap, origin=None) for gap in there if gap.mentions is not None}
+    gaps = (gap for gap in state.snapshot.gaps if gap not in there)
+    return (gap for gap in gaps if replace(gap, origin=None) not in alike)
 
 
 def _unseen_relations(
@@ -227,5 +240,5 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
             )
     elif analysis.index.get(ref):
         node = NodeRef(ref)
-        yield from unseen_for(analysis, node, covered_paths(analysis, node))
+        yield from unseen_for(analysis, node, covered_paths(analysis, node), below=True)
         yield from cut_paths(analysis.topology.paths_through(node))

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.shared.unseen import Unseen, gaps
 
@@ -77,7 +79,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         defined=definition is not None,
         policies=len(policies),
         targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
-        unseen=tuple(dict.fromkeys(gaps(analysis))),
+        unseen=tuple(dict.fromkeys(gaps(gaps_in_list(analysis, (kind, CRD), "")))),
     )
 
 

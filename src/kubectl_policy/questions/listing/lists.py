@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.listing.objects import ObjectRow, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
+from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import Listing, Row_co, Selected, Selection, select, type_named
 from kubectl_policy.questions.shared.unseen import gaps
 
@@ -66,10 +67,12 @@ def _kinds(analysis: Analysis, word: str, selection: Selection) -> Listing[KindR
 def _listing(
     analysis: Analysis, selected: Selected, rows: tuple[Row_co, ...], unseen: Iterable[Unseen] = ()
 ) -> Listing[Row_co]:
+    type_, policies = selected.type, selected.type.noun in {"policy", "policy kind"}
+    hiding = gaps_in_list(analysis, type_.kinds, selected.namespace, policies=policies)
     return Listing(
-        type=selected.type,
+        type=type_,
         namespace=selected.namespace,
         rows=rows,
         elsewhere=selected.elsewhere,
-        unseen=tuple(dict.fromkeys((*gaps(analysis), *unseen))),
+        unseen=tuple(dict.fromkeys((*gaps(hiding), *unseen))),
     )

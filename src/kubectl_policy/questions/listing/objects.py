@@ -129,7 +129,7 @@ class NamespaceRow(ObjectRow):
 def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectRow:
     """The row of an object, of the sort that its type has."""
     ref, topology = resource.ref, analysis.topology
-    listed = _listed(analysis, resource)
+    listed = _listed(analysis, resource, below=rows in {"gateways", "listener sets"})
     match rows:
         case "gateway classes":
             controller = text_at(resource.raw, "spec.controllerName")
@@ -155,7 +155,7 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
             return BackendRow(listed=listed, referred_by=tuple(sorted(routes)))
 
 
-def _listed(analysis: Analysis, resource: Resource) -> Listed:
+def _listed(analysis: Analysis, resource: Resource, *, below: bool = False) -> Listed:
     subject = NodeRef(resource.ref)
     attachments = analysis.attachments_to(resource.ref)
     undecided: tuple[ObjectRef, ...] = ()
@@ -172,7 +172,7 @@ def _listed(analysis: Analysis, resource: Resource) -> Listed:
         undecided=undecided,
         attachments=attachments,
         reported=reported_conditions(resource.raw),
-        unseen=unseen_for(analysis, subject, paths),
+        unseen=unseen_for(analysis, subject, paths, below=below),
     )
 
 

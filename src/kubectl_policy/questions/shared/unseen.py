@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment.validity import unread_needs
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.relevance import relevant_gaps
 from kubectl_policy.topology import MOST_NODES, is_cut
 from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _ADD: Final = "add the manifest that holds it"
 _ADD_ALL: Final = "add the manifests that hold them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
+_FIX: Final = "fix or leave out this input"
 _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
@@ -42,14 +44,17 @@ class Unseen:
     policies: tuple[ObjectRef, ...] = ()
 
 
-def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Unseen, ...]:
-    """What the answer about a subject and its paths could not see, each once."""
+def unseen_for(
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], *, below: bool = False
+) -> tuple[Unseen, ...]:
+    """What the answer about a subject and its paths could not see, each once; also what is `below` it, if so asked."""
     paths = tuple(paths)
     objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
     targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
     kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
+    others = (*objects, *(attachment.policy for attachment in targeting))
     unseen = (
-        *gaps(analysis),
+        *gaps(relevant_gaps(analysis, [subject.object], others, below=below)),
         *unknown_parents(analysis, objects),
         *_unknown_targets(analysis, targeting),
         *_unknown_needs(analysis, targeting),
@@ -61,8 +66,11 @@ def unseen_for(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> t
     return tuple(dict.fromkeys(unseen))
 
 
-def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Unseen, ...]:
-    """What the answer about a policy could not see: in an open world, also what may be below a target of no effect."""
+def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bool = True) -> tuple[Unseen, ...]:
+    """What the answer about a policy could not see: in an open world, also what may be below a target of no effect.
+
+    What is `below` its targets matters unless the answer is about one object.
+    """
     policy = enforcement.policy
     attachments = analysis.attachments[policy]
     on_paths = (node.object for effective in enforcement.outcomes for node in effective.path)
@@ -71,8 +79,10 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement) -> tuple[Uns
     paths = [path for target in targets for path in analysis.topology.paths(target)]
     paths += [effective.path for effective in enforcement.outcomes]
     kinds = [(policy.group_kind, path) for path in paths]
+    subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
+    others = (node.object for path in paths for node in path)
     unseen = (
-        *gaps(analysis),
+        *gaps(relevant_gaps(analysis, subjects, others, below=below)),
         *_unknown_targets(analysis, attachments),
         *_unknown_needs(analysis, attachments),
         *unknown_parents(analysis, routes),
@@ -174,13 +184,13 @@ def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Uns
             yield Unseen(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
 
 
-def gaps(analysis: Analysis) -> Iterator[Unseen]:
-    """What could not be read at all."""
-    for gap in analysis.snapshot.gaps:
-        kinds = gap.kind or "objects of any kind"
+def gaps(found: Iterable[Gap]) -> Iterator[Unseen]:
+    """What could not be read."""
+    for gap in found:
         where = f" in namespace {gap.namespace}" if gap.namespace else ""
-        remedy = "fix or leave out this input"
-        yield Unseen(what=f"{kinds}{where}", reason=gap.reason, remedy=remedy, origin=gap.origin)
+        one = f"{gap.kind} {gap.namespace}/{gap.name}" if gap.namespace else f"{gap.kind} {gap.name}"
+        what = one if gap.name else f"{gap.kind or 'objects of any kind'}{where}"
+        yield Unseen(what=what, reason=gap.reason, remedy=gap.remedy or _FIX, origin=gap.origin)
 
 
 def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:

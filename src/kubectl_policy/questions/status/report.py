@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.relevance import relevant_gaps
 from kubectl_policy.questions.shared.selection import Selection, select
 from kubectl_policy.questions.shared.unseen import gaps
 from kubectl_policy.questions.status.comparison import Explainer
@@ -28,7 +29,7 @@ class StatusReport:
 
     `noun` is what was asked for, in the singular. `names` are the kinds of the objects, as an API server knows them.
     `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of objects that
-    would have been selected there. `unseen` could not be read at all, and might have changed anything.
+    would have been selected there. `unseen` could not be read, and might have changed something.
     """
 
     noun: str
@@ -76,7 +77,9 @@ def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
         ),
         names=tuple(map(analysis.registry.names_of, kinds)),
         elsewhere=selected.elsewhere,
-        unseen=tuple(dict.fromkeys(gaps(analysis))),
+        unseen=tuple(
+            dict.fromkeys(gaps(relevant_gaps(analysis, (resource.ref for resource in resources), below=True)))
+        ),
     )
 
 

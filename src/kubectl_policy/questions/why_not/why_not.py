@@ -151,7 +151,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
-        *unseen_for_policy(analysis, analysis.enforcement(policy)),
+        *unseen_for_policy(analysis, analysis.enforcement(policy), below=False),
         *unseen_for(analysis, target, effect.paths),
     )
     return WhyNot(

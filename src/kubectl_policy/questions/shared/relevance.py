@@ -1,0 +1,88 @@
+"""Which of the things that could not be read may change an answer, and which leave it as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import BUILT_IN, CRD, TARGETS
+from kubectl_policy.model.unknown import may_equal
+from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Gap, GroupKind, ObjectRef
+
+_TARGETS: Final = frozenset(kind.kind for kind in TARGETS)
+_HIERARCHY: Final = frozenset(kind.kind for kind in HIERARCHY)
+_BUILT_IN: Final = frozenset(names.group_kind.kind for names in BUILT_IN)
+
+
+def relevant_gaps(
+    analysis: Analysis, subjects: Iterable[ObjectRef], others: Iterable[ObjectRef] = (), *, below: bool = False
+) -> tuple[Gap, ...]:
+    """The gaps that may change an answer about some subjects, in their order.
+
+    `others` are what else it is about: what is on paths, and the policies there. What is `below` the subjects is part
+    of the answer if it says so. A gap may change it if it is about one of these objects, or may hold something that has
+    an effect on one: a policy, or what leads to a subject. Nothing is known of what may mention anything: that counts.
+    """
+    absence, subjects = analysis.index.absence, tuple(dict.fromkeys(subjects))
+    found: dict[Gap, None] = {}
+    for ref in dict.fromkeys((*subjects, *others)):
+        found.update(dict.fromkeys(absence.gaps_of(ref)))
+        every = ref in subjects and (below or _is_led_to(analysis, ref))
+        for gap in absence.mentioning(ref.name):
+            if (every or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
+                found[gap] = None
+    routes_alone = not below and all(ref.group_kind in ROUTES for ref in subjects)
+    for kind, gaps in absence.unbounded.items():
+        if _may_matter(kind, routes_alone=routes_alone):
+            found.update(dict.fromkeys(gaps))
+    return absence.in_order(found)
+
+
+def gaps_in_list(
+    analysis: Analysis, kinds: Collection[GroupKind], namespace: str, *, policies: bool = False
+) -> Iterator[Gap]:
+    """The gaps that may hide objects of some kinds in a namespace, or in any if that is empty.
+
+    A list of all `policies` also lacks those of kinds that nothing is known of, and kinds that could not be read.
+    """
+    names = {kind.kind for kind in kinds}
+    for gap in analysis.snapshot.gaps:
+        if gap.kind:
+            may_hold = gap.kind in names or (policies and _may_matter(gap.kind, routes_alone=True))
+        else:
+            may_hold = gap.mentions is None or not gap.mentions.isdisjoint(names)
+            may_hold = may_hold or (policies and _may_hold_policies(analysis, gap))
+        if may_hold and (not namespace or not gap.namespace or may_equal(gap.namespace, namespace)):
+            yield gap
+
+
+def _is_led_to(analysis: Analysis, ref: ObjectRef) -> bool:
+    """Whether what affects an object also depends on routes that lead to it."""
+    if ref.group_kind == HTTP_ROUTE:
+        return bool(analysis.topology.relations.delegations.refs)
+    return ref.group_kind in WITH_PORTS or ref.group_kind not in TARGETS
+
+
+def _may_hold_policies(analysis: Analysis, gap: Gap) -> bool:
+    return gap.kind not in _TARGETS if gap.kind else gap in analysis.index.absence.with_policies
+
+
+def _can_mean(gap: Gap, ref: ObjectRef) -> bool:
+    """Whether something that mentions the name of an object can mean it: from another namespace, it names that too."""
+    mentions = gap.mentions or ()
+    return not (gap.namespace and ref.namespace) or may_equal(gap.namespace, ref.namespace) or ref.namespace in mentions
+
+
+def _may_matter(kind: str, *, routes_alone: bool) -> bool:
+    """Whether objects of a kind, whatever they mention, may have an effect on what an answer is about.
+
+    Nothing of the hierarchy has one on a route, and nothing else that Kubernetes has on anything.
+    """
+    if kind in _HIERARCHY:
+        return not routes_alone
+    return kind not in _BUILT_IN or kind == CRD.kind
