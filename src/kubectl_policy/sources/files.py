@@ -20,8 +20,9 @@ from kubectl_policy.sources.exclusion import OWN_FILE, Exclusions, below
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.exclusion import Search
 
 STDIN: Final = "<stdin>"
@@ -58,6 +59,20 @@ class InputFile:
     def place(self) -> str:
         """Where the file is below its root (`apps/echo/route.yaml`); its own path if it was named itself."""
         return below(self.path, self.root)
+
+
+@value(kw_only=True)
+class Files:
+    """Files that were found, how the text of each is read, by its path, and what was left out beside them.
+
+    In a revision of git, each path begins with what `revision` is (`main:`). `text_of` may raise OSError, ValueError
+    and DocumentError.
+    """
+
+    found: Sequence[InputFile]
+    text_of: Callable[[str], str]
+    left_out: Collection[LeftOut] = ()
+    revision: str = ""
 
 
 def is_manifest(name: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 import yaml
 
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.model import Diagnostic, FieldPath, ObjectRef, Origin, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, FieldPath, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import (
     CRD,
     counting_definitions,
@@ -22,10 +22,12 @@ from kubectl_policy.model.kinds import (
     names_in_crd,
     problem_of_definition,
 )
+from kubectl_policy.sources.duplicates import one_of_each
 from kubectl_policy.sources.exclusion import Exclusions
-from kubectl_policy.sources.files import STDIN, find_files, read_stdin, read_text
+from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading
+from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import line_in
 
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from kubectl_policy.model import Severity
-    from kubectl_policy.model.snapshot import LeftOut
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.rendered.render import Rendered
+    from kubectl_policy.sources.tree.input import TreeInput
 
     Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource]], Rendered]
 
@@ -61,8 +63,9 @@ def load_manifests(
 
     named = [str(path) for path in paths]
     exclusions = Exclusions(options.exclude)
-    files = find_files(named, exclusions)
-    return snapshot_of(files, text_of, options, _renderer(options, named, progress), left_out=exclusions.left_out)
+    found = find_files(named, exclusions)
+    files = Files(found=found, text_of=text_of, left_out=exclusions.left_out)
+    return snapshot_of(files, options, _renderer(options, named, progress))
 
 
 def _renderer(options: InputOptions, named: Sequence[str], progress: Progress | None) -> Renderer | None:
@@ -109,8 +112,10 @@ def load_state(
 
             renderer = partial(render, InRevision(revision), options=options, progress=progress)
         exclusions = Exclusions(options.exclude)
-        files = revision.find(path, exclusions)
-        return snapshot_of(files, revision.read_text, options, renderer, left_out=exclusions.left_out)
+        found = revision.find(path, exclusions)
+        text_of, left_out = revision.read_text, exclusions.left_out
+        files = Files(found=found, text_of=text_of, left_out=left_out, revision=f"{name}:")
+        return snapshot_of(files, options, renderer)
 
 
 def _check_no_revision(word: str) -> None:
@@ -126,28 +131,23 @@ def _check_no_revision(word: str) -> None:
         raise SourceError(message, f"write {word}:PATH for the files in a git revision")
 
 
-def snapshot_of(
-    files: Sequence[InputFile],
-    text_of: Callable[[str], str],
-    options: InputOptions,
-    renderer: Renderer | None = None,
-    *,
-    left_out: Iterable[LeftOut] = (),
-) -> Snapshot:
-    """The objects in files, of which the texts are given by path, beside which others were left out.
+def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None = None) -> Snapshot:
+    """The objects in files that were found: see `load_manifests`.
 
-    See `load_manifests`.
-
-    `text_of` may raise OSError, ValueError and DocumentError. Raises SourceError where there is no object in them.
+    Raises SourceError where there is no object in them.
     """
     reading = Reading(options.values)
-    for file in files:
-        reading.read_file(file, text_of)
-    if renderer:
-        _take_rendered(reading, renderer(files, reading.objects))
+    for file in files.found:
+        reading.read_file(file, files.text_of)
+    rendered = renderer(files.found, reading.objects) if renderer else None
+    around = _tree_around(reading, files, options)
+    not_objects = around.place(_cluster_scoped(reading), rendered.files if rendered else None) if around else []
+    if rendered:
+        _take_rendered(reading, rendered)
     if not reading.objects:
-        raise _nothing_found(reading, files)
-    resources = _resources(reading, options.namespace)
+        raise _nothing_found(reading, files.found)
+    reading.diagnostics.extend(_wrong_definitions(_definitions(reading)))
+    resources = _resources(reading, options.namespace, around)
     # The order of files means nothing: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
@@ -158,7 +158,7 @@ def snapshot_of(
         complete=options.complete,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
-        left_out=tuple(sorted(left_out, key=lambda each: (each.origin, each.what))),
+        left_out=tuple(sorted({*files.left_out, *not_objects}, key=lambda each: (each.origin, each.what))),
     )
 
 
@@ -176,41 +176,54 @@ def _take_rendered(reading: Reading, rendered: Rendered) -> None:
     reading.diagnostics += rendered.diagnostics
 
 
-def _resources(reading: Reading, namespace: str) -> tuple[Resource, ...]:
-    """One resource for each name; only now, with every definition at hand, is it known which kinds have namespaces."""
-    definitions = [
+def _tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeInput | None:
+    """What stands around the objects that were read, if anything does; raises UsageError for an unknown cluster."""
+    if not reading.others and not any(each.ref.group_kind in DELIVERING for each in reading.objects):
+        if options.cluster:
+            raise unknown_cluster(options.cluster)
+        return None
+    from kubectl_policy.sources.tree.input import TreeInput  # noqa: PLC0415 (a plain folder does without)
+
+    around = TreeInput(files, reading, complete=options.complete)
+    if options.cluster:
+        around.keep(options.cluster)
+    return around
+
+
+def _definitions(reading: Reading) -> list[Resource]:
+    return [
         replace(read, ref=read.ref._replace(namespace="")) for read in reading.objects if read.ref.group_kind == CRD
     ]
-    reading.diagnostics.extend(_wrong_definitions(definitions))
-    cluster_scoped = {kind for kind, names in known_kinds(definitions).items() if not names.namespaced}
-    resources: dict[ObjectRef, Resource] = {}
+
+
+def _cluster_scoped(reading: Reading) -> frozenset[GroupKind]:
+    """The kinds without namespaces, which is known only when every definition was read."""
+    known = known_kinds(_definitions(reading))
+    return frozenset(kind for kind, names in known.items() if not names.namespaced)
+
+
+def _resources(reading: Reading, namespace: str, around: TreeInput | None) -> tuple[Resource, ...]:
+    """One resource for each name, in the namespace where it lives."""
+    cluster_scoped = _cluster_scoped(reading)
+    homes: list[Resource] = []
+    folders: dict[int, str] = {}
     for read in reading.objects:
         home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
         resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
-        first = resources.get(resource.ref)
-        # What lacks a spec may be meant to patch the one that has it.
-        is_part = first is not None and "spec" in first.raw and "spec" not in resource.raw
-        if first:
-            where = "there" if is_part else "here"
-            same = first.raw == resource.raw
-            message = f"{first.ref} is also in {first.origin}, " + (
-                "with the same content"
-                if same
-                else f"with other content; what is {where} counts: remove one of the two"
-            )
-            severity: Severity = "info" if same else "warning"
-            reading.diagnostics.append(
-                Diagnostic(
-                    rule="duplicate-object",
-                    severity=severity,
-                    message=message,
-                    subject=first.ref,
-                    origin=resource.origin,
-                )
-            )
-        if not is_part:
-            resources[resource.ref] = resource
-    return tuple(resources.values())
+        if around and id(read) in around.folders:
+            folders[id(resource)] = around.folders[id(read)]
+        homes.append(resource)
+
+    def folder_of(resource: Resource) -> str:
+        return folders.get(id(resource)) or os.path.dirname(resource.origin.source) or "."  # noqa: PTH120 (REV:PATH)
+
+    def clusters_of(resource: Resource) -> frozenset[str]:
+        return around.clusters_of(resource) if around else frozenset()
+
+    resources, diagnostics, gaps = one_of_each(homes, folder_of, clusters_of)
+    reading.diagnostics += diagnostics
+    reading.gaps += gaps
+    return resources
 
 
 def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:

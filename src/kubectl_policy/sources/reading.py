@@ -65,6 +65,8 @@ class Reading:
         self.ignored = 0
         # What is said in files about other files, by their paths; None where it cannot be read.
         self.others: dict[str, Document | None] = {}
+        # Files in which something may be to be filled in.
+        self.with_variables: set[str] = set()
         # What is wrong with files that were named and hold no object: said only if there is none anywhere.
         self.unexplained: list[Diagnostic] = []
         self._documents = DocumentReader()
@@ -85,6 +87,8 @@ class Reading:
         except (OSError, ValueError) as error:
             self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)
             return
+        if "${" in text:
+            self.with_variables.add(file.path)
         if file.problem:
             self._note(Problem(message=file.problem, reason="unreadable"), file.path)
         elif file.root and file.path not in self.others and not may_hold_objects(text):

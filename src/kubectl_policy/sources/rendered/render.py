@@ -18,7 +18,8 @@ from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations
 from kubectl_policy.sources.rendered.output import Made, Written, as_written, made_by_helm, made_by_kustomize
 from kubectl_policy.sources.rendered.roots import Root, entry_points, node, plain_roots, roots_of
 from kubectl_policy.sources.rendered.unrendered import Unrendered
-from kubectl_policy.sources.tree.delivery import DELIVERING, FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.sources.tree import DELIVERING
+from kubectl_policy.sources.tree.delivery import FluxKustomization, HelmRelease, delivery_of
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:

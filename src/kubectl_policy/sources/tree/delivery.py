@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.tree import APPLICATION, APPLICATION_SET, HELM_RELEASE, KUSTOMIZATION
 from kubectl_policy.sources.tree.patches import Patch, inline_patch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
-
-KUSTOMIZATION: Final = GroupKind("kustomize.toolkit.fluxcd.io", "Kustomization")
-HELM_RELEASE: Final = GroupKind("helm.toolkit.fluxcd.io", "HelmRelease")
-APPLICATION: Final = GroupKind("argoproj.io", "Application")
-APPLICATION_SET: Final = GroupKind("argoproj.io", "ApplicationSet")
-DELIVERING: Final = frozenset({KUSTOMIZATION, HELM_RELEASE, APPLICATION, APPLICATION_SET})
 
 
 @value(kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
@@ -23,7 +23,7 @@ NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _REMOTE: Final = re.compile(
     r"""[A-Za-z][A-Za-z0-9+.-]*:(//|:)   # https://, git::
     | [^/@]+@[^/]+:                      # git@host:
-    | (www\.)?(github\.com|gitlab\.com|bitbucket\.org|dev\.azure\.com)[:/]
+    | (www\.)?(github\.com|gitlab\.com|bitbucket\.org)[:/]
     | .*[?&](ref|version|timeout|submodules)=
     """,
     re.VERBOSE,
@@ -68,17 +68,14 @@ class Kustomization:
     patches: tuple[Patch, ...] = ()
     serving: Mapping[str, str] = field(default_factory=dict[str, str])
     namespace: str = ""
+    # What says the namespace, if that is something else.
+    namespace_from: Origin | None = None
     name_prefix: str = ""
     name_suffix: str = ""
     labels: tuple[Labels, ...] = ()
     annotations: Mapping[str, str] = field(default_factory=dict[str, str])
     charts: tuple[Mapping[str, Json], ...] = ()
     raw: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
-
-    @property
-    def does_more(self) -> str:
-        """The field by which it may change any object in a way that is known to Kustomize alone; empty if none."""
-        return next((name for name in ("transformers", "configurations", "vars", "openapi") if self.raw.get(name)), "")
 
     @property
     def generates(self) -> tuple[str, ...]:
@@ -138,7 +135,7 @@ def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch
             found.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
         else:
             patch = inline_patch(entry.get("patch"), target, origin)
-            found.append(Patch(origin=origin, targets=patch.targets, moves=moves or patch.moves))
+            found.append(replace(patch, moves=moves or patch.moves))
     for merge in strings_at(raw, "patchesStrategicMerge"):
         # A path has one line, and a patch that says what it changes does not.
         if "\n" in merge or merge.lstrip().startswith("{"):
@@ -152,7 +149,7 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
     for entry in mappings_at(raw, "replacements"):
         path = text_at(entry, "path")
         targets = () if path else replacement_targets(entry)
-        yield Patch(origin=origin, file=within(folder, path) if path else "", targets=targets)
+        yield Patch(origin=origin, file=within(folder, path) if path else "", targets=targets, values=(entry,))
 
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:

@@ -58,14 +58,16 @@ class Target:
 class Patch:
     """One patch, or replacement, of a kustomization: in a file of its own, or where the kustomization has it.
 
-    `file` is the place of its file, empty if it is written inline. `targets` are the objects that it names; none means
-    that they are those that are named in its file. What it `moves` may have another name, namespace or kind after it.
+    `file` is the place of its file, empty if it is written inline with these `values`. `targets` are the objects that
+    it names; none means that they are those that are named in its file. What it `moves` may have another name,
+    namespace or kind after it.
     """
 
     origin: Origin
     file: str = ""
     targets: tuple[Target, ...] = ()
     moves: bool = False
+    values: tuple[Json, ...] = ()
 
 
 def target_of(selector: Mapping[str, Json]) -> Target:
@@ -84,7 +86,8 @@ def inline_patch(text: Json, target: Json, origin: Origin) -> Patch:
     values = list(_values_in(text)) if isinstance(text, str) else [text]
     selector = target_of(target) if isinstance(target, dict) else None
     targets = (selector,) if selector else tuple(targets_in(values))
-    return Patch(origin=origin, targets=targets or (Target(),), moves=any(map(moves_objects, values)))
+    moves = any(map(moves_objects, values))
+    return Patch(origin=origin, targets=targets or (Target(),), moves=moves, values=tuple(values))
 
 
 def targets_in(values: Iterable[Json]) -> Iterator[Target]:

@@ -1,0 +1,193 @@
+"""The ways from a file to a cluster: through kustomizations that take in each other, up to one that is applied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import Origin
+    from kubectl_policy.sources.tree.kustomization import Kustomization
+
+# Nobody applies one base in more ways; where there are more, nothing is concluded from any of them.
+MOST_CHAINS: Final = 16
+
+# Stands for a namespace that several ways give, each another one.
+SEVERAL: Final = "?"
+
+
+@value(kw_only=True)
+class Build:
+    """Something that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder.
+
+    `place` is the folder where it is. What is built is given a namespace by `default` if nothing else gives it one.
+    """
+
+    place: str
+    kustomization: Kustomization
+    default: str = ""
+    default_from: Origin | None = None
+    is_applied: bool = False
+
+
+@value(kw_only=True)
+class Chain:
+    """One way from a file to a cluster, and what happens to objects on it; `root` is the place of its end.
+
+    `builds` are the numbers of what is on the way, the innermost first, and `names` the prefixes and suffixes that a
+    name has after each step. `namespace` replaces that of objects, `default` fills it in.
+    """
+
+    root: str
+    namespace: str = ""
+    namespace_from: Origin | None = None
+    default: str = ""
+    default_from: Origin | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    builds: tuple[int, ...] = ()
+
+
+class Chains:
+    """All ways through a number of builds, each of which names files, folders with builds, and components."""
+
+    def __init__(self, builds: Sequence[Build]) -> None:
+        """Find out what includes what; those that are applied by something are not what others include."""
+        self.builds = builds
+        self._at = {build.place: number for number, build in enumerate(builds) if not build.is_applied}
+        self._applied_at: dict[str, list[int]] = {}
+        # Where each is taken in: by which build, and as which of its components (-1 for a resource).
+        self._parents: list[list[tuple[int, int]]] = [[] for _ in builds]
+        self._files: dict[str, list[int]] = {}
+        applied = {build.place for build in builds if build.is_applied}
+        for number, build in enumerate(builds):
+            if build.is_applied:
+                self._applied_at.setdefault(build.place, []).append(number)
+            for place in build.kustomization.resources:
+                inner = self._at.get(place)
+                if inner is None:
+                    self._files.setdefault(place, []).append(number)
+                else:
+                    self._parents[inner].append((number, -1))
+            for position, place in enumerate(build.kustomization.components):
+                inner = self._at.get(place)
+                if inner is not None:
+                    self._parents[inner].append((number, position))
+        self.roots = [
+            number
+            for number, build in enumerate(builds)
+            if build.is_applied
+            or (not self._parents[number] and build.place not in applied and not build.kustomization.is_component)
+        ]
+        self._above: list[tuple[Chain, ...]] = [()] * len(builds)
+        self._follow()
+
+    def of_file(self, place: str) -> tuple[Chain, ...]:
+        """The ways on which a file is delivered; none if nothing lists it."""
+        return _few(chain for number in self._files.get(place, ()) for chain in self.through(number))
+
+    def lists(self, place: str) -> Sequence[int]:
+        """The builds that list a file itself."""
+        return self._files.get(place, ())
+
+    def through(self, number: int) -> tuple[Chain, ...]:
+        """The ways on from what a build takes in as a resource."""
+        return tuple(self._extended(above, number, 0) for above in self._above[number])
+
+    def at(self, place: str) -> tuple[int, ...]:
+        """The builds of a folder: as something applies it, else as it is."""
+        own = self._at.get(place)
+        return tuple(self._applied_at.get(place, ())) or (() if own is None else (own,))
+
+    def all_at(self, place: str) -> tuple[int, ...]:
+        """The builds of a folder, however they are applied."""
+        own = self._at.get(place)
+        return (*self._applied_at.get(place, ()), *(() if own is None else (own,)))
+
+    def is_included(self, number: int) -> bool:
+        """Whether a build is part of what is applied."""
+        return bool(self._above[number])
+
+    def _follow(self) -> None:
+        """Find the ways from every build, beginning with those that nothing takes in; circles lead nowhere."""
+        open_parents = [len(parents) for parents in self._parents]
+        inner: list[list[int]] = [[] for _ in self.builds]
+        for number, parents in enumerate(self._parents):
+            for parent, _ in parents:
+                inner[parent].append(number)
+        ready = [number for number, left in enumerate(open_parents) if not left]
+        roots = set(self.roots)
+        while ready:
+            number = ready.pop()
+            own = (Chain(root=self.builds[number].place),) if number in roots else ()
+            self._above[number] = _few((*own, *self._through_parents(number)))
+            for child in inner[number]:
+                open_parents[child] -= 1
+                if not open_parents[child]:
+                    ready.append(child)
+
+    def _through_parents(self, number: int) -> Iterator[Chain]:
+        for parent, position in self._parents[number]:
+            for above in self._above[parent]:
+                yield self._extended(above, parent, position + 1)
+
+    def _extended(self, above: Chain, number: int, first_component: int) -> Chain:
+        """The way through a build, and before that through its components from one on, to where another way begins."""
+        chain = above
+        for inner in reversed(self._steps(number, first_component)):
+            chain = self._step(chain, inner)
+        return chain
+
+    def _steps(self, number: int, first_component: int) -> list[int]:
+        """What a build does with what it takes in, one after the other: its components, and then itself."""
+        steps: list[int] = []
+        for place in self.builds[number].kustomization.components[first_component:]:
+            component = self._at.get(place)
+            if component is not None:
+                # Components of components count as well; deeper ones nobody writes.
+                nested = self.builds[component].kustomization.components
+                steps += [self._at[each] for each in nested if each in self._at]
+                steps.append(component)
+        return [*steps, number]
+
+    def _step(self, chain: Chain, number: int) -> Chain:
+        """A way with one more step at its beginning."""
+        build = self.builds[number]
+        own = build.kustomization
+        # What is further out has been put around what is done here.
+        names = [(own.name_prefix, own.name_suffix)]
+        names += [(prefix + own.name_prefix, own.name_suffix + suffix) for prefix, suffix in chain.names]
+        gives = bool(own.namespace) and not chain.namespace
+        fills = bool(build.default) and not chain.default
+        return replace(
+            chain,
+            namespace=own.namespace if gives else chain.namespace,
+            namespace_from=(own.namespace_from or own.origin) if gives else chain.namespace_from,
+            default=build.default if fills else chain.default,
+            default_from=build.default_from if fills else chain.default_from,
+            names=tuple(names),
+            builds=(number, *chain.builds),
+        )
+
+
+def _few(chains: Iterable[Chain]) -> tuple[Chain, ...]:
+    """Some ways, each once; of too many, one that stands for all of them and of which nothing is known."""
+    found = tuple(dict.fromkeys(chains))
+    if len(found) <= MOST_CHAINS:
+        return found
+    builds = tuple(dict.fromkeys(number for chain in found for number in chain.builds))
+    namespaces = {chain.namespace for chain in found}
+    names = {chain.names[-1:] for chain in found}
+    one = found[0]
+    return (
+        Chain(
+            root=one.root,
+            namespace=one.namespace if len(namespaces) == 1 else SEVERAL,
+            namespace_from=one.namespace_from if len(namespaces) == 1 else None,
+            names=one.names[-1:] if len(names) == 1 else (("{namePrefix}", "{nameSuffix}"),),
+            builds=builds,
+        ),
+    )

@@ -1,0 +1,108 @@
+"""The clusters that a tree is for, as far as the roots of Flux or the destinations of Argo CD tell them apart."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.sources.tree import unknown_cluster
+from kubectl_policy.sources.tree.delivery import Application
+from kubectl_policy.sources.tree.ground import above
+from kubectl_policy.sources.tree.kustomization import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kubectl_policy.sources.tree.builds import Builds
+    from kubectl_policy.sources.tree.chains import Chains
+    from kubectl_policy.sources.tree.ground import Ground
+
+_FLUX_SYSTEM: Final = "flux-system"
+_CLUSTERS: Final = frozenset({"cluster", "clusters"})
+_IN_CLUSTER: Final = "https://kubernetes.default.svc"
+
+
+class Clusters:
+    """Which clusters there are, by name, and which of them each file is meant for."""
+
+    def __init__(self, ground: Ground, builds: Builds, chains: Chains) -> None:
+        """Find the clusters; where there is but one, everything is meant for it."""
+        self._ground, self._chains = ground, chains
+        self._of_build: dict[int, set[str]] = {}
+        self._folders: Mapping[str, str] = {}
+        self._follow_flux(builds)
+        self._follow_argo(builds)
+        self.names = sorted({*self._folders.values(), *(name for each in self._of_build.values() for name in each)})
+
+    def of(self, place: str) -> frozenset[str]:
+        """The clusters that the file at a place is meant for; none if no cluster claims it."""
+        found = {name for number in self._builds_of(place) for name in self._of_build.get(number, ())}
+        found.update(self._folders[folder] for folder in above(place) if folder in self._folders)
+        return frozenset(found)
+
+    def others_than(self, name: str) -> frozenset[str]:
+        """The names of the files that are meant for other clusters only; raises UsageError for an unknown cluster."""
+        if name not in self.names:
+            raise unknown_cluster(name, self.names)
+        claims = {source: self.of(place) for place, source in self._ground.sources.items()}
+        return frozenset(source for source, claimed in claims.items() if claimed and name not in claimed)
+
+    def _builds_of(self, place: str) -> set[int]:
+        chains = self._chains.of_file(place)
+        if posixpath.basename(place) in NAMES:
+            folder = posixpath.dirname(place)
+            chains = tuple(chain for number in self._chains.all_at(folder) for chain in self._chains.through(number))
+        return {number for chain in chains for number in chain.builds}
+
+    def _follow_flux(self, builds: Builds) -> None:
+        """Follow the Kustomizations of Flux from those that nothing else applies, each of which is of one cluster."""
+        own = {number: each for number, each in builds.applied_by.items() if not isinstance(each, Application)}
+        places = {number: self._ground.place_of(each.resource.origin.source) for number, each in own.items()}
+        applied_by = {number: self._builds_of(place) & own.keys() for number, place in places.items()}
+        folders: dict[int, str] = {}
+        for number, parents in applied_by.items():
+            if parents <= {number}:
+                folder = posixpath.dirname(places[number]).removesuffix(f"/{_FLUX_SYSTEM}")
+                if number in parents:
+                    folder = self._chains.builds[number].place
+                elif posixpath.basename(posixpath.dirname(folder)) not in _CLUSTERS:
+                    continue
+                folders[number] = folder
+        inner: dict[int, list[int]] = {}
+        for number, parents in applied_by.items():
+            for parent in parents:
+                inner.setdefault(parent, []).append(number)
+        self._folders = _named(self._ground.short, folders.values())
+        for number, folder in folders.items():
+            rest, name = [number], self._folders[folder]
+            while rest:
+                each = rest.pop()
+                if name not in self._of_build.setdefault(each, set()):
+                    self._of_build[each].add(name)
+                    rest += inner.get(each, ())
+
+    def _follow_argo(self, builds: Builds) -> None:
+        """Take what Applications deploy for where they deploy it to, if that is not one cluster for all of them."""
+        apps = {number: each for number, each in builds.applied_by.items() if isinstance(each, Application)}
+        names = {each.cluster for each in apps.values() if each.cluster and "{{" not in each.cluster}
+        if len(names) > 1:
+            for number, each in apps.items():
+                if each.cluster in names:
+                    self._of_build.setdefault(number, set()).add(name_of_cluster(each.cluster))
+
+
+def name_of_cluster(destination: str) -> str:
+    """What a destination of Argo CD is called: its name, or the host of its address."""
+    if destination == _IN_CLUSTER:
+        return "in-cluster"
+    return destination.rpartition("://")[2].partition("/")[0].partition(":")[0] if "://" in destination else destination
+
+
+def _named(short: Callable[[str], str], folders: Iterable[str]) -> dict[str, str]:
+    """Folders with the shortest ends of their paths that tell them apart."""
+    paths = {folder: short(folder).split("/") for folder in dict.fromkeys(folders)}
+    for length in range(1, max(map(len, paths.values()), default=0) + 1):
+        found = {folder: "/".join(parts[-length:]) for folder, parts in paths.items()}
+        if len(set(found.values())) == len(found):
+            return found
+    return {folder: folder for folder in paths}

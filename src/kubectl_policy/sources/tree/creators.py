@@ -1,0 +1,154 @@
+"""What may create objects that no manifest here shows, as gaps: charts, generators, and what is fetched."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Gap
+from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.sources.tree.changes import RENDER
+from kubectl_policy.sources.tree.delivery import Application, FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.sources.tree.words import words_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.sources.tree.chains import Build, Chain
+    from kubectl_policy.sources.tree.ground import Ground
+
+_TEMPLATE: Final = "add the output of `helm template`"
+_FETCHED: Final = "add the manifests that it fetches"
+_GENERATORS: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
+
+
+def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]) -> Iterator[Gap]:
+    """What a HelmRelease may create, which was placed; `values_of` a ConfigMap are those that are here."""
+    release = delivery_of(resource)
+    if not isinstance(release, HelmRelease):
+        return
+    place = ground.place_of(resource.origin.source)
+    is_here = release.is_in_git and ground.resolve(_path(release.chart), place) is not None
+    namespace = release.namespace or resource.ref.namespace
+    # What is secret is not read, and rarely names anything.
+    config_maps = [values_of(each.name) for each in release.values_from if each.kind == "ConfigMap"]
+    more = [each for found in config_maps for each in found or ()]
+    names = [resource.ref.name, release.release_name, release.chart, namespace]
+    yield Gap(
+        kind="",
+        namespace=namespace,
+        reason=f"{resource.ref} (chart not {'rendered' if is_here else 'here'}) may create objects"
+        + (f" in namespace {namespace}" if namespace else ""),
+        origin=resource.origin,
+        remedy=RENDER if is_here else _TEMPLATE,
+        mentions=None if None in config_maps else words_in([release.values, *more, *names]),
+    )
+
+
+def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
+    """What an Application may create of sources that are no manifests here."""
+    resource = application.resource
+    place = ground.place_of(resource.origin.source)
+    for source in application.sources:
+        folder = ground.resolve(source.path, place) if source.path else None
+        is_chart = folder is not None and f"{folder}/Chart.yaml" in ground.sources
+        if (source.name and not source.path and not source.chart) or (folder is not None and not is_chart):
+            continue
+        what = (
+            "chart not rendered"
+            if is_chart
+            else "chart not here"
+            if source.chart
+            else f"{source.path or 'its source'} not here"
+        )
+        where = f" in namespace {application.namespace}" if application.namespace else ""
+        yield Gap(
+            kind="",
+            namespace=application.namespace,
+            reason=f"{resource.ref.kind} {application.name} ({what}) may create objects{where}",
+            origin=resource.origin,
+            remedy=RENDER if is_chart else _TEMPLATE if source.chart else _FETCHED,
+            mentions=words_in([source.helm, application.name, source.chart, source.path]),
+        )
+
+
+def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
+    """What a Kustomization of Flux may create of a folder that is not here."""
+    resource = delivery.resource
+    if ground.resolve(delivery.path, ground.place_of(resource.origin.source)) is None:
+        where = f" in namespace {delivery.target_namespace}" if delivery.target_namespace else ""
+        yield Gap(
+            kind="",
+            namespace=delivery.target_namespace,
+            reason=f"{resource.ref} ({delivery.path or 'its source'} not here) may create objects{where}",
+            origin=resource.origin,
+            remedy=_FETCHED,
+            mentions=words_in([resource.ref.name, delivery.path, dict(delivery.substitute)]),
+        )
+
+
+def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
+    """What a chart that is here may create, wherever it is installed."""
+    source = ground.source_of(folder)
+    inside = [place for place in ground.sources if place.startswith(f"{folder}/")]
+    return Gap(
+        kind="",
+        namespace="",
+        reason=f"the Helm chart {source} (not rendered) may create objects",
+        remedy=RENDER,
+        mentions=words_in([values_in(place) for place in inside]),
+    )
+
+
+def by_build(build: Build, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
+    """What a kustomization may create on one way beside what its files show."""
+    own = build.kustomization
+    namespace = chain.namespace or own.namespace
+    where = f" in namespace {namespace}" if namespace else ""
+    missing = [each for each in (*own.resources, *own.components) if not is_here(each)]
+    for entry in (*own.remote, *(posixpath.relpath(each, own.folder) for each in missing)):
+        yield Gap(
+            kind="",
+            namespace=namespace,
+            reason=f"{own.origin.source} takes in {entry}, which is not here and may create objects{where}",
+            origin=own.origin,
+            remedy=_FETCHED,
+            mentions=words_in([entry]),
+        )
+    for field, kind in _GENERATORS.items():
+        for generator in mappings_at(own.raw, field):
+            if text_at(generator, "name"):
+                yield Gap(
+                    kind=kind,
+                    namespace=text_at(generator, "namespace") or namespace,
+                    name=text_at(generator, "name"),
+                    reason=f"a generator of {own.origin.source} makes it",
+                    origin=own.origin,
+                    remedy=RENDER,
+                    mentions=frozenset(),
+                )
+    for chart in own.charts:
+        inside = text_at(chart, "namespace") or namespace
+        yield Gap(
+            kind="",
+            namespace=inside,
+            reason=f"{own.origin.source} may create objects of chart {text_at(chart, 'name')}"
+            + (f" in namespace {inside}" if inside else ""),
+            origin=own.origin,
+            remedy=_TEMPLATE,
+            mentions=None if text_at(chart, "valuesFile") else words_in([chart]),
+        )
+    if own.raw.get("generators"):
+        yield Gap(
+            kind="",
+            namespace=namespace,
+            reason=f"generators of {own.origin.source} may create objects{where}",
+            origin=own.origin,
+            remedy=RENDER,
+        )
+
+
+def _path(chart: str) -> str:
+    found = posixpath.normpath(chart.lstrip("/") or ".")
+    return "" if found == "." else found

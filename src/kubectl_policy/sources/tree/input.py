@@ -1,0 +1,170 @@
+"""A tree read as far as it goes: with what its kustomizations take in from outside, and with variables filled in."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Origin
+from kubectl_policy.sources.files import STDIN, InputFile, is_manifest
+from kubectl_policy.sources.tree.ground import Ground
+from kubectl_policy.sources.tree.kustomization import NAMES, read_kustomization
+from kubectl_policy.sources.tree.tree import Tree
+from kubectl_policy.text import Document, DocumentError
+from kubectl_policy.text.documents import DocumentReader
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.model.snapshot import LeftOut
+    from kubectl_policy.sources.files import Files
+    from kubectl_policy.sources.reading import Reading
+    from kubectl_policy.sources.tree.kustomization import Kustomization
+
+# Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
+_MOST_ROUNDS: Final = 3
+_MOST_FILES: Final = 10_000
+
+
+class TreeInput:
+    """The files of a tree, as `reading` has them, and those that its kustomizations take in from elsewhere."""
+
+    def __init__(self, files: Files, reading: Reading, *, complete: bool) -> None:
+        """Look around in what was read; of what is `complete`, nothing creates more."""
+        self._complete = complete
+        self._files = {file.path: file for file in files.found if not file.problem and file.path != STDIN}
+        self._text_of, self._revision, self._reading = files.text_of, files.revision, reading
+        # The folder of what applies each object that was placed.
+        self.folders: dict[int, str] = {}
+        self._outside: set[str] = set()
+        self._values: dict[str, list[Json] | None] = {}
+        self._documents = DocumentReader()
+        self.ground = self._survey()
+        self.tree = self._grow()
+        self._fill_in()
+
+    def keep(self, cluster: str) -> None:
+        """Leave out what is meant for other clusters only; raises UsageError for an unknown one."""
+        others = self.tree.clusters.others_than(cluster)
+        if others:
+            self._files = {source: file for source, file in self._files.items() if source not in others}
+            self._reading.leave_out(others)
+            self.ground = self._survey()
+            self.tree = self._grow()
+            # What several clusters fill in otherwise can be filled in for one.
+            self._fill_in()
+
+    def place(self, cluster_scoped: Collection[GroupKind], rendered: Collection[str] | None) -> list[LeftOut]:
+        """Put the objects where they are once applied, but for those in files that were `rendered`, if any were.
+
+        What is no object of its own is left out; what is not known of the others, or of what they create, are gaps.
+        """
+        tree, reading = self.tree, self._reading
+        if rendered:
+            # Whatever takes them in was rendered with them.
+            reading.leave_out(self._outside)
+        consumed = frozenset(rendered or ())
+        left_out = [each for each in tree.left_out() if each.origin.source not in consumed]
+        reading.leave_out({self.ground.source_of(place) for place in tree.roles} - consumed)
+        order = {source: position for position, source in enumerate(self._files)}
+        found: list[Resource] = []
+        in_tree: list[Resource] = []
+        for each in reading.objects:
+            if each.origin.source not in consumed:
+                (in_tree if each.origin.source in order else found).append(each)
+        in_tree.sort(key=lambda each: order[each.origin.source])
+        placed, gaps = tree.place(in_tree, cluster_scoped, self.values_in)
+        for one in placed:
+            self.folders[id(one.resource)] = one.folder
+            found.append(one.resource)
+        reading.objects = found
+        reading.gaps += gaps
+        if rendered is None and not self._complete:
+            reading.gaps += dict.fromkeys(tree.creators(placed, self._text_in, self._is_file))
+        return left_out
+
+    def clusters_of(self, resource: Resource) -> frozenset[str]:
+        """The clusters that the file of an object is meant for, as far as any claims it."""
+        return self.tree.clusters.of(self.ground.place_of(resource.origin.source))
+
+    def values_in(self, place: str) -> list[Json] | None:
+        """The values of the documents in the file at a place; None if it cannot be read."""
+        if place not in self._values:
+            text = self._text_in(place)
+            documents = list(self._documents.read(text)) if text else []
+            is_whole = bool(text) and all(isinstance(each, Document) for each in documents)
+            values = [each.value for each in documents if isinstance(each, Document)]
+            self._values[place] = values if is_whole else None
+        return self._values[place]
+
+    def _text_in(self, place: str) -> str:
+        """The text of the file at a place, empty where there is none that may be read."""
+        try:
+            return self._text_of(self.ground.source_of(place)) if self.ground.may_read(place) else ""
+        except (OSError, ValueError, DocumentError):
+            return ""
+
+    def _is_file(self, place: str) -> bool:
+        return place in self.ground.sources or place in self.ground.folders
+
+    def _survey(self) -> Ground:
+        return Ground(self._files, revision=self._revision)
+
+    def _grow(self) -> Tree:
+        """The tree of all files, and of those that are not among them and that its kustomizations take in."""
+        kustomizations: dict[str, Kustomization] = {}
+        rest = [place for place in self.ground.sources if posixpath.basename(place) in NAMES]
+        taken = 0
+        while rest:
+            place = rest.pop()
+            folder = posixpath.dirname(place)
+            values = self.values_in(place)
+            raw = values[0] if values else None
+            # Of several names, kustomize takes none; the first one is as good as any.
+            if not isinstance(raw, dict) or folder in kustomizations:
+                continue
+            found = read_kustomization(raw, folder, Origin(self.ground.source_of(place), 1))
+            kustomizations[folder] = found
+            for each in (*found.resources, *found.components):
+                if each not in self.ground.sources and each not in kustomizations and taken < _MOST_FILES:
+                    outside = self._taken_in(each)
+                    taken += len(outside)
+                    rest += [place for place in outside if posixpath.basename(place) in NAMES]
+        return Tree(self.ground, kustomizations, self._reading.objects)
+
+    def _taken_in(self, place: str) -> list[str]:
+        """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""
+        wanted = [place] if is_manifest(posixpath.basename(place)) else [f"{place}/{name}" for name in NAMES]
+        for each in wanted:
+            if each in self.ground.sources:
+                return []
+            if self.values_in(each) is not None:
+                source = self.ground.add(each)
+                file = InputFile(source, root=posixpath.dirname(source))
+                self._files[source] = file
+                self._outside.add(source)
+                self._reading.read_file(file, self._text_of)
+                return [each]
+        return []
+
+    def _fill_in(self) -> None:
+        """Read files again in which Flux fills in variables, until nothing changes any more."""
+        from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few trees need it)
+
+        for _ in range(_MOST_ROUNDS):
+            wanted = self._reading.with_variables & self._files.keys()
+            changed = self.tree.values(self._reading.objects, sorted(wanted)) if wanted else {}
+            if not changed:
+                return
+            self._reading.leave_out(changed.keys())
+            for source, values in changed.items():
+                text = self._text_of(source)
+                try:
+                    filled = substitute(text, values.known, closed=values.closed)
+                except DocumentError:
+                    filled = substitute(text, values.known)
+                self._reading.with_variables.discard(source)
+                self._reading.read_file(self._files[source], {source: filled}.__getitem__)
+                self._values.pop(self.ground.place_of(source), None)
+            self.tree = self._grow()

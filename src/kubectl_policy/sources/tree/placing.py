@@ -1,0 +1,120 @@
+"""Objects as they are once what delivers them has been applied: their names, namespaces and labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import FieldPath, GroupKind
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.kinds import CRD, NAMESPACE
+from kubectl_policy.model.unknown import unknown_namespace
+from kubectl_policy.sources.tree.chains import SEVERAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.sources.tree.chains import Build, Chain
+    from kubectl_policy.sources.tree.kustomization import Labels
+
+# Kustomize leaves these names alone (kustomize/api/internal/builtins/PrefixTransformer.go).
+_NEVER_RENAMED: Final = frozenset({CRD, NAMESPACE, GroupKind("apiregistration.k8s.io", "APIService")})
+_WORKLOADS: Final = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet")
+# Where kinds select by labels and give them to others, and whether these places are made where there are none
+# (kustomize/api/internal/konfig/builtinpluginconsts/commonlabels.go).
+_SELECTORS: Final[Mapping[GroupKind, tuple[tuple[str, bool], ...]]] = {
+    GroupKind("", "Service"): (("spec.selector", True),),
+    GroupKind("", "ReplicationController"): (("spec.selector", True),),
+    GroupKind("policy", "PodDisruptionBudget"): (("spec.selector.matchLabels", False),),
+    GroupKind("networking.k8s.io", "NetworkPolicy"): (
+        ("spec.podSelector.matchLabels", False),
+        ("spec.ingress[].from[].podSelector.matchLabels", False),
+        ("spec.egress[].to[].podSelector.matchLabels", False),
+    ),
+    **{GroupKind("apps", kind): (("spec.selector.matchLabels", True),) for kind in _WORKLOADS},
+}
+_TEMPLATES: Final[Mapping[GroupKind, str]] = {
+    GroupKind("", "ReplicationController"): "spec.template.metadata.labels",
+    GroupKind("batch", "Job"): "spec.template.metadata.labels",
+    GroupKind("batch", "CronJob"): "spec.jobTemplate.spec.template.metadata.labels",
+    **{GroupKind("apps", kind): "spec.template.metadata.labels" for kind in _WORKLOADS},
+}
+
+
+def placed(resource: Resource, chain: Chain, builds: Sequence[Build], place: str, *, is_namespaced: bool) -> Resource:
+    """An object after one way to a cluster; what nothing gives a namespace has the unknown one of its `place`."""
+    kind, own = resource.ref.group_kind, resource.ref.namespace
+    prefix, suffix = chain.names[-1] if chain.names and kind not in _NEVER_RENAMED else ("", "")
+    name = prefix + resource.ref.name + suffix
+    namespace, said_by = own, None
+    if chain.namespace:
+        namespace, said_by = chain.namespace, chain.namespace_from
+        if kind == NAMESPACE and namespace != SEVERAL:
+            name = namespace
+    elif not own and chain.default:
+        namespace, said_by = chain.default, chain.default_from
+    if not is_namespaced:
+        namespace, said_by, own = "", None, ""
+    elif not namespace or namespace == SEVERAL:
+        namespace, said_by = unknown_namespace(place), None
+    return replace(
+        resource,
+        ref=resource.ref._replace(namespace=namespace, name=name),
+        raw=_with_metadata(resource.raw, kind, name, namespace if own else "", [builds[each] for each in chain.builds]),
+        namespace_from=None if namespace == own else said_by,
+    )
+
+
+def _with_metadata(
+    raw: Mapping[str, Json], kind: GroupKind, name: str, namespace: str, builds: Sequence[Build]
+) -> Mapping[str, Json]:
+    """An object with another name and, if it has one, another namespace, and with the labels that builds give it."""
+    metadata = mapping_at(raw, "metadata")
+    changed: dict[str, Json] = {"name": name, **({"namespace": namespace} if namespace else {})}
+    labels: dict[str, Json] = {}
+    annotations: dict[str, Json] = {}
+    for build in builds:
+        for given in build.kustomization.labels:
+            labels.update(given.pairs)
+        annotations.update(build.kustomization.annotations)
+    for field, added in (("labels", labels), ("annotations", annotations)):
+        if added:
+            changed[field] = {**mapping_at(metadata, field), **added}
+    if any(metadata.get(field) != given for field, given in changed.items()):
+        raw = {**raw, "metadata": {**metadata, **changed}}
+    for build in builds:
+        for given in build.kustomization.labels:
+            raw = _with_labels(raw, kind, given)
+    return raw
+
+
+def _with_labels(raw: Mapping[str, Json], kind: GroupKind, given: Labels) -> Mapping[str, Json]:
+    """An object with labels where it selects by labels, or gives them to others."""
+    changed: Json = raw
+    for path in _places(raw, kind, given):
+        before = path.get(changed)
+        try:
+            changed = path.put(changed, {**(before if isinstance(before, dict) else {}), **given.pairs})
+        except LookupError:
+            # What has another shape there is no such object; it is left as it is.
+            continue
+    return changed if isinstance(changed, dict) else raw
+
+
+def _places(raw: Mapping[str, Json], kind: GroupKind, given: Labels) -> Iterator[FieldPath]:
+    if given.selectors:
+        for path, is_made in _SELECTORS.get(kind, ()):
+            pattern = FieldPath.parse(path)
+            if is_made:
+                yield pattern
+            else:
+                yield from (found for found, _ in pattern.each(raw))
+    if given.templates and kind in _TEMPLATES:
+        yield FieldPath.parse(_TEMPLATES[kind])
+
+
+def names_of(resource: Resource, chain: Chain) -> set[str]:
+    """The names by which patches on a way may call an object: its own one, and those that it gets."""
+    name = text_at(resource.raw, "metadata.name")
+    return {name, *(prefix + name + suffix for prefix, suffix in chain.names)}

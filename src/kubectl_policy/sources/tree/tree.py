@@ -1,0 +1,194 @@
+"""A tree of manifests with what stands around them: what of it is an object, and what each object is once applied."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.model.snapshot import LeftOut
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.tree import HELM_RELEASE, creators
+from kubectl_policy.sources.tree.builds import Builds
+from kubectl_policy.sources.tree.chains import Chain, Chains
+from kubectl_policy.sources.tree.changes import Changes, gap_of
+from kubectl_policy.sources.tree.clusters import Clusters
+from kubectl_policy.sources.tree.delivery import Application, FluxKustomization
+from kubectl_policy.sources.tree.ground import above
+from kubectl_policy.sources.tree.kustomization import within
+from kubectl_policy.sources.tree.placing import placed
+from kubectl_policy.sources.tree.roles import charts_of, roles
+from kubectl_policy.sources.tree.variables import Variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.sources.tree.ground import Ground
+    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.variables import Values
+
+_CONFIG_MAP: Final = GroupKind("", "ConfigMap")
+_UNLISTED: Final = "listed by no kustomization.yaml: it may not be applied"
+
+
+@value(kw_only=True)
+class Placed:
+    """An object as it is once applied, and the name of the folder of what applies it, or in which it is."""
+
+    resource: Resource
+    folder: str
+
+
+@value(kw_only=True)
+class _Home:
+    """What the folders around a file that nothing lists say of it: a namespace, and which of them is of a tree."""
+
+    namespace: str = ""
+    namespace_from: Origin | None = None
+    folder: str | None = None
+    # Whether only what names no namespace lives there.
+    is_default: bool = False
+
+
+class Tree:
+    """All files of the input, and what Kustomize, Flux and Argo CD make of them."""
+
+    def __init__(
+        self, ground: Ground, kustomizations: Mapping[str, Kustomization], objects: Sequence[Resource]
+    ) -> None:
+        """Put together what was read; kustomizations are given by their folders."""
+        self._ground, self._kustomizations = ground, kustomizations
+        self._builds = Builds(ground, kustomizations, objects)
+        self._chains = Chains(self._builds.all)
+        self.clusters = Clusters(ground, self._builds, self._chains)
+        self.roles = roles(ground, self._chains)
+        self._homes: dict[str, _Home] = {}
+
+    def values(self, objects: Iterable[Resource], sources: Iterable[str]) -> dict[str, Values]:
+        """The values of variables in files, by the names of these, as far as something fills them in."""
+        variables = Variables(self._ground, self._builds, self._chains, self.clusters, objects)
+        found = {source: variables.of_file(self._ground.place_of(source)) for source in sources}
+        return {source: values for source, values in found.items() if values}
+
+    def left_out(self) -> Iterator[LeftOut]:
+        """What is no object of its own."""
+        for place, what in self.roles.items():
+            yield LeftOut(what, Origin(self._ground.source_of(place)))
+        for kustomization in self._kustomizations.values():
+            for patch in kustomization.patches:
+                if not patch.file:
+                    yield LeftOut("patch", patch.origin)
+        for delivery in self._builds.deliveries:
+            for patch in delivery.patches if isinstance(delivery, FluxKustomization) else ():
+                yield LeftOut("patch", patch.origin)
+
+    def place(
+        self,
+        objects: Iterable[Resource],
+        cluster_scoped: Collection[GroupKind],
+        values_in: Callable[[str], Sequence[Json] | None],
+    ) -> tuple[list[Placed], list[Gap]]:
+        """The objects as they are once applied, each for every way on which it is, and what is not known of them."""
+        changes = Changes(self._chains.builds, values_in, self._ground.source_of)
+        found: list[Placed] = []
+        gaps: list[Gap] = []
+        chains_of: dict[str, tuple[Chain, ...]] = {}
+        for resource in objects:
+            source = resource.origin.source
+            place = self._ground.place_of(source)
+            if source not in chains_of:
+                chains_of[source] = self._chains.of_file(place)
+            is_namespaced = resource.ref.group_kind not in cluster_scoped
+            for chain in chains_of[source]:
+                home = self._ground.short(chain.root)
+                one = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
+                found.append(Placed(resource=one, folder=self._ground.source_of(chain.root)))
+                gaps += changes.of(resource, chain, one)
+            if not chains_of[source]:
+                unlisted, more = self._place_unlisted(resource, place, is_namespaced=is_namespaced)
+                found.append(unlisted)
+                gaps += more
+        return found, list(dict.fromkeys(gaps))
+
+    def _place_unlisted(self, resource: Resource, place: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
+        """An object in a file that nothing lists, where the folders around it say at most where it would live."""
+        folder = posixpath.dirname(place)
+        if folder not in self._homes:
+            self._homes[folder] = self._home_in(folder)
+        home = self._homes[folder]
+        way = Chain(root=home.folder or folder, default=home.namespace, default_from=home.namespace_from)
+        if not home.is_default:
+            way = Chain(root=way.root, namespace=home.namespace, namespace_from=home.namespace_from)
+        if home.folder is None:
+            one = resource
+        else:
+            short = self._ground.short(home.folder)
+            one = placed(resource, way, (), short, is_namespaced=is_namespaced)
+        found = Placed(resource=one, folder=posixpath.dirname(resource.origin.source))
+        # What a folder that is applied as it is leaves aside is no less in doubt than what a list does.
+        if folder in self._kustomizations:
+            return found, [gap_of(one, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
+        return found, []
+
+    def _home_in(self, folder: str) -> _Home:
+        """What the nearest of the folders around a file says that says anything."""
+        nearest: str | None = None
+        for each in (folder, *above(folder)):
+            builds = [number for number in self._chains.at(each) if self._is_applied(number)]
+            if builds and nearest is None:
+                nearest = each
+            chains = [chain for number in builds for chain in self._chains.through(number)]
+            given = {(chain.namespace or chain.default): chain for chain in chains}
+            if len(given) > 1:
+                return _Home(folder=nearest)
+            for namespace, chain in given.items():
+                if namespace:
+                    return _Home(
+                        namespace=namespace,
+                        namespace_from=chain.namespace_from if chain.namespace else chain.default_from,
+                        folder=nearest,
+                        is_default=not chain.namespace,
+                    )
+        return _Home(folder=nearest)
+
+    def _is_applied(self, number: int) -> bool:
+        return not self._chains.builds[number].kustomization.is_component
+
+    def _generated(self) -> Iterator[tuple[str, list[str]]]:
+        """The names of generated ConfigMaps, and the files that are in them."""
+        for kustomization in self._kustomizations.values():
+            for generator in mappings_at(kustomization.raw, "configMapGenerator"):
+                files = (path.rpartition("=")[2] for path in strings_at(generator, "files"))
+                yield text_at(generator, "name"), [within(kustomization.folder, path) for path in files]
+
+    def _releases(self, objects: Sequence[Resource], text_in: Callable[[str], str]) -> Iterator[Gap]:
+        """What HelmReleases may create."""
+        data = {each.ref.name: each.raw.get("data") for each in objects if each.ref.group_kind == _CONFIG_MAP}
+        files = dict(self._generated())
+
+        def values_of(config_map: str) -> list[Json] | None:
+            if config_map in files:
+                return [text_in(place) for place in files[config_map]]
+            return [data[config_map]] if config_map in data else None
+
+        for resource in objects:
+            if resource.ref.group_kind == HELM_RELEASE:
+                yield from creators.by_release(resource, self._ground, values_of)
+
+    def creators(
+        self, placed_objects: Iterable[Placed], text_in: Callable[[str], str], is_file: Callable[[str], bool]
+    ) -> Iterator[Gap]:
+        """What may create objects that are not here."""
+        yield from self._releases([each.resource for each in placed_objects], text_in)
+        for delivery in self._builds.deliveries:
+            if isinstance(delivery, Application):
+                yield from creators.by_application(delivery, self._ground)
+            elif isinstance(delivery, FluxKustomization):
+                yield from creators.by_flux(delivery, self._ground)
+        for number, build in enumerate(self._chains.builds):
+            for chain in self._chains.through(number):
+                yield from creators.by_build(build, chain, is_file)
+        for folder in charts_of(self._ground):
+            yield creators.by_chart(folder, self._ground, text_in)

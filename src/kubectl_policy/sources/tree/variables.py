@@ -1,0 +1,100 @@
+"""Variables that Flux fills in, and in which files: `postBuild` of its Kustomizations, and the ConfigMaps it names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.tree.delivery import FluxKustomization
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kubectl_policy.model import Resource
+    from kubectl_policy.sources.tree.builds import Builds
+    from kubectl_policy.sources.tree.chains import Chains
+    from kubectl_policy.sources.tree.clusters import Clusters
+    from kubectl_policy.sources.tree.delivery import Reference
+    from kubectl_policy.sources.tree.ground import Ground
+
+_CONFIG_MAP: Final = GroupKind("", "ConfigMap")
+
+
+@value(kw_only=True)
+class Values:
+    """Values of variables; where they are `closed`, every other variable has none."""
+
+    known: Mapping[str, str]
+    closed: bool
+
+
+class Variables:
+    """Which variables have which values in which file."""
+
+    def __init__(
+        self, ground: Ground, builds: Builds, chains: Chains, clusters: Clusters, objects: Iterable[Resource]
+    ) -> None:
+        """Know the ConfigMaps among the objects of a tree."""
+        self._ground, self._builds, self._chains, self._clusters = ground, builds, chains, clusters
+        self._config_maps: dict[str, list[Resource]] = {}
+        for resource in objects:
+            if resource.ref.group_kind == _CONFIG_MAP:
+                self._config_maps.setdefault(resource.ref.name, []).append(resource)
+        self._of_build: dict[int, Values | None] = {}
+
+    def of_file(self, place: str) -> Values | None:
+        """The values in a file on which all that deliver it agree; None if nothing is filled in there."""
+        chains = self._chains.of_file(place)
+        each = [self._on_the_way(chain.builds) for chain in chains]
+        found = [values for values in each if values]
+        if not found:
+            return None
+        if all(values == found[0] for values in each):
+            return found[0]
+        same = {
+            name: known
+            for name, known in found[0].known.items()
+            if all(values and values.known.get(name) == known for values in each)
+        }
+        return Values(known=same, closed=False) if same else None
+
+    def _on_the_way(self, numbers: Sequence[int]) -> Values | None:
+        return next(filter(None, map(self._of, numbers)), None)
+
+    def _of(self, number: int) -> Values | None:
+        if number not in self._of_build:
+            delivery = self._builds.applied_by.get(number)
+            fills = isinstance(delivery, FluxKustomization) and delivery.substitutes
+            self._of_build[number] = self._values(delivery) if fills else None  # type: ignore[arg-type]
+        return self._of_build[number]
+
+    def _values(self, delivery: FluxKustomization) -> Values:
+        known: dict[str, str] = {}
+        closed = True
+        for reference in delivery.substitute_from:
+            data = self._data(reference, delivery)
+            # What is not here may give any of them another value.
+            if data is None and not reference.optional:
+                closed = False
+                known.clear()
+            known.update(data or {})
+        return Values(known={**known, **delivery.substitute}, closed=closed)
+
+    def _data(self, reference: Reference, delivery: FluxKustomization) -> dict[str, str] | None:
+        """The values in the one ConfigMap that is meant for the clusters of what names it; None if it is not here."""
+        if reference.kind != "ConfigMap":
+            return None
+        here = self._clusters.of(self._ground.place_of(delivery.resource.origin.source))
+        found = [
+            each
+            for each in self._config_maps.get(reference.name, ())
+            if not here or not (its := self._clusters.of(self._ground.place_of(each.origin.source))) or its & here
+        ]
+        namespaces = {delivery.resource.ref.namespace, ""}
+        found = [each for each in found if each.ref.namespace in namespaces] or found
+        data = [mapping_at(each.raw, "data") for each in found]
+        if not data or any(each != data[0] for each in data):
+            return None
+        return {name: each for name, each in data[0].items() if isinstance(each, str)}
