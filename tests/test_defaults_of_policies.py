@@ -209,8 +209,9 @@ class TestAttachment:
         profile = PolicyKindProfile(COLOR, "inherited", "profile", backend_fields=("spec.check",))
         schema: Json = {"properties": {"check": {"default": {"name": "s", "port": 8080}}}}
         found = policy("p", target("g"), color="red")
-        assert world(found, profile=profile).calling(ref("Service", "s", group="")) == ()
-        assert world(defined(schema), found, profile=profile).calling(ref("Service", "s", group="")) == (found.ref,)
+        assert world(found, profile=profile).calls_to(ref("Service", "s", group="")) == ()
+        (call,) = world(defined(schema), found, profile=profile).calls_to(ref("Service", "s", group=""))
+        assert (call.policy, call.field) == (found.ref, "spec.check")
 
 
 class TestStates:

@@ -6,10 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kubectl_policy.attachment import Attachment, attach
-from kubectl_policy.model.fields import every_mapping
+from kubectl_policy.attachment import Attachment, Call, attach, calls_of
 from kubectl_policy.model.index import Index, grouped
-from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
@@ -23,7 +21,6 @@ from kubectl_policy.resolution import (
     takes_effect_below,
 )
 from kubectl_policy.topology import Implementation, Path, Topology
-from kubectl_policy.topology.references import refer
 from kubectl_policy.validation import Evaluator
 
 if TYPE_CHECKING:
@@ -115,19 +112,18 @@ class Analysis:
         """The attachments, of any state, whose target is an object or one of its sections; sorted by policy."""
         return self._by_target.get(obj, ())
 
-    def calling(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The policies attached to something that send requests to a backend themselves, by `backend_fields`."""
-        return self._by_called.get(backend, ())
+    def calls_to(self, backend: ObjectRef) -> tuple[Call, ...]:
+        """By which references policies that are attached to something send requests to a backend themselves."""
+        return self._calls.get(backend, ())
 
     @cached_property
-    def _by_called(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
+    def _calls(self) -> Mapping[ObjectRef, tuple[Call, ...]]:
         return grouped(
-            (refer(self.index, reference, policy.ref.namespace, SERVICE), policy.ref)
+            (call.backend, call)
             for profile in self.registry.policy_kinds
             for policy in (self.index.of_kind(profile.group_kind) if profile.backend_fields else ())
             if any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
-            for path in profile.backend_fields
-            for reference in every_mapping(self.index.raw(policy.ref), path)
+            for call in calls_of(self.index, policy, profile)
         )
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:

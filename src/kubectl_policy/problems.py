@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kubectl_policy.attachment import MEANINGS, without_references
+from kubectl_policy.attachment import MEANINGS, calls_of, without_references
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, route_filters
+from kubectl_policy.topology.references import NOT_PERMITTED, ROUTES, WITH_FILTERS, reference_problem, route_filters
 from kubectl_policy.validation import Validation
 
 if TYPE_CHECKING:
@@ -67,9 +67,26 @@ class Problems:
         for attachment in attachments:
             if attachment.state != "attached" or attachment.virtual:
                 yield self._outcome(policy, attachment)
+        yield from self._broken_calls(policy, profile)
         if profile.target_status:
             yield from self._without_status(policy, profile.target_status)
         yield from self._contended(policy)
+
+    def _broken_calls(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
+        """The backends that the policy asks itself and that are not there, or may not be referred to."""
+        for call in calls_of(self._topology.index, policy, profile):
+            problem = reference_problem(self._topology.index, policy.ref, call.backend, "")
+            if problem and problem.certain:
+                yield Diagnostic(
+                    rule="reference-not-permitted" if problem.reason == NOT_PERMITTED else "missing-reference",
+                    severity="error",
+                    message=f"{policy.ref}: {call.field}: {problem.message}",
+                    subject=policy.ref,
+                    field=call.field,
+                    origin=policy.origin,
+                    related=(call.backend,),
+                    reason=problem.reason,
+                )
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
         """A failed or doubtful attachment, reported where the reference is."""

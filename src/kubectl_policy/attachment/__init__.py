@@ -2,6 +2,17 @@
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.attachment import MEANINGS, Attachment, State, TargetReference
+from kubectl_policy.attachment.calls import Call, calls_of
 from kubectl_policy.attachment.references import target_references, without_references
 
-__all__ = ["MEANINGS", "Attachment", "State", "TargetReference", "attach", "target_references", "without_references"]
+__all__ = [
+    "MEANINGS",
+    "Attachment",
+    "Call",
+    "State",
+    "TargetReference",
+    "attach",
+    "calls_of",
+    "target_references",
+    "without_references",
+]

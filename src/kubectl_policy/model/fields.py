@@ -201,18 +201,25 @@ def mappings_at(value: Json, path: str) -> list[Mapping[str, Json]]:
 
 def every_mapping(value: Json, path: str) -> Iterator[Mapping[str, Json]]:
     """The mappings at a path, through every list on the way."""
-    return _every_mapping(value, _parsed(path).steps)
+    return (found for _, found in each_mapping(value, path))
 
 
-def _every_mapping(value: Json, steps: tuple[Step, ...]) -> Iterator[Mapping[str, Json]]:
+def each_mapping(value: Json, path: str) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+    """The same with the place of each."""
+    return _each_mapping(value, _parsed(path).steps, WHOLE)
+
+
+def _each_mapping(
+    value: Json, steps: tuple[Step, ...], at: FieldPath
+) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     if isinstance(value, list | tuple):
-        for item in value:
-            yield from _every_mapping(item, steps)
+        for position, item in enumerate(value):
+            yield from _each_mapping(item, steps, at / position)
     elif isinstance(value, Mapping):
         if steps:
-            yield from _every_mapping(_value_at(value, steps[:1]), steps[1:])
+            yield from _each_mapping(_value_at(value, steps[:1]), steps[1:], at / steps[0])
         else:
-            yield value
+            yield at, value
 
 
 def text_at(value: Json, path: str, default: str = "") -> str:

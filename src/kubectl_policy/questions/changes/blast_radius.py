@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.attachment import Attachment, Call
     from kubectl_policy.model import GroupKind, NodeRef, Origin
     from kubectl_policy.model.index import Index
     from kubectl_policy.resolution import Enforcement
@@ -104,7 +104,8 @@ class BlastRadius:
     """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
 
     `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects or, if it
-    is no policy, those that deleting it would affect.
+    is no policy, those that deleting it would affect. `called_by` are the references by which policies send requests of
+    their own to it, or to what is deleted with it.
     """
 
     subject: ObjectRef
@@ -113,6 +114,7 @@ class BlastRadius:
     deleted_with_it: tuple[ObjectRef, ...]
     counts: ObjectCounts
     difference: StateDiff
+    called_by: tuple[Call, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -144,6 +146,9 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         deleted_with_it=tuple(sorted(deleted - {subject})),
         counts=count_objects(analysis.index, objects, owner_key),
         difference=difference,
+        called_by=tuple(
+            call for ref in sorted(deleted) for call in analysis.calls_to(ref) if call.policy not in deleted
+        ),
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Call
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
@@ -42,6 +43,7 @@ class ObjectDescription:
     `policies` have at least one effective field somewhere on them; `attached` are attached to the subject itself or
     one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
     `expected` is what the controllers of policy kinds should report on the subject, `reported` what its status says.
+    `called_by` are the references by which policies send requests of their own to it.
     """
 
     subject: NodeRef
@@ -58,6 +60,7 @@ class ObjectDescription:
     unseen: tuple[Unseen, ...]
     diagnostics: tuple[Diagnostic, ...]
     targeted_by: tuple[GroupKind, ...]
+    called_by: tuple[Call, ...]
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
@@ -92,6 +95,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         unseen=unseen_for(analysis, subject, paths),
         diagnostics=relevant_diagnostics(analysis, subject, paths),
         targeted_by=tuple(sorted(targeting)),
+        called_by=analysis.calls_to(subject.object),
     )
 
 

@@ -92,7 +92,7 @@ def _at_parents(analysis: Analysis, profile: PolicyKindProfile, target: NodeRef)
     routes = analysis.topology.relations.routes_referring_to(target.object)
     using = (route for route in routes if _uses(analysis, profile, route, target))
     parents = (parent for route in using for parent in _parents(analysis, profile, route))
-    return dict.fromkeys([*parents, *map(NodeRef, analysis.calling(target.object))])
+    return dict.fromkeys([*parents, *(NodeRef(call.policy) for call in analysis.calls_to(target.object))])
 
 
 def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, target: NodeRef) -> bool:

@@ -17,6 +17,7 @@ from kubectl_policy.questions.changes.relations import AttachmentChange, Enforce
 from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
+    CALLED_BY,
     COMPLETE,
     NumberedPath,
     assumed_field,
@@ -274,6 +275,7 @@ BLAST_RADIUS: Final = document(
         doc="What is below its targets and attached to nothing, and why.",
     ),
     Field("withIt", "deleted_with_it", doc="The objects that are deleted with it."),
+    CALLED_BY,
     Field("counts"),
     Field(
         "difference",

@@ -21,7 +21,14 @@ from kubectl_policy.render.words.names import (
 )
 from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
-from kubectl_policy.render.words.sections import BLANK, headline_line, problem_line, section, unseen_section
+from kubectl_policy.render.words.sections import (
+    BLANK,
+    calls_section,
+    headline_line,
+    problem_line,
+    section,
+    unseen_section,
+)
 from kubectl_policy.render.words.settings import INDENT, columns, row
 
 if TYPE_CHECKING:
@@ -137,6 +144,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *traffic_section(gone, deleted),
         *attachments_section("Policies that lose a target", targets),
         *enforcement_section(change for change in difference.enforcement if change.policy not in deleted),
+        *calls_section(answer.called_by),
         *changed_problems_section("Problems introduced", problems),
         *changed_problems_section("Problems fixed", difference.problems.fixed),
         *unseen_section(difference.unseen),

@@ -14,6 +14,7 @@ from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
+    CALLED_BY,
     COMPLETE,
     EVENTS,
     PROBLEMS,
@@ -155,6 +156,7 @@ OBJECT_DESCRIPTION: Final = document(
         doc="False for a route that is attached to nothing: what is in force then has nothing to act on.",
     ),
     Field("inForce", _in_force),
+    CALLED_BY,
     Field("notApplying"),
     Field(
         "expected",

@@ -16,6 +16,7 @@ from kubectl_policy.render.words.paths import Phrase, WhichPaths, path_lines
 from kubectl_policy.render.words.reasons import basis_lines, doubts_of
 from kubectl_policy.render.words.sections import (
     BLANK,
+    calls_section,
     events_section,
     expected_section,
     headline_line,
@@ -54,6 +55,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         headline_line(object_headline(answer)),
         *_paths(answer, view, numbered=numbered),
         *groups,
+        *calls_section(answer.called_by),
         *section("Does not apply", map(_not_applying, answer.not_applying)),
         *expected_section(answer.expected),
         *reported_section(answer.reported),
@@ -69,7 +71,7 @@ def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Li
     trivial = all(len(path) == 1 and path[0].object == obj and obj.group_kind == NAMESPACE for path in answer.paths)
     lines = () if trivial else section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
     alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    if answer.carries_traffic and alone and answer.targeted_by and obj.namespace:
+    if answer.carries_traffic and alone and not answer.called_by and answer.targeted_by and obj.namespace:
         lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)
     return lines
 

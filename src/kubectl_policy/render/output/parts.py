@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from kubectl_policy.attachment import Attachment
+from kubectl_policy.attachment import Attachment, Call
 from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import PolicyCondition
@@ -117,6 +117,14 @@ shape(
     Field("count", doc="How often it occurred."),
     Field("last", doc="When it last occurred; empty if that is not known."),
 )
+shape(
+    Call,
+    "call",
+    Field("policy"),
+    Field("field", doc="Where the policy names the backend."),
+    Field("backend"),
+)
+CALLED_BY: Final = Field("calledBy", doc="The policies that send requests of their own there.")
 shape(Unseen, "unseenThing", Field("what"), Field("reason"), Field("remedy"), Field("origin"))
 shape(
     Diagnostic,

@@ -11,6 +11,7 @@ from kubectl_policy.render.words.names import node_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from kubectl_policy.attachment import Call
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
@@ -25,6 +26,7 @@ Title: TypeAlias = Literal[
     "Targets",
     "Affects",
     "Concerns",
+    "Requests of policies",
     "Does not apply",
     "No effect",
     "Attached, but others set every field",
@@ -140,6 +142,24 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
         words = ": ".join(filter(None, [condition.reason if named else "", message]))
         if words:
             yield Span(f" ({words})", prose=True)
+
+
+def calls_section(calls: Iterable[Call]) -> tuple[Line, ...]:
+    """The policies that send requests of their own to an object, or to several."""
+    return section(
+        "Requests of policies",
+        (
+            Line(
+                (
+                    Span(str(call.policy), "subject"),
+                    Span(f" sends requests to {call.backend} ({call.field})", prose=True),
+                ),
+                2,
+                4,
+            )
+            for call in calls
+        ),
+    )
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
