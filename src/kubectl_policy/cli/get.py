@@ -26,6 +26,9 @@ def get(
     sort_by: Annotated[
         str, typer.Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
     ] = "",
+    all_kinds: Annotated[
+        bool, typer.Option("--all-kinds", help="Of policies, also those that are about neither Gateways nor routes.")
+    ] = False,
     no_headers: Annotated[bool, typer.Option("--no-headers", help="Leave the headers of a table out.")] = False,
 ) -> int:
     """List policies, policy kinds, or objects with the number of policies that affect them.
@@ -49,10 +52,10 @@ def get(
     listing: Listing[object]
     if call.output == "name" and not sort_by:
         # What takes effect where is not worth computing for names.
-        listing = list_names(analysis, type_name, chosen)
+        listing = list_names(analysis, type_name, chosen, all_kinds=all_kinds)
     else:
         from kubectl_policy.render.listing.columns import ordered
 
-        listing = ordered(list_type(analysis, type_name, chosen), sort_by)
+        listing = ordered(list_type(analysis, type_name, chosen, all_kinds=all_kinds), sort_by)
     call.show(LISTING, listing, analysis, unseen=listing.unseen, headers=not no_headers, namespaces=all_namespaces)
     return 0

@@ -51,8 +51,13 @@ class _Signs:
             return f"has the label {POLICY_LABEL}, but its spec has no target references" if without else ""
         if not self.refers:
             return "has no profile, no label of a policy and no target references"
-        called = kind.lower().endswith("policy")
-        return "" if called else "has target references, but no label of a policy, and is not called one"
+        return (
+            "has target references, but no label of a policy, and is not called one" if self.looks_alike(kind) else ""
+        )
+
+    def looks_alike(self, kind: str) -> bool:
+        """Whether a kind refers to targets as policies do, and nothing else says that it is one."""
+        return self.refers and not self.label and not kind.lower().endswith("policy")
 
 
 def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
@@ -83,6 +88,11 @@ def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
         map_fields=frozenset(maps_of_scalars(mapping_at(index.defaults.schema_of(group_kind), "properties.spec"))),
         assumed=tuple(choice for choice, guessed in assumed.items() if guessed),
     )
+
+
+def looks_alike(group_kind: GroupKind, index: Index) -> bool:
+    """Whether a kind without a profile refers to targets as policy kinds do, and is not called one."""
+    return _signs(group_kind, index).looks_alike(group_kind.kind)
 
 
 def why_none(group_kind: GroupKind, index: Index) -> str:

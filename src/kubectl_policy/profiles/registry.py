@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, KindNames, is_kubernetes_own, plural
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
-from kubectl_policy.profiles.infer import inferred, why_none
+from kubectl_policy.profiles.infer import inferred, looks_alike, why_none
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
 
 if TYPE_CHECKING:
@@ -112,6 +112,12 @@ class Registry:
             profile = self._look_up(group_kind)
             self._found[group_kind] = profile.under(self._settings) if profile else None
         return self._found[group_kind]
+
+    @property
+    def look_alikes(self) -> tuple[GroupKind, ...]:
+        """The kinds of which an object was read that refer to targets as policies do, and are none; sorted."""
+        others = (kind for kind in self._index.group_kinds if not (kind in TARGETS or is_kubernetes_own(kind)))
+        return tuple(kind for kind in others if self.profile_of(kind) is None and looks_alike(kind, self._index))
 
     def why_none(self, group_kind: GroupKind) -> str:
         """Why a kind is no policy kind, in words that follow "it"; empty if it is one."""

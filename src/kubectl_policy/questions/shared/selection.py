@@ -70,6 +70,10 @@ class Selection:
         named = not self.names or resource.ref.name in self.names
         return named and selects(self.selector, labels_of(resource.raw)) is True
 
+    def reaches(self, resource: Resource) -> bool:
+        """Whether an object is in the namespace that is asked about, or in none."""
+        return not self.namespace or resource.ref.namespace in {"", self.namespace}
+
 
 @value(kw_only=True)
 class Selected:
@@ -85,6 +89,18 @@ class Selected:
     elsewhere: tuple[str, ...]
 
 
+@value()
+class LeftOutKind:
+    """Objects of a kind that a list of policies leaves out: policies of `other` things than the hierarchy has.
+
+    Or (not `other`) objects that refer to targets as policies do and are not taken for policies.
+    """
+
+    kind: GroupKind
+    number: int
+    other: bool
+
+
 @value(kw_only=True)
 class Listing(Generic[Row_co]):
     """A list: a row for each selected object; `unseen` could not be read and might have changed it."""
@@ -94,6 +110,12 @@ class Listing(Generic[Row_co]):
     rows: tuple[Row_co, ...]
     elsewhere: tuple[str, ...]
     unseen: tuple[Unseen, ...]
+    left_out: tuple[LeftOutKind, ...] = ()
+
+
+def is_any_policy(word: str) -> bool:
+    """Whether a type name means policies of every kind."""
+    return _OWN.get(word.lower()) == "policies"
 
 
 def type_named(analysis: Analysis, word: str) -> ListType:
@@ -128,7 +150,7 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
     every = [resource for kind in type_.kinds for resource in analysis.index.of_kind(kind)]
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
-    here = [resource for resource in fitting if not namespace or resource.ref.namespace in {"", namespace}]
+    here = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]
     present = {resource.ref.name for resource in here}
     for name in selection.names:
         if name not in present:

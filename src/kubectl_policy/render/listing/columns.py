@@ -10,11 +10,11 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, number, text_of
 from kubectl_policy.render.words.headlines import list_headline
-from kubectl_policy.render.words.names import attachment_words, filter_words, mark
+from kubectl_policy.render.words.names import attachment_words, count, filter_words, listed, mark
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
-    from kubectl_policy.questions.shared.selection import Listing, ListType, RowSort
+    from kubectl_policy.questions.shared.selection import LeftOutKind, Listing, ListType, RowSort
     from kubectl_policy.render.output.text import View
 
 _Object = TypeVar("_Object", bound="ObjectRow")
@@ -252,12 +252,24 @@ def _natural(text: str) -> tuple[str | int, ...]:
     return tuple(int(part) if place % 2 else part for place, part in enumerate(re.split(_DIGITS, text)))
 
 
+def left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
+    """How many objects a list of policies leaves out, by their kinds, and what shows them or says why."""
+    for other in (True, False):
+        kinds = [left for left in left_out if left.other is other]
+        names = listed([f"{count(left.number, left.kind.kind)}" for left in kinds])
+        if kinds and other:
+            yield f"left out, as no policies of Gateways, routes or backends: {names}; --all-kinds shows them"
+        elif kinds:
+            yield f"not taken for policies, though they refer to targets: {names}; explain says why"
+
+
 def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
     """Next to a table: what kubectl says of an empty list, if there is something elsewhere, and what it cannot know."""
     said: list[str] = []
     if empty:
         where = f" in {listing.namespace} namespace." if listing.namespace else ""
         said += [f"No resources found{where}", *elsewhere_hint(listing.elsewhere, listing.type.noun)]
+    said += left_out_words(listing.left_out)
     if listing.unseen:
         said.append(list_headline(listing))
         said.append("hint: a number that ends with + may be higher; -o yaml says what is not in the input")

@@ -17,7 +17,7 @@ from kubectl_policy.questions.listing.objects import (
     RouteRow,
 )
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, Stanza
-from kubectl_policy.questions.shared.selection import Listing
+from kubectl_policy.questions.shared.selection import LeftOutKind, Listing
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
@@ -187,6 +187,19 @@ _item(
 )
 
 
+shape(
+    LeftOutKind,
+    "leftOutKind",
+    Field("kind", "kind"),
+    Field("number", doc="How many objects of the kind are left out.", limits={"minimum": 1}),
+    Field(
+        "policies",
+        "other",
+        doc="True if they are policies, of what is no part of the hierarchy; false if they only look like policies.",
+    ),
+)
+
+
 def _list(kind: str, row: Any, what: str) -> Shape:  # noqa: ANN401 (the annotation of a field can be anything)
     return document(
         Listing,
@@ -195,6 +208,7 @@ def _list(kind: str, row: Any, what: str) -> Shape:  # noqa: ANN401 (the annotat
         COMPLETE,
         Field("namespace", doc="Empty if the objects are from every namespace, or in none."),
         Field("items", "rows", type=tuple[row, ...]),
+        Field("leftOut", "left_out", doc="What a list of policies leaves out; empty for any other list."),
         UNSEEN,
         doc=f"The answer of get for {what}.",
     )

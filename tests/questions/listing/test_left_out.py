@@ -1,0 +1,90 @@
+"""What a list of policies leaves out: policies of another hierarchy, and what only looks like one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.model import GroupKind
+from kubectl_policy.questions.listing.lists import list_names, list_type
+from kubectl_policy.questions.shared.selection import LeftOutKind, Selection
+from kubectl_policy.render.listing.columns import remarks
+from kubectl_policy.render.listing.documents import list_document
+from tests import build
+
+NETWORK: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
+REGISTRATION: Final = GroupKind("example.com", "ServerRegistration")
+FLEET: Final = GroupKind("policy.open-cluster-management.io", "ConfigurationPolicy")
+ROUTE: Final = build.target("r", "HTTPRoute")
+WORLD: Final = analyze(
+    build.snapshot(
+        build.gateway(),
+        build.route(),
+        build.policy("color", ROUTE, red=1),
+        *(build.resource("NetworkPolicy", name, {"podSelector": {}}, group=NETWORK.group) for name in "ab"),
+        build.resource("NetworkPolicy", "c", {}, group=NETWORK.group, namespace="other"),
+        build.resource("ConfigurationPolicy", "f", {}, group=FLEET.group, labels={"a": "b"}),
+        build.policy("server", ROUTE, kind="ServerRegistration"),
+        build.policy("server", ROUTE, kind="ServerRegistration", namespace="other", labels={"a": "b"}),
+        build.resource("Deployment", "d", {"targetRef": ROUTE}, group="apps"),
+        build.resource("Application", "d", {}, group="example.com"),
+    )
+)
+EVERYWHERE: Final = Selection()
+
+
+def names(*arguments: object, **options: bool) -> list[str]:
+    """The names in a list."""
+    selection = next((each for each in arguments if isinstance(each, Selection)), EVERYWHERE)
+    word = next((each for each in arguments if isinstance(each, str)), "policies")
+    listed = list_names(WORLD, word, selection, **options)
+    assert [row.ref for row in list_type(WORLD, word, selection, **options).rows] == [row.ref for row in listed.rows]
+    return [row.ref.name for row in listed.rows]
+
+
+def test_policies_of_other_things_are_left_out_unless_asked_for() -> None:
+    """By their type, by name, or with all kinds."""
+    assert names() == ["color"]
+    assert names(all_kinds=True) == ["a", "b", "color", "f", "c"]
+    assert names("networkpolicies") == ["a", "b", "c"]
+    assert names(Selection(names=("a", "color"))) == ["a", "color"]
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """In the namespace, and with the labels, that are asked for."""
+    assert list_names(WORLD, "policies", EVERYWHERE).left_out == (
+        LeftOutKind(NETWORK, 3, other=True),
+        LeftOutKind(FLEET, 1, other=True),
+        LeftOutKind(REGISTRATION, 2, other=False),
+    )
+    assert list_names(WORLD, "policies", Selection("other")).left_out == (
+        LeftOutKind(NETWORK, 1, other=True),
+        LeftOutKind(REGISTRATION, 1, other=False),
+    )
+    labelled = Selection(selector={"matchLabels": {"a": "b"}})
+    assert [left.kind for left in list_names(WORLD, "policies", labelled).left_out] == [FLEET, REGISTRATION]
+    for word in ("routes", "networkpolicies"):
+        assert list_names(WORLD, word, EVERYWHERE).left_out == ()
+
+
+def test_it_is_said() -> None:
+    """In a line each, and in the document."""
+    listing = list_type(WORLD, "policies", EVERYWHERE)
+    first, second, *_ = remarks(listing, empty=False)
+    assert first == (
+        "left out, as no policies of Gateways, routes or backends: 3 NetworkPolicies and 1 ConfigurationPolicy;"
+        " --all-kinds shows them"
+    )
+    assert second == "not taken for policies, though they refer to targets: 2 ServerRegistrations; explain says why"
+    left_out = list_document(listing)["leftOut"]
+    assert isinstance(left_out, list)
+    assert left_out[0] == {"kind": {"group": NETWORK.group, "kind": "NetworkPolicy"}, "number": 3, "policies": True}
+
+
+@pytest.mark.parametrize("word", ["policies", "policykinds"])
+def test_of_all_kinds_nothing_but_what_looks_alike_is_left_out(word: str) -> None:
+    """No option makes a policy of what is none."""
+    left_out = list_type(WORLD, word, EVERYWHERE, all_kinds=True).left_out
+    assert [left.kind for left in left_out] == ([REGISTRATION] if word == "policies" else [])
