@@ -37,7 +37,7 @@ class TargetReference:
 
     `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
     reference names every object of the kind whose labels it selects, in its own namespace or in those that `namespaces`
-    lets in (`from: Same | All | Selector`).
+    lets in (`from: Same | All | Selector`). `unknown` are its members that nothing is known of.
 
     Where it is a filter of a route that names the policy, `named_by` is that route and `field` the place in it; `place`
     is that of the filter among those of its rule, from 1 (0: it is not the rule's own). Without `field`, nothing is
@@ -54,6 +54,7 @@ class TargetReference:
     namespaces: Mapping[str, Json] | None = None
     named_by: ObjectRef | None = None
     place: int = 0
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class Attachment:
     controllers ignore, being invalid. A policy is "not enabled" where the parameters of every Gateway
     of the target say so; a "target overlaps" if some route of the policy shares requests with one that it does not
     target. A policy that `competes` keeps others out of the target although it has failed.
+    One that is attached is `doubtful` where its reference says more than is understood: it may be for a part of its
+    target alone, or for another one. Then `message` says what.
     """
 
     policy: ObjectRef
@@ -78,6 +81,7 @@ class Attachment:
     message: str = ""
     virtual: bool = False
     competes: bool = False
+    doubtful: bool = False
 
 
 @value(kw_only=True)

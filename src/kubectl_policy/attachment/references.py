@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
+
+
+# What a reference may say, in any spelling.
+_MEMBERS: Final = frozenset(
+    {
+        *("group", "kind", "name", "namespace", "sectionName", "sectionNames"),
+        *("selector", "matchLabels", "matchExpressions", "namespaces"),
+    }
+)
 
 
 def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[TargetReference, ...]:
@@ -75,6 +84,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
             section,
             selector if not name and (selector or "selector" in entry or "Selector" in field) else None,
             mapping_at(entry, "namespaces") if "namespaces" in entry else None,
+            unknown=tuple(sorted(key for key, said in entry.items() if said is not None and key not in _MEMBERS)),
         )
 
 
@@ -203,11 +213,26 @@ class FollowedReference:
                 virtual=True,
             )
         failure = failure or absent(ref, self.profile, self.topology) or self._unusable(target)
-        return (
-            self._failed(failure, target)
-            if failure
-            else Attachment(policy=self.policy.ref, target=target, declared=self.declared, state="attached")
+        if failure:
+            return self._failed(failure, target)
+        doubt = self._doubt
+        return Attachment(
+            policy=self.policy.ref,
+            target=target,
+            declared=self.declared,
+            state="attached",
+            message=doubt,
+            doubtful=bool(doubt),
         )
+
+    @property
+    def _doubt(self) -> str:
+        """What the reference says beyond what is understood, in words; empty if that is nothing."""
+        field, kind = self.declared.field, self._kind
+        parts = [f"what {field}.{name} means is not known" for name in self.declared.unknown]
+        if self.declared.namespace and not self.topology.index.namespaced(kind):
+            parts.append(f"{field}.namespace is {self.declared.namespace}, and a {kind.kind} has no namespace")
+        return "; ".join(parts)
 
     def _unsure(self, ref: ObjectRef) -> NotAttached | None:
         """Why it is not known whether a selector reaches the namespace of an object; None if it is known to."""

@@ -115,6 +115,9 @@ def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> I
     for attachment in attachments:
         declared, policy, target = attachment.declared, attachment.policy, attachment.target
         reason = f"{policy} targets it, and {attachment.message}"
+        if attachment.doubtful:
+            remedy = f"look up what the API of {policy.kind} says of it"
+            yield Unseen(what=f"all that {declared.field} of {policy} says", reason=attachment.message, remedy=remedy)
         if attachment.state != "target unknown":
             continue
         if not declared.field:
