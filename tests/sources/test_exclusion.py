@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
-from kubectl_policy.sources import InputOptions, load_manifests, load_state
+from kubectl_policy.sources import InputOptions, exclusion, load_manifests, load_state
 from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import find_files
 from tests.repository import CM, Repository
@@ -62,6 +62,10 @@ def _left_out(path: str = ".", *exclude: str) -> dict[str, str]:
         ("apps/*/a.yaml", {"apps/dev/a.yaml", "apps/prod/a.yaml"}),
         ("apps/**/b.yaml", {"apps/dev/deep/b.yaml"}),
         ("**/values.yaml", {"apps/prod/values.yaml"}),
+        ("apps/pro?/va*s.yaml  ", {"apps/prod/values.yaml"}),
+        ("va[l]ues.y\\aml", {"apps/prod/values.yaml"}),
+        ("**/deep/*", {"apps/dev/deep/b.yaml"}),
+        ("node_modules/x/**", {"node_modules/x/a.yaml"}),
     ],
 )
 @pytest.mark.parametrize("by", ["option", ".gitignore", OWN])
@@ -204,6 +208,17 @@ def test_ignore_files_that_are_none(repository: Repository) -> None:
     (repository.folder / "apps" / ".gitignore").mkdir()
     (repository.folder / "apps" / "dev" / ".gitignore").symlink_to("nowhere")
     assert _found() == sorted(FILES, key=lambda name: name.split("/"))
+
+
+def test_patterns_that_cannot_match_are_not_compiled(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What compiles them takes as long to import as a small question takes to be answered."""
+
+    def compiled(_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(exclusion, "_compiled", compiled)
+    repository.write(".gitignore", "__pycache__/\n*.log\n/dist/**\n!keep.txt\n")
+    assert len(_found()) == len(FILES)
 
 
 def test_large_ignore_files(repository: Repository) -> None:

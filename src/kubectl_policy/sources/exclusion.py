@@ -7,16 +7,16 @@ import posixpath
 import re
 import stat
 import warnings
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pathspec import GitIgnoreSpec
 
@@ -31,12 +31,25 @@ _MAX_WILDCARDS: Final = 3
 _MAX_LENGTH: Final = 1000
 
 
-@value()
 class _Rule:
-    """The patterns of a file, or of the command line, for what is below a folder: `base` is its place, with a slash."""
+    """The patterns of a file, or of the command line, for what is below the folder at a place."""
 
-    base: str
-    spec: GitIgnoreSpec
+    def __init__(self, folder: str, lines: Sequence[str]) -> None:
+        """Compile nothing before a place comes that a pattern may match."""
+        self._start, self._lines = len(folder) + 1 if folder else 0, lines
+        self._words = {_necessary_word(line) for line in lines}
+
+    def says(self, place: str, *, is_folder: bool) -> bool | None:
+        """Whether a file or folder is left out (True) or taken back (False); None if nothing is said of it."""
+        within = place[self._start :] + ("/" if is_folder else "")
+        if not any(word in within for word in self._words):
+            return None
+        spec = self._spec
+        return spec.check_file(within).include if spec else None
+
+    @cached_property
+    def _spec(self) -> GitIgnoreSpec | None:
+        return _compiled(self._lines)
 
 
 _Rules: TypeAlias = "tuple[tuple[_Rule, ...], ...]"
@@ -50,11 +63,11 @@ class Exclusions:
         patterns = tuple(patterns)
         self.left_out: dict[LeftOut, None] = {}
         for pattern in patterns:
-            if not _compiled([pattern]):
+            if not _compiled(_patterns_in([pattern])):
                 raise UsageError(
                     f'"{pattern}" is no pattern of files', "write it as in a .gitignore: `--exclude tests/`"
                 )
-        self.given = _compiled(patterns)
+        self.given = patterns
 
     def on_disk(self, root: str) -> Search:
         """What is left out of a folder; patterns of ignore files above it hold up to the top of the repository."""
@@ -84,7 +97,7 @@ class Search:
         self._exclusions, self._root, self._lead, self._text_of = exclusions, root, lead, text_of
         self._rules: dict[str, _Rules] = {}
         self._first = first
-        self._given = _Rule(lead and f"{lead}/", exclusions.given) if exclusions.given else None
+        self._given = _Rule(lead, exclusions.given)
 
     def leaves_out(self, path: str, *, is_folder: bool) -> bool:
         """Whether a file or a folder is left out, which is noted; what is left out around it was asked before."""
@@ -110,7 +123,7 @@ class Search:
         return self._by_files(place, is_folder=True)
 
     def _why(self, place: str, *, is_folder: bool) -> str:
-        given = _says(self._given, place, is_folder=is_folder) if self._given else None
+        given = self._given.says(place, is_folder=is_folder)
         if given is not None:
             return "excluded" if given else ""
         return "ignored" if self._by_files(place, is_folder=is_folder) else ""
@@ -118,7 +131,7 @@ class Search:
     def _by_files(self, place: str, *, is_folder: bool) -> bool:
         for rules in reversed(self._rules_of(posixpath.dirname(place))):
             for rule in reversed(rules):
-                said = _says(rule, place, is_folder=is_folder)
+                said = rule.says(place, is_folder=is_folder)
                 if said is not None:
                     return said
         return False
@@ -129,10 +142,10 @@ class Search:
             outer: _Rules = ((),) * len(IGNORE_FILES)
             if place != self._first:
                 outer = self._rules_of(posixpath.dirname(place))
-            found = (_compiled(self._text_of(place, name)[:_MAX_SIZE].splitlines()) for name in IGNORE_FILES)
-            base = place and f"{place}/"
+            texts = (self._text_of(place, name)[:_MAX_SIZE] for name in IGNORE_FILES)
+            found = (_patterns_in(text.splitlines()) for text in texts)
             self._rules[place] = tuple(
-                (*rules, _Rule(base, spec)) if spec else rules for rules, spec in zip(outer, found, strict=True)
+                (*rules, _Rule(place, lines)) if lines else rules for rules, lines in zip(outer, found, strict=True)
             )
         return self._rules[place]
 
@@ -140,10 +153,6 @@ class Search:
 def below(path: str, folder: str) -> str:
     """The place of a file below a folder, from the path that starts with that of the folder."""
     return path if folder in {"", "."} else path[len(folder) :].lstrip("/")
-
-
-def _says(rule: _Rule, place: str, *, is_folder: bool) -> bool | None:
-    return rule.spec.check_file(place[len(rule.base) :] + ("/" if is_folder else "")).include
 
 
 def _upwards(folder: str) -> list[str]:
@@ -161,16 +170,27 @@ def _text_at(path: str) -> str:
         return ""
 
 
+def _patterns_in(lines: Iterable[str]) -> list[str]:
+    """The lines of an ignore file that may be patterns and do not take too long to match."""
+    return [line for line in lines if line.strip() and not line.startswith("#") and not _is_costly(line)][
+        :_MAX_PATTERNS
+    ]
+
+
 def _is_costly(line: str) -> bool:
-    wildcards = max(len(re.findall(r"\*+", name)) for name in line.split("/"))
-    return len(line) > _MAX_LENGTH or max(wildcards, line.count("**")) > _MAX_WILDCARDS
+    wildcards = max(line.count("**"), *(len(re.findall(r"\*+", name)) for name in line.split("/")))
+    return len(line) > _MAX_LENGTH or wildcards > _MAX_WILDCARDS
+
+
+def _necessary_word(pattern: str) -> str:
+    """Letters without which no place matches a pattern; none if that is hard to tell."""
+    if re.search(r"[\\\[\]]", pattern):
+        return ""
+    return max(re.split(r"[*?/]", pattern.removeprefix("!").rstrip()), key=len)
 
 
 def _compiled(lines: Iterable[str]) -> GitIgnoreSpec | None:
-    """What some lines of an ignore file leave out; git ignores lines that are no patterns as well."""
-    written = [line for line in lines if line.strip() and not line.startswith("#") and not _is_costly(line)]
-    if not written:
-        return None
+    """What patterns leave out; git ignores lines that are no patterns as well."""
     # It takes as long to import as a small question does to answer, and many folders have no such file.
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 (see above)
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 (see above)
@@ -179,7 +199,7 @@ def _compiled(lines: Iterable[str]) -> GitIgnoreSpec | None:
     with warnings.catch_warnings():
         # Of regular expressions that patterns with odd brackets become.
         warnings.simplefilter("ignore", FutureWarning)
-        for line in written[:_MAX_PATTERNS]:
+        for line in lines:
             try:
                 patterns.append(GitIgnoreSpecPattern(line))
             except (ValueError, re.error):
