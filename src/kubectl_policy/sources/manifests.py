@@ -158,7 +158,7 @@ def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None =
         complete=options.complete,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
-        left_out=tuple(sorted({*files.left_out, *not_objects}, key=lambda each: (each.origin, each.what))),
+        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda each: (each.origin, each.what))),
     )
 
 
@@ -206,16 +206,16 @@ def _resources(reading: Reading, namespace: str, around: TreeInput | None) -> tu
     """One resource for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(reading)
     homes: list[Resource] = []
-    folders: dict[int, str] = {}
+    folders: dict[Resource, str] = {}
     for read in reading.objects:
         home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
         resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
-        if around and id(read) in around.folders:
-            folders[id(resource)] = around.folders[id(read)]
+        if around and read in around.folders:
+            folders[resource] = around.folders[read]
         homes.append(resource)
 
     def folder_of(resource: Resource) -> str:
-        return folders.get(id(resource)) or os.path.dirname(resource.origin.source) or "."  # noqa: PTH120 (REV:PATH)
+        return folders.get(resource) or os.path.dirname(resource.origin.source) or "."  # noqa: PTH120 (REV:PATH)
 
     def clusters_of(resource: Resource) -> frozenset[str]:
         return around.clusters_of(resource) if around else frozenset()

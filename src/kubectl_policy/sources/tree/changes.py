@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
-from kubectl_policy.sources.tree.patches import Target, moves_objects, replacement_targets, targets_in
+from kubectl_policy.sources.tree.patches import (
+    Target,
+    moves_objects,
+    replacement_moves,
+    replacement_targets,
+    targets_in,
+)
 from kubectl_policy.sources.tree.placing import names_of
 from kubectl_policy.sources.tree.words import mentioned_in, refers_to_nothing, words_in
 
@@ -16,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Origin, Resource
     from kubectl_policy.sources.tree.chains import Build, Chain
     from kubectl_policy.sources.tree.kustomization import Kustomization
-    from kubectl_policy.sources.tree.patches import Patch
 
 RENDER: Final = "--render"
 _GENERATED: Final = frozenset({"ConfigMap", "Secret"})
@@ -114,11 +119,10 @@ class Changes:
 
 
 class _Known:
-    """A patch with its targets and its words."""
+    """What there is to say of a patch."""
 
-    def __init__(self, patch: Patch, source: str, targets: Sequence[Target], values: Sequence[Json] | None) -> None:
-        self.origin, self.source, self.targets = patch.origin, source, targets
-        self.moves = patch.moves or any(map(moves_objects, values or ()))
+    def __init__(self, origin: Origin, source: str, *, moves: bool, values: Sequence[Json] | None) -> None:
+        self.origin, self.source, self.moves = origin, source, moves
         self.mentions = None if values is None else mentioned_in(values)
 
 
@@ -135,13 +139,15 @@ class _Patches:
         self._others: list[tuple[_Known, Target]] = []
         for patch in kustomization.patches:
             values: Sequence[Json] | None = patch.values
-            targets = patch.targets
+            targets, moves = patch.targets, patch.moves
             if patch.file:
                 values = values_in(patch.file)
-                if not targets:
-                    targets = _named_in(values, kustomization.serving.get(patch.file, ""))
+                replaces = kustomization.serving.get(patch.file) == "replacement"
+                flat = [item for each in values or () for item in (each if isinstance(each, list) else [each])]
+                targets = targets or _named_in(flat, is_read=values is not None, replaces=replaces)
+                moves = moves or any(map(replacement_moves, flat) if replaces else map(moves_objects, values or ()))
             source = source_of(patch.file) if patch.file else patch.origin.source
-            known = _Known(patch, source, targets, values)
+            known = _Known(patch.origin, source, moves=moves, values=values)
             for target in targets:
                 if target.exact:
                     self._exact.setdefault((target.kind, target.name), []).append((known, target))
@@ -156,14 +162,15 @@ class _Patches:
                 yield known
 
 
-def _named_in(values: Sequence[Json] | None, what: str) -> tuple[Target, ...]:
+def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple[Target, ...]:
     """The objects that are named in the file of a patch, or of a replacement; any if it cannot be read."""
-    if values is None:
+    if not is_read:
         return (Target(),)
-    if what == "replacement":
-        flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
-        return tuple(target for item in flat for target in replacement_targets(item))
-    return tuple(targets_in(values))
+    return (
+        tuple(target for each in values for target in replacement_targets(each))
+        if replaces
+        else tuple(targets_in(values))
+    )
 
 
 def gap_of(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.sources.tree import unknown_cluster
 from kubectl_policy.sources.tree.delivery import Application
 from kubectl_policy.sources.tree.ground import above
-from kubectl_policy.sources.tree.kustomization import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,6 +27,10 @@ class Clusters:
     def __init__(self, ground: Ground, builds: Builds, chains: Chains) -> None:
         """Find the clusters; where there is but one, everything is meant for it."""
         self._ground, self._chains = ground, chains
+        self._serving: dict[str, list[int]] = {}
+        for number, build in enumerate(chains.builds):
+            for place in build.kustomization.serving:
+                self._serving.setdefault(place, []).append(number)
         self._of_build: dict[int, set[str]] = {}
         self._folders: Mapping[str, str] = {}
         self._follow_flux(builds)
@@ -48,10 +51,13 @@ class Clusters:
         return frozenset(source for source, claimed in claims.items() if claimed and name not in claimed)
 
     def _builds_of(self, place: str) -> set[int]:
+        """What the file at a place takes part in; of one that nothing lists, what it serves, or lies beside."""
         chains = self._chains.of_file(place)
-        if posixpath.basename(place) in NAMES:
-            folder = posixpath.dirname(place)
-            chains = tuple(chain for number in self._chains.all_at(folder) for chain in self._chains.through(number))
+        if not chains:
+            around = [place, *above(place)]
+            serving = next((self._serving[each] for each in around if each in self._serving), ())
+            beside = next(filter(None, map(self._chains.all_at, around)), ())
+            chains = tuple(chain for number in serving or beside for chain in self._chains.through(number))
         return {number for chain in chains for number in chain.builds}
 
     def _follow_flux(self, builds: Builds) -> None:

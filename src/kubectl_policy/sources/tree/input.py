@@ -36,7 +36,7 @@ class TreeInput:
         self._files = {file.path: file for file in files.found if not file.problem and file.path != STDIN}
         self._text_of, self._revision, self._reading = files.text_of, files.revision, reading
         # The folder of what applies each object that was placed.
-        self.folders: dict[int, str] = {}
+        self.folders: dict[Resource, str] = {}
         self._outside: set[str] = set()
         self._values: dict[str, list[Json] | None] = {}
         self._documents = DocumentReader()
@@ -76,7 +76,7 @@ class TreeInput:
         in_tree.sort(key=lambda each: order[each.origin.source])
         placed, gaps = tree.place(in_tree, cluster_scoped, self.values_in)
         for one in placed:
-            self.folders[id(one.resource)] = one.folder
+            self.folders[one.resource] = one.folder
             found.append(one.resource)
         reading.objects = found
         reading.gaps += gaps

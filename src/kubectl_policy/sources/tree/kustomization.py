@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.tree.patches import Patch, inline_patch, replacement_targets, target_of
+from kubectl_policy.sources.tree.patches import Patch, inline_patch, replacement_moves, replacement_targets, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -149,7 +149,14 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
     for entry in mappings_at(raw, "replacements"):
         path = text_at(entry, "path")
         targets = () if path else replacement_targets(entry)
-        yield Patch(origin=origin, file=within(folder, path) if path else "", targets=targets, values=(entry,))
+        yield Patch(
+            origin=origin,
+            file=within(folder, path) if path else "",
+            targets=targets,
+            moves=replacement_moves(entry),
+            replaces=True,
+            values=(entry,),
+        )
 
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.fields import mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.selectors import parse_label_query, selects
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.values import value
@@ -24,6 +24,7 @@ _PLAIN: Final = re.compile(r"[\w-]*(?:(?:\.\*|\.|\\\.)[\w-]*){0,8}")
 
 # Where it stands by which name an object is known; an operation without a path changes everything.
 _IDENTITY: Final = frozenset({"", "/apiVersion", "/kind", "/metadata", "/metadata/name", "/metadata/namespace"})
+_NAMES: Final = frozenset({"metadata.name", "metadata.namespace"})
 
 
 @value(kw_only=True)
@@ -60,13 +61,14 @@ class Patch:
 
     `file` is the place of its file, empty if it is written inline with these `values`. `targets` are the objects that
     it names; none means that they are those that are named in its file. What it `moves` may have another name,
-    namespace or kind after it.
+    namespace or kind after it. One that `replaces` takes what it puts there from another object.
     """
 
     origin: Origin
     file: str = ""
     targets: tuple[Target, ...] = ()
     moves: bool = False
+    replaces: bool = False
     values: tuple[Json, ...] = ()
 
 
@@ -103,6 +105,12 @@ def targets_in(values: Iterable[Json]) -> Iterator[Target]:
 def replacement_targets(replacement: Json) -> tuple[Target, ...]:
     """The objects that one replacement may change."""
     return tuple(target_of(mapping_at(target, "select")) for target in mappings_at(replacement, "targets"))
+
+
+def replacement_moves(replacement: Json) -> bool:
+    """Whether a replacement may change by which name an object is known."""
+    targets = mappings_at(replacement, "targets")
+    return any(path in _NAMES for each in targets for path in strings_at(each, "fieldPaths"))
 
 
 def moves_objects(patch: Json) -> bool:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 _UNLISTED: Final = "listed by no kustomization.yaml: it may not be applied"
 
+_UNTAKEN: Final = "no Application takes it in: it may not be applied"
+
 
 @value(kw_only=True)
 class Placed:
@@ -79,7 +81,7 @@ class Tree:
         for kustomization in self._kustomizations.values():
             for patch in kustomization.patches:
                 if not patch.file:
-                    yield LeftOut("patch", patch.origin)
+                    yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
         for delivery in self._builds.deliveries:
             for patch in delivery.patches if isinstance(delivery, FluxKustomization) else ():
                 yield LeftOut("patch", patch.origin)
@@ -127,9 +129,12 @@ class Tree:
             short = self._ground.short(home.folder)
             one = placed(resource, way, (), short, is_namespaced=is_namespaced)
         found = Placed(resource=one, folder=posixpath.dirname(resource.origin.source))
-        # What a folder that is applied as it is leaves aside is no less in doubt than what a list does.
         if folder in self._kustomizations:
             return found, [gap_of(one, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
+        applied_by = map(self._builds.applied_by.get, self._chains.at(home.folder) if home.folder else ())
+        leaves_out = next((each for each in applied_by if isinstance(each, Application)), None)
+        if leaves_out:
+            return found, [gap_of(one, _UNTAKEN, leaves_out.resource.origin, remedy="let it take the file in")]
         return found, []
 
     def _home_in(self, folder: str) -> _Home:

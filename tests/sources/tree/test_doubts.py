@@ -1,0 +1,221 @@
+"""What may be otherwise once it is rendered, and what may be there besides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.sources import InputOptions
+from tests.sources.tree.build import argo, doubts, flux, read, refs, service
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PATCH = "apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: {x: y}\n"
+RELEASE = (
+    "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: %s, namespace: apps}\n"
+    "spec: {chart: {spec: {chart: %s, sourceRef: {kind: %s, name: x}}}, %s}\n---\n"
+)
+
+
+def test_patched_objects(tmp_path: Path) -> None:
+    """In files and inline, by name and by target; those that are not meant stay certain, and no patch is an object."""
+    snapshot = read(
+        tmp_path,
+        {
+            "base/kustomization.yaml": "resources: [a.yaml]",
+            "base/a.yaml": "---\n".join(map(service, "abcde")),
+            "over/kustomization.yaml": (
+                "namespace: o\nnamePrefix: p-\nresources: [../base]\n"
+                "patches:\n- path: one.yaml\n- {path: json.yaml, target: {kind: Service, name: 'b|x.*'}}\n"
+                "- {path: none.yaml}\n"
+                "- patch: '[{op: replace, path: /metadata/name, value: z}]'\n  target: {kind: Service, name: c}\n"
+                "replacements:\n- {path: r.yaml}\n- {source: {kind: X}, targets: [{select: {name: p-d}}]}\n"
+            ),
+            "over/one.yaml": PATCH % "a",
+            "over/json.yaml": "- {op: add, path: /spec/z, value: other}",
+            "over/none.yaml": "a: 1",
+            "over/r.yaml": "- {source: {kind: X}, targets: [{select: {kind: Service, name: e}}]}",
+        },
+    )
+    assert refs(snapshot) == ["o/p-a", "o/p-b", "o/p-c", "o/p-d", "o/p-e"]
+    assert doubts(snapshot, tmp_path) == [
+        "Service */*: over/kustomization.yaml may change the name or the namespace of Service o/p-c",
+        "Service o/p-a: over/one.yaml patches it",
+        "Service o/p-b: over/json.yaml patches it",
+        "Service o/p-c: over/kustomization.yaml patches it",
+        "Service o/p-d: over/kustomization.yaml patches it",
+        "Service o/p-e: over/r.yaml patches it",
+    ]
+    assert {gap.remedy for gap in snapshot.gaps} == {"--render"}
+    assert sorted(found.what for found in snapshot.left_out) == ["patch"] * 4 + ["replacement"] * 2
+
+
+def test_a_patch_that_cannot_be_read_may_change_anything(tmp_path: Path) -> None:
+    """It is no less a patch for it; nothing is known of what it mentions."""
+    files = {
+        "kustomization.yaml": "namespace: o\nresources: [a.yaml]\npatches: [{path: p.yaml}, {path: gone.yaml}]",
+        "a.yaml": service("a"),
+        "p.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: [}",
+    }
+    snapshot = read(tmp_path, files)
+    assert doubts(snapshot, tmp_path) == ["Service o/a: gone.yaml patches it", "Service o/a: p.yaml patches it"]
+
+
+def test_what_a_patch_mentions(tmp_path: Path) -> None:
+    """Of kinds that may be about others, what they are made to name; None where it is by labels."""
+    policy = "apiVersion: x.example/v1\nkind: P\nmetadata: {name: %s}\nspec: {}\n---\n"
+    files = {
+        "kustomization.yaml": (
+            "namespace: o\nresources: [a.yaml]\npatches:\n"
+            "- patch: '{kind: P, metadata: {name: a}, spec: {targetRef: {name: web.shop}}}'\n"
+            "- patch: '{kind: P, metadata: {name: b}, spec: {targetSelectors: [{matchLabels: {c: d}}]}}'\n"
+        ),
+        "a.yaml": policy % "a" + policy % "b",
+    }
+    one, other = read(tmp_path, files).gaps
+    assert one.mentions
+    assert {"web.shop", "web", "shop"} <= one.mentions
+    assert other.mentions is None
+
+
+def test_what_only_kustomize_knows(tmp_path: Path) -> None:
+    """Transformers, and configurations where they let more names change."""
+    names = "nameReference: [{kind: Service, fieldSpecs: [{kind: Service, path: spec/other}]}]\n"
+    files = {
+        "kustomization.yaml": "resources: [a.yaml]\nconfigurations: [c.yaml]",
+        "a.yaml": service("a", "x"),
+        "c.yaml": names + "commonLabels: [{path: spec/x, kind: Other}]\nnamespace: [{path: spec/ns}]\n",
+        "renames/kustomization.yaml": "namePrefix: p-\nresources: [..]",
+        "transforms/kustomization.yaml": "namespace: t\nresources: [..]\ntransformers: [t.yaml]",
+        "transforms/t.yaml": "apiVersion: builtin\nkind: X\nmetadata: {name: t}\n",
+    }
+    snapshot = read(tmp_path, files)
+    assert doubts(snapshot, tmp_path) == [
+        "Service t/a: c.yaml says that names or labels in it change",
+        "Service t/a: transformers of transforms/kustomization.yaml may change it",
+        "Service x/p-a: c.yaml says that names or labels in it change",
+    ]
+    assert next(gap.mentions for gap in snapshot.gaps if gap.name == "p-a")
+
+
+def test_what_is_made_and_fetched(tmp_path: Path) -> None:
+    """Generators, charts, remote resources and folders that are not here."""
+    files = {
+        "kustomization.yaml": (
+            "namespace: o\nresources: [a.yaml, gone.yaml, 'https://x/y.yaml']\n"
+            "configMapGenerator: [{name: made, files: [v.yaml]}, {}]\nsecretGenerator: [{name: s, namespace: other}]\n"
+            "generators: [g.yaml]\nhelmCharts: [{name: c, namespace: h, valuesFile: w.yaml}, {name: d}]\n"
+        ),
+        "a.yaml": service("a"),
+        "g.yaml": "apiVersion: builtin\nkind: X\nmetadata: {name: t}\n",
+        "v.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: no}\n",
+        "w.yaml": "a: b",
+    }
+    snapshot = read(tmp_path, files)
+    assert refs(snapshot) == ["o/a"]
+    assert doubts(snapshot, tmp_path) == [
+        "* h/*: kustomization.yaml may create objects of chart c in namespace h",
+        "* o/*: generators of kustomization.yaml may create objects in namespace o",
+        "* o/*: kustomization.yaml may create objects of chart d in namespace o",
+        "* o/*: kustomization.yaml takes in gone.yaml, which is not here and may create objects in namespace o",
+        "* o/*: kustomization.yaml takes in https://x/y.yaml, which is not here and may create objects in namespace o",
+        "ConfigMap o/made: a generator of kustomization.yaml makes it",
+        "Secret other/s: a generator of kustomization.yaml makes it",
+    ]
+    assert not read(tmp_path, {}, options=InputOptions(complete=True)).gaps
+
+
+def test_releases(tmp_path: Path) -> None:
+    """Where they deploy, and what their values name, also in ConfigMaps that are here."""
+    files = {
+        "a.yaml": RELEASE % ("far", "echo", "HelmRepository", "targetNamespace: net, values: {route: public.gw}")
+        + RELEASE % ("near", "./charts/echo", "GitRepository", "valuesFrom: [{kind: ConfigMap, name: v}]")
+        + RELEASE
+        % ("open", "x", "HelmRepository", "valuesFrom: [{kind: ConfigMap, name: gone}, {kind: Secret, name: s}]")
+        + RELEASE % ("made", "x", "HelmRepository", "valuesFrom: [{kind: ConfigMap, name: made}]"),
+        "v.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v}\ndata: {values.yaml: 'name: fromhere'}",
+        "k/kustomization.yaml": "configMapGenerator: [{name: made, files: [x.yaml]}]",
+        "k/x.yaml": "name: generated",
+        "charts/echo/Chart.yaml": "apiVersion: v2\nname: echo\nversion: 1.0.0\n",
+        "charts/echo/values.yaml": "host: named.example\n",
+        "charts/echo/ci/test-values.yaml": "a: b\n",
+        "charts/echo/templates/a.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: {{ .Release.Name }}}\n",
+        "charts/echo/charts/inner/Chart.yaml": "apiVersion: v2\nname: inner\nversion: 1.0.0\n",
+        "charts/echo/crds/c.yaml": service("c", "really"),
+    }
+    snapshot = read(tmp_path, files)
+    assert refs(snapshot) == ["really/c"]
+    assert [text for text in doubts(snapshot, tmp_path) if text[0] == "*"] == [
+        "* */*: the Helm chart charts/echo (not rendered) may create objects",
+        "* apps/*: HelmRelease apps/made (chart not here) may create objects in namespace apps",
+        "* apps/*: HelmRelease apps/near (chart not rendered) may create objects in namespace apps",
+        "* apps/*: HelmRelease apps/open (chart not here) may create objects in namespace apps",
+        "* net/*: HelmRelease apps/far (chart not here) may create objects in namespace net",
+    ]
+    mentions = {gap.reason.split()[1]: gap.mentions for gap in snapshot.gaps if gap.reason.startswith("HelmRelease")}
+    assert {"public.gw", "public", "gw", "far", "net"} <= (mentions["apps/far"] or set())
+    assert "fromhere" in (mentions["apps/near"] or ())
+    assert "generated" in (mentions["apps/made"] or ())
+    assert mentions["apps/open"] is None
+    remedies = {gap.reason.split()[1]: gap.remedy for gap in snapshot.gaps if gap.reason.startswith("HelmRelease")}
+    assert remedies["apps/near"] == "--render"
+    assert remedies["apps/far"] == "add the output of `helm template`"
+    assert sorted(found.what for found in snapshot.left_out) == [
+        "Helm template",
+        "Helm values",
+        "Helm values",
+        "file of a generator",
+    ]
+
+
+def test_deliveries_of_what_is_not_here(tmp_path: Path) -> None:
+    """A folder of another repository, a chart, values of others."""
+    files = {
+        "a.yaml": flux("far", "./elsewhere", "  targetNamespace: f\n")
+        + argo("chart", "''", "c", ", chart: echo")
+        + argo("local", "charts/x", "l")
+        + argo("values", "''", "v", ", ref: values"),
+        "charts/x/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n",
+        "s.yaml": service("a"),
+    }
+    snapshot = read(tmp_path, files)
+    assert doubts(snapshot, tmp_path) == [
+        "* */*: the Helm chart charts/x (not rendered) may create objects",
+        "* c/*: Application chart (chart not here) may create objects in namespace c",
+        "* f/*: Kustomization flux-system/far (elsewhere not here) may create objects in namespace f",
+        "* l/*: Application local (chart not rendered) may create objects in namespace l",
+    ]
+
+
+def test_alternatives(tmp_path: Path) -> None:
+    """Of several folders, the first object with a spec is shown, and the others are named; not where they are equal."""
+    files = {
+        "a/x.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: x}\n---\n" + service("same"),
+        "b/x.yaml": service("x") + "---\n" + service("same"),
+        "c/x.yaml": service("x", spec="{ports: [{port: 81}]}"),
+    }
+    snapshot = read(tmp_path, files)
+    shown = next(each for each in snapshot.resources if each.ref.name == "x")
+    assert shown.origin.source == str(tmp_path / "b" / "x.yaml")
+    (gap,) = snapshot.gaps
+    assert doubts(snapshot, tmp_path) == ["Service default/x: it is otherwise in a/x.yaml:1, c/x.yaml:1"]
+    assert gap.remedy == " or ".join(f"--offline {tmp_path / name}" for name in "bac")
+    assert [(each.rule, each.severity) for each in snapshot.diagnostics] == [("duplicate-object", "info")]
+
+
+def test_many_alternatives(tmp_path: Path) -> None:
+    """A message names three of them."""
+    snapshot = read(tmp_path, {f"{n}/x.yaml": service("x", spec=f"{{a: {n}}}") for n in range(6)})
+    assert doubts(snapshot, tmp_path) == [
+        "Service default/x: it is otherwise in 1/x.yaml:1, 2/x.yaml:1, 3/x.yaml:1 and 2 more"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "7", "[]", "resources: {a: b}", "resources: ['\\0', '../../../../../..']", "a: ["]
+)
+def test_any_kustomization_is_read(tmp_path: Path, text: str) -> None:
+    """Whatever is in it, and whatever else there is."""
+    read(tmp_path, {"kustomization.yaml": text, "a.yaml": service("a"), "Chart.yaml": text})
