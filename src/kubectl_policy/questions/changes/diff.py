@@ -20,6 +20,7 @@ from kubectl_policy.questions.changes.relations import (
     without_class,
 )
 from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.filters import is_opaque
 from kubectl_policy.questions.shared.unseen import (
     Unseen,
     cut_paths,
@@ -87,7 +88,11 @@ def diff(comparison: StateComparison) -> StateDiff:
     concerned = _concerned_policies(
         comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
     )
-    unseen = (*_unseen(comparison, concerned), *_unseen_relations(comparison, attachments, parents))
+    unseen = (
+        *_unseen(comparison, concerned),
+        *_unseen_relations(comparison, attachments, parents),
+        *_unseen_filters(comparison),
+    )
     return StateDiff(
         created=tuple(sorted(comparison.created)),
         deleted=tuple(sorted(comparison.deleted)),
@@ -213,6 +218,16 @@ def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator
     alike = {replace(gap, origin=None) for gap in there if gap.mentions is not None}
     gaps = (gap for gap in state.snapshot.gaps if gap not in there)
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
+
+
+def _unseen_filters(comparison: StateComparison) -> Iterator[Unseen]:
+    """The objects that are not alike and that filters of routes name, where it is not known what these do."""
+    for obj in () if comparison.shares_topology else sorted(comparison.updated):
+        for state in (comparison.before, comparison.after):
+            named = dict.fromkeys(str(each.route) for each in state.topology.relations.filters_naming(obj))
+            if named and is_opaque(state, obj):
+                reason = f"filters of {', '.join(named)} name it, and what a {obj.kind} does is not looked into"
+                yield Unseen(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
 
 
 def _unseen_relations(

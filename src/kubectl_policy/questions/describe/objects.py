@@ -12,6 +12,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
+from kubectl_policy.questions.shared.filters import opaque_filters
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.topology import Path
+    from kubectl_policy.topology.references import RouteFilter
 
 
 @value(kw_only=True)
@@ -43,7 +45,8 @@ class ObjectDescription:
     `policies` have at least one effective field somewhere on them; `attached` are attached to the subject itself or
     one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
     `expected` is what the controllers of policy kinds should report on the subject, `reported` what its status says.
-    `called_by` are the references by which policies send requests of their own to it.
+    `called_by` are the references by which policies send requests of their own to it. `filters` are those of a route
+    whose settings are not looked into.
     """
 
     subject: NodeRef
@@ -61,6 +64,7 @@ class ObjectDescription:
     diagnostics: tuple[Diagnostic, ...]
     targeted_by: tuple[GroupKind, ...]
     called_by: tuple[Call, ...]
+    filters: tuple[RouteFilter, ...]
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
@@ -96,6 +100,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         diagnostics=relevant_diagnostics(analysis, subject, paths),
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),
+        filters=tuple(opaque_filters(analysis, subject)),
     )
 
 

@@ -32,6 +32,7 @@ from kubectl_policy.render.output.parts import (
 from kubectl_policy.render.words.headlines import object_headline, policy_headline
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
+from kubectl_policy.topology.references import RouteFilter
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.shared.in_force import InForce
@@ -78,6 +79,13 @@ shape(
     Field("message"),
     Field("reason", doc="The API's own word for it, if it has one."),
     doc="Something that one might expect to apply, and why it does not.",
+)
+shape(
+    RouteFilter,
+    "filter",
+    Field("field", doc="Where the route names it."),
+    Field("object"),
+    Field("backend", doc="What the backendRef names whose filter it is; null for one of the rule itself."),
 )
 shape(
     AncestorStatus,
@@ -157,6 +165,7 @@ OBJECT_DESCRIPTION: Final = document(
     ),
     Field("inForce", _in_force),
     CALLED_BY,
+    Field("filters", doc="The filters of a route whose settings are not looked into: nothing is known of their kinds."),
     Field("notApplying"),
     Field(
         "expected",

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.attachment import Call
-    from kubectl_policy.model import Diagnostic
+    from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.output.text import Style
+    from kubectl_policy.topology.references import RouteFilter
 
 # The parts of text answers, in the order in which they come in most of them. Groups of settings are called by their
 # kind, and what `explain` knows by its topics.
@@ -27,6 +28,7 @@ Title: TypeAlias = Literal[
     "Affects",
     "Concerns",
     "Requests of policies",
+    "Filters that are not looked into",
     "Does not apply",
     "No effect",
     "Attached, but others set every field",
@@ -159,6 +161,17 @@ def calls_section(calls: Iterable[Call]) -> tuple[Line, ...]:
             )
             for call in calls
         ),
+    )
+
+
+def filters_section(filters: Iterable[RouteFilter]) -> tuple[Line, ...]:
+    """The filters of a route whose settings are not looked into, by the objects that they name."""
+    by_object: dict[ObjectRef, list[str]] = {}
+    for each in filters:
+        by_object.setdefault(each.object, []).append(each.field)
+    return section(
+        "Filters that are not looked into",
+        (Line((Span(str(obj)), Span(f" ({', '.join(fields)})")), 2, 4) for obj, fields in by_object.items()),
     )
 
 
