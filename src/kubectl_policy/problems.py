@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.attachment import MEANINGS, calls_of, without_references
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.references import NOT_PERMITTED, ROUTES, WITH_FILTERS, reference_problem, route_filters
@@ -128,7 +129,7 @@ class Problems:
             profile = self._registry.profile_of(named.object.group_kind)
             known = profile and profile.known_by == "profile" and not profile.filter_routes
             if known and self._topology.index.get(named.object):
-                message = f"{route.ref}: {named.field}: no filter is known to attach a {named.object.kind}"
+                message = f"{route.ref}: {named.field}: no filter is known to attach {with_article(named.object.kind)}"
                 origin, related = route.origin, (named.object,)
                 yield Diagnostic(
                     rule="filter-unsupported",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
-from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API, KindNames, known_kinds, names_in_crd
+from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API, KindNames, known_kinds, names_in_crd, with_article
 from tests.build import crd
 
 WIDGET = GroupKind("example.com", "Widget")
@@ -68,3 +68,32 @@ def test_how_names_are_written() -> None:
     assert str(ObjectRef(GroupKind("", "Namespace"), "", "infra")) == "Namespace infra"
     assert str(Origin("a.yaml", 3)) == "a.yaml:3"
     assert str(Origin("context kind")) == "context kind"
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        *(
+            "a Gateway",
+            "an HTTPRoute",
+            "an HttpListenerOption",
+            "a GRPCRoute",
+            "a TLSRoute",
+            "a TCPRoute",
+            "a UDPRoute",
+        ),
+        *("a Service", "a ServiceImport", "an XListenerSet", "an AuthPolicy", "an OIDCPolicy", "an IAMAuthPolicy"),
+        *(
+            "an UpstreamSettingsPolicy",
+            "a UserPolicy",
+            "a UnitPolicy",
+            "an EnvoyProxy",
+            "a GCPBackendPolicy",
+            "a WAFPolicy",
+        ),
+        *("an inherited", "a direct", "a ", "an ObservabilityPolicy.gateway.nginx.org", "a K8sThing"),
+    ],
+)
+def test_the_article_of_a_kind(spoken: str) -> None:
+    """As it is spoken, letter by letter where a name begins with capitals."""
+    assert with_article(spoken.partition(" ")[2]) == spoken

@@ -9,6 +9,7 @@ from kubectl_policy.attachment.attachment import Attachment, NotAttached, Target
 from kubectl_policy.attachment.references import FollowedReference, target_references
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.kinds import with_article
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -60,11 +61,11 @@ def _filter_not_attached(
 ) -> NotAttached | None:
     kind = policy.ref.kind
     if named.route.group_kind not in profile.filter_routes:
-        able = " or ".join(f"an {route.kind}" for route in sorted(profile.filter_routes))
-        message = f"a filter can name a {kind} in a rule of {able} alone, and {named.route} is none"
+        able = " or ".join(with_article(route.kind) for route in sorted(profile.filter_routes))
+        message = f"a filter can name {with_article(kind)} in a rule of {able} alone, and {named.route} is none"
         return NotAttached("filter unsupported", message)
     if named.backend and not profile.backend_filters:
-        message = f"a filter of a backendRef cannot name a {kind}, only one of the rule itself can"
+        message = f"a filter of a backendRef cannot name {with_article(kind)}, only one of the rule itself can"
         return NotAttached("filter unsupported", message)
     elsewhere = not_managed(topology, named.route, kind, profile.controllers)
     if elsewhere:

@@ -8,6 +8,7 @@ from kubectl_policy.attachment.attachment import Attachment, NotAttached, Target
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unknown_kind, may_be_section
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
@@ -113,7 +114,8 @@ class FollowedReference:
         elif profile.declared_targets and kind not in takes:
             kinds = ", ".join(sorted(map(str, takes)))
             failure = NotAttached(
-                "kind unsupported", f"{profile.group_kind.kind} cannot target a {kind}; it takes {kinds}"
+                "kind unsupported",
+                f"{profile.group_kind.kind} cannot target {with_article(str(kind))}; it takes {kinds}",
             )
             if declared.name:
                 target = NodeRef(ObjectRef(kind, self._namespace, declared.name), declared.section)

@@ -104,6 +104,21 @@ def plural(singular: str) -> str:
     return singular + "s"
 
 
+# Letters whose names begin with a vowel, and what begins with a vowel that is spoken as a consonant.
+_SPELT: Final = frozenset("AEFHILMNORSX")
+_SPOKEN_AS_YOU: Final = ("uni", "use", "usa", "uti")
+
+
+def with_article(name: str) -> str:
+    """`a Gateway`, `an HTTPRoute`, `a UDPRoute`, `an UpstreamPolicy`: one object of a kind, as it is spoken."""
+    folded = name.lower()
+    if name[:2].isupper() or folded.startswith("http"):
+        vowel = name[:1].upper() in _SPELT
+    else:
+        vowel = folded[:1] in {"a", "e", "i", "o", "u"} and not folded.startswith(_SPOKEN_AS_YOU)
+    return f"{'an' if vowel else 'a'} {name}"
+
+
 # Kinds by group with the short names that `kubectl api-resources` and the CRDs of kubernetes-sigs/gateway-api
 # (config/crd) give them; plurals are those that `plural` makes.
 _CLUSTER_SCOPED: Final[Mapping[str, Mapping[str, str]]] = {

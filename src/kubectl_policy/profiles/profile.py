@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
     EVIDENCE,
@@ -397,9 +398,8 @@ class PolicyKindProfile:
     @property
     def class_words(self) -> str:
         """`a direct policy`, and who says so if that is in doubt, because its policies target Gateways and routes."""
-        article = "an" if self.policy_class == "inherited" else "a"
         doubted = self.policy_class == "direct" and "class" in self.assumed
-        return f"{article} {self.policy_class} policy{' by its label' if doubted else ''}"
+        return f"{with_article(self.policy_class)} policy{' by its label' if doubted else ''}"
 
     @property
     def combines_by_guess(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, Problem
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.kinds import BUILT_IN, SERVICE
+from kubectl_policy.model.kinds import BUILT_IN, SERVICE, with_article
 from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.delegation.order import circle_words
@@ -103,7 +103,8 @@ def _resolve(gateways: Gateways, route: ObjectRef, ref: BackendRef, ports: Mappi
     built_in = kind in _BUILT_IN or (not kind.group and kind != SERVICE)
     unserved = index.snapshot.complete and kind not in index.kinds and kind not in index.group_kinds
     if built_in or unserved:
-        return Backend(ref=ref, node=node).given(Problem(message=f"a {kind} cannot be a backend", reason="InvalidKind"))
+        message = f"{with_article(str(kind))} cannot be a backend"
+        return Backend(ref=ref, node=node).given(Problem(message=message, reason="InvalidKind"))
     problem = reference_problem(index, route, ref.object, "BackendNotFound")
     if problem is None and kind in WITH_PORTS:
         problem = _port_problem(index, gateways.implementation, ref, node, ports)

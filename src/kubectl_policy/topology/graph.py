@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.kinds import NAMESPACE, with_article
 from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.gateway.gateways import Implementation
@@ -110,7 +110,7 @@ class Topology:
         """Which sections an object has, in words."""
         sections = self.sections(obj)
         if not sections and not self.relations.has_known_sections(obj.group_kind):
-            return f"what sections of a {obj.kind} are is not known"
+            return f"what sections of {with_article(obj.kind)} are is not known"
         return f"it has {', '.join(sections)}" if sections else "it has no sections"
 
     def children(self, node: NodeRef) -> tuple[NodeRef, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import MEANINGS, without_references
 from kubectl_policy.attachment.validity import policy_not_attached
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.why_not.case import Reason, named
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -111,7 +112,8 @@ def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:
     if node is None or (node.object.kind, node.object.name) != (wanted.kind, wanted.name):
         return None
     if node.object.group_kind != wanted.group_kind:
-        message = f"it names a {node.object.group_kind}, and {wanted} is a {wanted.group_kind}"
+        theirs, ours = (with_article(str(kind)) for kind in (node.object.group_kind, wanted.group_kind))
+        message = f"it names {theirs}, and {wanted} is {ours}"
         return Reason("other-group", message, attachment.policy, field=f"{declared.field}.group", related=(node,))
     message = f"it names {node.object}, and the one that is meant is in namespace {wanted.namespace}"
     return Reason("other-namespace", message, attachment.policy, field=declared.field, related=(node,))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import assumed_of
@@ -234,7 +235,7 @@ def _obstacle(case: Case, reasons: tuple[Reason, ...], tried: int) -> str:
         return _BEYOND_EDITS[beyond]
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
     if away and target.group_kind in nameable_kinds(case):
-        own = f"a {policy.kind} can name its own namespace {policy.namespace} alone"
+        own = f"{with_article(policy.kind)} can name its own namespace {policy.namespace} alone"
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
         return f"nothing in one object would let it reach {named(case.target)}"

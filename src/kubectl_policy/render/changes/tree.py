@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
 from kubectl_policy.render.output.text import Line, Span, pad
@@ -227,7 +228,7 @@ def _heading(change: EffectChange) -> Line:
     left = f", no {change.kind.kind} is left" if alone else ""
     danger = Span(" · relevant to security", "error") if change.security else Span("")
     number = len({changed.node.object for changed in change.objects})
-    objects = f"{number:,} object{'s' if number > 1 else ''}"
+    objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
     kind = f"{change.kind}{mark(change.profile, 'being a policy')}"
     return Line((lead, danger, Span(f" · {kind} · {objects}", prose=True)), 0, 2)
@@ -275,7 +276,9 @@ def object_line(places: Sequence[str], indent: int = INDENT, lead: str = "") -> 
 
 
 def _and_more(left: int, noun: str) -> Line:
-    return Line((Span(f"and {left:,} more {noun if left == 1 else f'{noun}s'}: {_REST}", "aside", prose=True),), INDENT)
+    return Line(
+        (Span(f"and {left:,} more {noun if left == 1 else plural(noun)}: {_REST}", "aside", prose=True),), INDENT
+    )
 
 
 def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str) -> tuple[Line, ...]:

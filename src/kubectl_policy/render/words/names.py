@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural, with_article
 from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, depth_of
 
@@ -135,16 +135,10 @@ def kind_words(kind: GroupKind) -> str:
     return kind.kind if kind.group in {"", GATEWAY_API, GATEWAY_API_EXPERIMENTAL} else str(kind)
 
 
-def with_article(kind: GroupKind) -> str:
-    """`a Gateway`, `an HTTPRoute`: one object of a kind, as it is spoken."""
-    name = kind_words(kind)
-    spelt = name[:2].isupper()
-    return f"{'an' if name[:1] in ('AEFHILMNORSX' if spelt else 'AEIOaeio') else 'a'} {name}"
-
-
 def kinds_words(kinds: Iterable[GroupKind]) -> str:
     """`a Gateway, an HTTPRoute or a Service`: any of some kinds, from the root of the hierarchy on."""
-    return either([with_article(kind) for kind in sorted(set(kinds), key=lambda kind: (depth_of(kind), kind))])
+    ordered = sorted(set(kinds), key=lambda kind: (depth_of(kind), kind))
+    return either([with_article(kind_words(kind)) for kind in ordered])
 
 
 def levels_words(levels: Iterable[TargetLevel]) -> str:
@@ -154,9 +148,9 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
         nouns.setdefault(section_noun(level.group_kind) if level.section else "", []).append(level.group_kind)
     whole = nouns.get("", [])
     parts = [
-        f"a {noun} of {'it' if kinds == whole else either([with_article(kind) for kind in kinds])}"
+        f"a {noun} of {'it' if kinds == whole else either([with_article(kind_words(kind)) for kind in kinds])}"
         if noun
-        else either([with_article(kind) for kind in kinds])
+        else either([with_article(kind_words(kind)) for kind in kinds])
         for noun, kinds in nouns.items()
     ]
     return ", or ".join(parts)

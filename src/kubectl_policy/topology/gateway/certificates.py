@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
+from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unknown_kind
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import refer, reference_problem
@@ -74,7 +75,9 @@ def _problem(
     if is_unknown_kind(target.group_kind):
         return Problem(message=f"what kind of object {target} is cannot be known yet", reason=INVALID, certain=False)
     if target.group_kind not in kinds:
-        message = f"a {target.group_kind} cannot hold a certificate; {' or '.join(map(str, kinds))} can"
+        message = (
+            f"{with_article(str(target.group_kind))} cannot hold a certificate; {' or '.join(map(str, kinds))} can"
+        )
         return Problem(message=message, reason=INVALID_KIND)
     problem = reference_problem(gateways.index, owner, target, INVALID)
     if problem:
