@@ -379,7 +379,9 @@ def test_a_direct_kind_on_several_sections_is_counted() -> None:
             "l", *(build.target(name, "Service", group="") for name in ("s", "t")), kind="LimitPolicy", age=1, limit=1
         ),
     )
-    assert _tree(about(second, "HTTPRoute", "two")).count("LimitPolicy.example.com · at Service default/") == 2
+    text = _tree(about(second, "HTTPRoute", "two"))
+    assert "LimitPolicy.example.com · at 2 Services · same on all 4 paths\n" in text
+    assert "LimitPolicy default/l → Service default/s and Service default/t\n" in text
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.shared.effects import from_the_root
+from kubectl_policy.render.changes.blocks import alike, joined, targets_of
 from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
 from kubectl_policy.render.output.text import Line, Span, pad
 from kubectl_policy.render.words.names import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     )
     from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import Document, View
+    from kubectl_policy.render.words.names import Targets
     from kubectl_policy.render.words.sections import Title
 
 _Item = TypeVar("_Item")
@@ -183,14 +185,15 @@ def _failed(attachment: Attachment) -> Line:
 
 
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
-    """A block for each change, worst first; what the `subject` sets needs no source."""
+    """A block for each change, worst first, or for several that are alike; what the `subject` sets needs no source."""
     scopes = Scopes()
     common = set[str].intersection(*({*change.doubts} for change in changes)) if changes else set[str]()
+    together = alike(changes)
     blocks = [
-        (BLANK, *_effect(change, scopes, view, subject), *doubt_lines(sorted({*change.doubts} - common)))
-        for change in changes[:SHOWN]
+        (BLANK, *_effect(same, scopes, view, subject), *doubt_lines(sorted({*same[0].doubts} - common)))
+        for same in together[:SHOWN]
     ]
-    left = len(changes) - SHOWN
+    left = len(together) - SHOWN
     more = (BLANK, _and_more(left, "change")) if left > 0 else ()
     basis = (*_assumptions(changes), *doubt_lines(sorted(common)))
     apart = (BLANK,) if basis and len(changes) > 1 else ()
@@ -207,12 +210,15 @@ def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
         yield from assumption_lines(profile, of_kind, str(kind) if len(by_kind) > 1 else "")
 
 
-def _effect(change: EffectChange, scopes: Scopes, view: View, subject: ObjectRef | None) -> Iterator[Line]:
+def _effect(
+    alike_changes: Sequence[EffectChange], scopes: Scopes, view: View, subject: ObjectRef | None
+) -> Iterator[Line]:
+    change, targets = joined(alike_changes), targets_of(alike_changes)
     yield _heading(change)
     values = [_value(field.before) for field in change.fields]
     # What of several fields protects is said at each; of one, or of all, the heading says it.
     protecting = change.security and not all(field.security for field in change.fields)
-    thirds = [tuple(_becomes(field, subject, protecting=protecting)) for field in change.fields]
+    thirds = [tuple(_becomes(field, subject, targets, protecting=protecting)) for field in change.fields]
     names = [field.field or "sets no field" for field in change.fields]
     widths = columns(names, values, ["".join(span.text for span in third) for third in thirds], view.width)
     for name, value, third in zip(names, values, thirds, strict=True):
@@ -241,15 +247,15 @@ def _value(value: EffectiveValue | None) -> str:
     return text if value.certain else f"{text} (may hold)"
 
 
-def _becomes(field: FieldChange, subject: ObjectRef | None, *, protecting: bool) -> Iterator[Span]:
+def _becomes(field: FieldChange, subject: ObjectRef | None, targets: Targets, *, protecting: bool) -> Iterator[Span]:
     """How a field changes, by whom, and whether it is one of those that protect something."""
     yield Span("→ ")
     yield Span(_value(field.after), "value" if field.sort != "lost" else "warning")
     if field.after:
-        yield from source_spans(field.after.source, ", by ")
+        yield from source_spans(field.after.source, ", by ", targets=targets)
     same = field.before and field.after and field.before.source == field.after.source
     if field.before and field.before.source.object != subject and not same:
-        yield from source_spans(field.before.source, " (was by ")
+        yield from source_spans(field.before.source, " (was by ", targets=targets)
         yield Span(")")
     if protecting and field.security:
         yield Span(" (protects)", "error")

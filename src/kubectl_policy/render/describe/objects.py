@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
+from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import object_headline
@@ -39,23 +40,24 @@ if TYPE_CHECKING:
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
-    by_kind = {kind: tuple(groups) for kind, groups in groupby(answer.in_force, lambda group: group.kind)}
     which = WhichPaths(answer.paths)
-    groups: list[Line] = []
+    blocks: list[Line] = []
     numbered = False
-    for group in answer.in_force:
-        # Where a kind takes effect at one place alone, that place says on which paths.
-        at_one_place = group.profile.policy_class == "direct" and len(group.at) == 1
-        phrase = Phrase("") if at_one_place else which.phrase(group.paths)
-        numbered = numbered or phrase.numbered
-        groups += (BLANK, _heading(group, phrase.words, answer.subject))
-        groups += (*setting_lines(group, view), *doubts_of(group, by_kind[group.kind]))
-        if group is by_kind[group.kind][-1]:
-            groups += basis_lines(by_kind[group.kind])
+    for _, of_kind in groupby(answer.in_force, lambda group: group.kind):
+        groups = tuple(of_kind)
+        for together in alike(groups):
+            block = joined(together)
+            # Where a kind takes effect at one place alone, that place says on which paths.
+            at_one_place = block.profile.policy_class == "direct" and len(block.at) == 1
+            phrase = Phrase("") if at_one_place else which.phrase(block.paths)
+            numbered = numbered or phrase.numbered
+            blocks += (BLANK, _heading(block, phrase.words, answer.subject))
+            blocks += (*setting_lines(block, view, targets_of(together)), *doubts_of(block, groups))
+        blocks += basis_lines(groups)
     return (
         headline_line(object_headline(answer)),
         *_paths(answer, view, numbered=numbered),
-        *groups,
+        *blocks,
         *calls_section(answer.called_by),
         *filters_section(answer.filters),
         *section("Does not apply", map(_not_applying, answer.not_applying)),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural, with_article
 from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, depth_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
@@ -93,17 +94,27 @@ def filter_words(attachment: Attachment) -> str:
     return " (by its filter)" if attachment.declared.place else " (by a filter of its backendRef)"
 
 
-def source_spans(source: Source, lead: str = "", style: Style = "") -> tuple[Span, ...]:
-    """`RetryPolicy baker/resilience → Namespace baker`; of an object's own field, `HTTPRoute baker/baker itself`."""
+# By a source, all of its targets by way of which it brings the same.
+Targets: TypeAlias = "Mapping[Source, Sequence[NodeRef]]"
+ONE_TARGET: Final[Targets] = MappingProxyType({})
+
+
+def source_spans(source: Source, lead: str = "", style: Style = "", targets: Targets = ONE_TARGET) -> tuple[Span, ...]:
+    """`RetryPolicy baker/resilience → Namespace baker`; of an object's own field, `HTTPRoute baker/baker itself`.
+
+    Of a source with several `targets` all of these.
+    """
     if source.object == source.target.object:
         return (Span(f"{lead}{node_words(source.target)} itself", style),)
     how = " (by its filter)" if source.filter else ""
-    return Span(f"{lead}{source.object}", style), Span(f" → {node_words(source.target)}{how}", style)
+    words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]
+    names = listed(words if len(words) <= _NAMED else [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"])
+    return Span(f"{lead}{source.object}", style), Span(f" → {names}{how}", style)
 
 
-def source_words(source: Source) -> str:
+def source_words(source: Source, targets: Targets = ONE_TARGET) -> str:
     """`source_spans` as one text."""
-    return "".join(span.text for span in source_spans(source))
+    return "".join(span.text for span in source_spans(source, targets=targets))
 
 
 def flow(value: Json) -> str:

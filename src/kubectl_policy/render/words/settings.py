@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import count, flow, mark, node_words, section_words, source_spans, source_words
+from kubectl_policy.render.words.names import (
+    ONE_TARGET,
+    count,
+    flow,
+    mark,
+    node_words,
+    section_words,
+    source_spans,
+    source_words,
+)
 from kubectl_policy.render.words.reasons import merging_words, why_beaten, why_without_effect
 
 if TYPE_CHECKING:
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.policies import FieldOutcome
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.text import View
+    from kubectl_policy.render.words.names import Targets
     from kubectl_policy.resolution import Fate, Source
 
 INDENT: Final = 2
@@ -56,36 +66,36 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
 _Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
 
 
-def setting_lines(group: InForce, view: View) -> Iterator[Line]:
-    """The rows of one policy kind, and what it beat without replacing it."""
+def setting_lines(group: InForce, view: View, targets: Targets = ONE_TARGET) -> Iterator[Line]:
+    """The rows of one policy kind, and what it beat without replacing it; `targets` are those of each source."""
     settings = tuple(without_keys(group.settings))
     values = ["removed" if setting.removed else flow(setting.value) for setting in settings]
     sources = [
         words
         for setting in settings
         for words in (
-            f"{source_words(setting.source)}{perhaps(setting)}",
-            *(source_words(fate.source) for fate in setting.beaten),
+            f"{source_words(setting.source, targets)}{perhaps(setting)}",
+            *(source_words(fate.source, targets) for fate in setting.beaten),
         )
     ]
     widths = columns([setting.field for setting in settings], values, sources, view.width)
     for setting, value in zip(settings, values, strict=True):
         doubt = (Span(perhaps(setting), "aside"),) if perhaps(setting) else ()
-        source = (*source_spans(setting.source), *default_spans(setting), *doubt)
+        source = (*source_spans(setting.source, targets=targets), *default_spans(setting), *doubt)
         yield from row(setting.field, Span(value, "value"), source, widths, view)
         for fate in setting.beaten:
             beaten = _shortened(flow(fate.value), view.width // 3, view)
             spans = (
                 Span("instead of ", "beaten"),
                 Span(f"{beaten},", "beaten"),
-                *source_spans(fate.source, " ", "beaten"),
+                *source_spans(fate.source, " ", "beaten", targets),
                 Span(f" ({_and_default(why_beaten(fate, setting.source, group), fate)})", "beaten"),
             )
             yield Line(spans, widths.third, widths.third + INDENT)
     if not settings:
         by = [f" {'and' if place else 'by'} {policy}" for place, policy in enumerate(group.policies)]
         yield Line((Span("sets no field", "aside"), *(Span(words, "aside") for words in by)), INDENT)
-    yield from _without_effect(group, view)
+    yield from _without_effect(group, view, targets)
 
 
 def perhaps(setting: Setting) -> str:
@@ -118,7 +128,7 @@ def _shortened(text: str, room: int, view: View) -> str:
     return cut(text, max(room, _NARROWEST)) if view.terminal else text
 
 
-def _without_effect(group: InForce, view: View) -> Iterator[Line]:
+def _without_effect(group: InForce, view: View, targets: Targets) -> Iterator[Line]:
     """The declared fields that nothing stands for, by policy."""
     together: dict[tuple[Source, str], list[str]] = {}
     for fate in without_keys(group.beaten):
@@ -131,7 +141,7 @@ def _without_effect(group: InForce, view: View) -> Iterator[Line]:
         spans = (
             Span("without effect:", "beaten"),
             *(Span(f" {field}{',' if place < last else ''}", "beaten") for place, field in enumerate(fields)),
-            *source_spans(source, " of ", "beaten"),
+            *source_spans(source, " of ", "beaten", targets),
             Span(f" ({why})", "beaten", prose=True),
         )
         yield Line(spans, INDENT, INDENT + 2)

@@ -1,0 +1,67 @@
+"""Changes that differ only in the targets of the policies concerned, so that a reader needs them once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubectl_policy.questions.shared.effects import from_the_root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue
+    from kubectl_policy.resolution import Source
+
+
+def alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
+    """Changes of the same fields by the same policies, by way of whatever targets; in their order."""
+    by_likeness: dict[str, list[EffectChange]] = {}
+    for change in changes:
+        by_likeness.setdefault(repr(_likeness(change)), []).append(change)
+    return list(by_likeness.values())
+
+
+def joined(changes: Sequence[EffectChange]) -> EffectChange:
+    """Changes that are alike as the first of them, with the objects of all."""
+    objects: dict[NodeRef, ChangedObject] = {}
+    for changed in (changed for change in changes for changed in change.objects):
+        known = objects.get(changed.node)
+        objects[changed.node] = _on_both(known, changed) if known else changed
+    return replace(changes[0], objects=tuple(sorted(objects.values(), key=lambda changed: from_the_root(changed.node))))
+
+
+def targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[NodeRef]]:
+    """By each source of the first of some changes that are alike, the targets that it has in all of them."""
+    targets: dict[Source, dict[NodeRef, None]] = {}
+    for same in zip(*map(_sources, changes), strict=True):
+        targets.setdefault(same[0], {}).update((source.target, None) for source in same)
+    return {source: tuple(found) for source, found in targets.items()}
+
+
+def _on_both(one: ChangedObject, other: ChangedObject) -> ChangedObject:
+    """An object on the paths of two changes; what is not known to be on some paths alone is on all."""
+    paths = tuple(sorted({*one.affected_paths, *other.affected_paths}))
+    if one.all_paths and other.all_paths and len(paths) < len(one.all_paths):
+        return replace(one, affected_paths=paths)
+    return replace(one, all_paths=(), affected_paths=())
+
+
+def _likeness(change: EffectChange) -> object:
+    fields = [(field.field, field.security, _said(field.before), _said(field.after)) for field in change.fields]
+    return change.kind, change.where, change.from_nothing, change.to_nothing, change.assumed, change.doubts, fields
+
+
+def _said(value: EffectiveValue | None) -> object:
+    """A value with who sets it; what an object sets itself, another one does not."""
+    if value is None:
+        return None
+    source = value.source
+    own = source.object == source.target.object and source.target
+    return value.value, value.removed, value.certain, source.object, source.overrides, source.filter, own
+
+
+def _sources(change: EffectChange) -> Iterator[Source]:
+    for field in change.fields:
+        yield from (value.source for value in (field.before, field.after) if value)

@@ -1,0 +1,139 @@
+"""What differs only in the targets of policies is shown once, in descriptions and in differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.render.changes.tree import diff_tree
+from kubectl_policy.render.describe.objects import object_tree
+from kubectl_policy.render.output.text import View, to_text
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from tests import build
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+PATCHING: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS)
+OF_GATEWAYS: Final = PolicyKindProfile(
+    COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, effective_targets=(TargetLevel(GATEWAY),)
+)
+GATEWAYS: Final = (build.target("one"), build.target("two"))
+
+
+def world(*policies: Resource, profile: PolicyKindProfile = PATCHING, number: int = 2) -> Analysis:
+    """Two Gateways or more and a route on all of them."""
+    names = ("one", "two", "three", "four", "five", "six")[:number]
+    route = build.route(parents=[build.parent(name) for name in names])
+    objects = (*(build.gateway(name) for name in names), route, build.service(), *policies)
+    return analyze(build.snapshot(build.gateway_class(), *objects, complete=True), profiles=[profile])
+
+
+def described(analysis: Analysis) -> str:
+    """What is said of the route, without breaks of lines."""
+    answer = describe(analysis, build.node("HTTPRoute", "r"))
+    return " ".join(to_text(object_tree(answer, View()), 400).split())
+
+
+def differing(analysis: Analysis, *names: str) -> str:
+    """What is said to differ without some policies, without breaks of lines."""
+    gone = [build.ref("ColorPolicy", name, group="example.com") for name in names]
+    return " ".join(to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View()), 400).split())
+
+
+def on_gateways(**spec: Json) -> Resource:
+    """A policy on both Gateways."""
+    return build.resource("ColorPolicy", "house", {"targetRefs": [*GATEWAYS], **spec}, group="example.com", age=1)
+
+
+def on_route(**spec: Json) -> Resource:
+    """A policy on the route."""
+    target = build.target("r", "HTTPRoute")
+    return build.resource("ColorPolicy", "own", {"targetRef": target, **spec}, group="example.com", age=2)
+
+
+class TestDescribed:
+    """Blocks of settings."""
+
+    def test_a_policy_on_two_gateways(self) -> None:
+        """One block with both targets, for all paths; what it is beaten by and what it loses stands there once."""
+        text = described(world(on_gateways(a=1, b=2), on_route(a=3)))
+        assert text.count("ColorPolicy.example.com") == 1
+        assert "same on both paths a 3 ColorPolicy default/own → HTTPRoute default/r" in text
+        assert "instead of 1, ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
+        assert "b 2 ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
+
+    def test_where_it_takes_effect_at_each_gateway(self) -> None:
+        """All places are counted."""
+        text = described(world(on_gateways(a=1), profile=OF_GATEWAYS))
+        assert "ColorPolicy.example.com · patch defaults · at 2 Gateways · same on both paths" in text
+
+    def test_many_targets(self) -> None:
+        """The first ones are named, and how many more there are."""
+        targets = [build.target(name) for name in ("one", "two", "three", "four", "five", "six")]
+        text = described(world(build.policy("house", *targets, a=1), number=6))
+        assert "Gateway default/one, Gateway default/six" in text or "and 3 more" in text
+        assert text.count("ColorPolicy.example.com") == 1
+
+    @pytest.mark.parametrize(
+        "policies",
+        [
+            (build.policy("p", GATEWAYS[0], a=1), build.policy("q", GATEWAYS[1], a=1)),
+            (on_gateways(a=1), build.policy("q", GATEWAYS[1], age=2, b=1)),
+        ],
+        ids=["other policies", "more of them"],
+    )
+    def test_what_is_not_alike(self, policies: tuple[Resource, ...]) -> None:
+        """Has blocks of its own."""
+        assert described(world(*policies)).count("ColorPolicy.example.com") == 2
+
+    def test_settings_of_objects_themselves(self) -> None:
+        """They are in order of nobody's policies, and are those of one object."""
+        profile = PolicyKindProfile(
+            COLOR,
+            "inherited",
+            "profile",
+            strategy=MergeStrategy.PATCH_DEFAULTS,
+            object_fields={"a": "spec.a"},
+            effective_targets=(TargetLevel(HTTP_ROUTE),),
+        )
+        route = build.resource(
+            "HTTPRoute", "r", {"parentRefs": [build.parent("one"), build.parent("two")], "a": 7, "rules": [{}]}
+        )
+        gateways = (build.gateway("one"), build.gateway("two"))
+        objects = (build.gateway_class(), *gateways, route, on_gateways(a=1))
+        analysis = analyze(build.snapshot(*objects, complete=True), profiles=[profile])
+        assert "a 7 HTTPRoute default/r itself" in described(analysis)
+
+
+class TestDiffering:
+    """Blocks of changes."""
+
+    def test_a_policy_on_two_gateways(self) -> None:
+        """What it set stands once, and so does whose value comes instead."""
+        text = differing(world(on_gateways(a=1), on_route(a=3)), "own")
+        assert text.count("ColorPolicy.example.com ·") == 1
+        assert "a 3 → 1, by ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
+        assert "(was by ColorPolicy default/own → HTTPRoute default/r) HTTPRoute default/r, Service default/s" in text
+
+    def test_an_object_on_some_paths_alone(self) -> None:
+        """Of several changes that are alike it is said on which paths together, if these are not all."""
+        analysis = world(build.policy("house", *GATEWAYS, a=1), number=3)
+        text = differing(analysis, "house")
+        assert text.count("ColorPolicy.example.com ·") == 1
+        assert "HTTPRoute default/r (Gateways default/one, default/two" in text
+
+    def test_what_is_not_alike(self) -> None:
+        """Another policy, or another value."""
+        other = build.policy("other", GATEWAYS[1], age=2, a=2)
+        text = differing(world(build.policy("house", GATEWAYS[0], a=1), other), "house", "other")
+        assert text.count("ColorPolicy.example.com ·") == 2
