@@ -366,6 +366,21 @@ def test_a_file_with_what_may_be_an_object_is_a_manifest(tmp_path: Path, text: s
     assert snapshot.ignored == 0
 
 
+def test_text_in_another_encoding(tmp_path: Path) -> None:
+    """Its letters tell whether it is a manifest; of what is packed or encrypted, nothing does."""
+    route = ROUTE.replace("name: a", "name: r, namespace: apps")
+    (tmp_path / "a.yaml").write_text(CM % "a")
+    (tmp_path / "values.yaml").write_bytes("grüße: 1\n".encode("latin-1"))
+    (tmp_path / "route.yaml").write_bytes(f"{route}# grüße\n".encode("latin-1"))
+    (tmp_path / "secret.yaml").write_bytes(b"\x85\x01\x0c\x03\xf2")
+    snapshot = load_manifests([tmp_path])
+    assert [found.rule for found in snapshot.diagnostics] == ["not-text", "not-text"]
+    assert [(gap.kind, gap.namespace, gap.name) for gap in snapshot.gaps] == [("HTTPRoute", "apps", "r"), ("", "", "")]
+    assert snapshot.ignored == 1
+    with pytest.raises(SourceError, match="not UTF-8 text"):
+        load_manifests([tmp_path / "values.yaml"])
+
+
 def test_an_object_in_other_letters(tmp_path: Path) -> None:
     """JSON and quoted YAML may spell a word as they like."""
     (tmp_path / "a.json").write_text('{"\\u0061piVersion": "v1", "\\u006bind": "Service", "metadata": {"name": "x"}}')

@@ -250,7 +250,7 @@ class TestWhatCannotBeRead:
         repository.write("x/binary.yaml", b"\x7fELF\0")
         repository.write("x/broken.yaml", "a: 1\n---\napiVersion: v1\nkind: [\n")
         repository.write("x/large.yaml", "#" * 1000)
-        repository.write("x/latin.yaml", b"a: \xff")
+        repository.write("x/latin.yaml", b"apiVersion: v1\nkind: \xff")
         repository.write("x/pointer.yaml", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
         repository.write("x/template.yaml", "apiVersion: v1\nkind: {{ .b }}")
         repository.write("x/utf16.yaml", (CM % "u").encode("utf-16"))
@@ -262,7 +262,7 @@ class TestWhatCannotBeRead:
             ("not-text", "main:x/binary.yaml:1"),
             ("syntax-error", "main:x/broken.yaml:5"),
             ("too-large", "main:x/large.yaml:1"),
-            ("not-text", "main:x/latin.yaml:1"),
+            ("not-text", "main:x/latin.yaml:2"),
             ("unreadable", "main:x/pointer.yaml:1"),
             ("unrendered-template", "main:x/template.yaml:2"),
         ]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.options import INPUT, Call, command, mention_the_rest
+from kubectl_policy.cli.options import INPUT, Call, command, mention_the_rest, mention_what_was_not_applied
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.explain import EXPLANATION
 
@@ -45,6 +45,7 @@ def explain(
 
         terminal.write(draft(answer, unicode=terminal.takes_unicode()))
         mention_the_rest(analysis)
+        mention_what_was_not_applied(analysis, rendered=call.render)
     else:
         call.show(EXPLANATION, answer, analysis, unseen=answer.unseen)
     return 0

@@ -1,6 +1,7 @@
 """What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
 import inspect
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
@@ -155,6 +156,7 @@ class Call:
         whole = FORMATS[self.output].tells == "everything"
         for state in states:
             mention_the_rest(state, problems if whole else (), unseen if whole else ())
+            mention_what_was_not_applied(state, rendered=self.render)
 
     def _repeated(self) -> list[str]:
         """The options that a command that is suggested next needs to see the same."""
@@ -248,6 +250,24 @@ def mention_the_rest(
         number = count(len(rest), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(rest) > 1 else ""
         complain(f"{number} in the input{example}: {first.origin}: {first.message}")
+
+
+def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:
+    """One line about patches, templates and the like: files that are no objects of their own, but make some."""
+    from kubectl_policy.sources.exclusion import KINDS
+
+    numbers = Counter(each.what for each in analysis.snapshot.left_out if each.what not in KINDS)
+    if numbers:
+        from kubectl_policy.cli.terminal import complain
+        from kubectl_policy.model.kinds import plural
+        from kubectl_policy.render.words.names import listed
+
+        words: list[str] = []
+        for what, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0])):
+            noun, of, more = (f"file of {what}" if what.endswith("values") else what).partition(" of ")
+            words.append(f"{number} {noun if number == 1 else plural(noun)}{of}{more}")
+        were = "was" if numbers.total() == 1 else "were"
+        complain(f"{listed(words)} {were} not applied{'' if rendered else ': --render'}")
 
 
 def at_fields(entries: "Sequence[Located]", *, or_above: bool = False) -> "tuple[Located, ...]":

@@ -123,7 +123,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something in the input that is known to be no object of its own: `what` it is (`patch`, `Helm template`)."""
+    """Something that is no object of its own, or was not to be read: `what` it is (`patch`, `ignored folder`)."""
 
     what: str
     origin: Origin
@@ -135,10 +135,10 @@ class Snapshot:
 
     `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so;
     but of the kinds in namespaces that are `listed` (an empty one is that of cluster-scoped kinds), the input is what a
-    cluster gave out itself. `ignored` counts documents that are not Kubernetes objects, `left_out` is what is no object
-    of its own. Of one of two states of a world, `other_state` are the objects of the other state that this one has not,
-    or has otherwise: where they are, their kinds were read. `gone` are those of them that are known not to exist in
-    this one.
+    cluster gave out itself. `ignored` counts files without any Kubernetes object, and in others the documents that are
+    none; `left_out` is what is no object of its own, and what was not read on purpose. Of one of two states of a world,
+    `other_state` are the objects of the other state that this one has not, or has otherwise: where they are, their
+    kinds were read. `gone` are those of them that are known not to exist in this one.
     """
 
     resources: tuple[Resource, ...] = ()

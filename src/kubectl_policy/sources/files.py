@@ -7,6 +7,7 @@ import errno
 import fnmatch
 import glob
 import os
+import re
 import stat
 import sys
 from dataclasses import replace
@@ -42,6 +43,7 @@ _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 
 
 @value()
@@ -136,7 +138,9 @@ def decoded(data: bytes) -> str:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DocumentError("not-text", line, "not UTF-8 text: save it as UTF-8, or leave it out") from None
+        # Text in another encoding has the same letters; what is encrypted or packed has any bytes.
+        letters = "" if _CONTROLS.search(data) else data.decode("latin-1")
+        raise DocumentError("not-text", line, "not UTF-8 text: save it as UTF-8, or leave it out", letters) from None
     if "\0" in text:
         raise DocumentError("not-text", text.count("\n", 0, text.index("\0")) + 1, "a binary file: leave it out")
     return text

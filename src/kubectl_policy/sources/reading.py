@@ -82,7 +82,10 @@ class Reading:
 
                 text = substitute(text, self._values)
         except DocumentError as error:
-            self._note(error.problem, file.path)
+            if error.letters and file.root and not looks_like_an_object(error.letters):
+                self.ignored += 1
+            else:
+                self._note(error.problem, file.path, outline(error.letters))
             return
         except (OSError, ValueError) as error:
             self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)

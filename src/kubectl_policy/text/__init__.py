@@ -48,7 +48,8 @@ class Unread:
 class DocumentError(Exception):
     """What is being read is no document, or no safe one; the reason of its problem is the rule of a diagnostic."""
 
-    def __init__(self, reason: str, line: int, message: str) -> None:
-        """`line` counts from 1 in the text that is being read."""
+    def __init__(self, reason: str, line: int, message: str, letters: str = "") -> None:
+        """`line` counts from 1 in the text that is being read; `letters` are what can be made out all the same."""
         super().__init__(message)
+        self.letters = letters
         self.problem = Problem(message=message, reason=reason, line=line)
