@@ -12,15 +12,15 @@ from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, tex
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
-from kubectl_policy.sources.tree.delivery import application_of
-from kubectl_policy.sources.tree.kustomization import NAMES, within
+from kubectl_policy.sources.tree.declared.delivery import application_of
+from kubectl_policy.sources.tree.declared.kustomization import NAMES, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.rendered.copying import Tree
-    from kubectl_policy.sources.tree.delivery import Application, ApplicationSet, ApplicationSource
+    from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, ApplicationSource
 
 _MAX_APPLICATIONS: Final = 2_000
 # `{{ .path.basename }}`, `{{path[0]}}`, `{{ index .path.segments 0 }}`; what calls functions stays as it is.

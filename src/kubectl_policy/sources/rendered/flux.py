@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.sources.rendered.kustomize import Build
-from kubectl_policy.sources.tree.delivery import FluxKustomization
+from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
 from kubectl_policy.text.substitution import substitute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.tree.delivery import Delivery, Reference
+    from kubectl_policy.sources.tree.declared.delivery import Delivery, Reference
 
 # What the kustomization of a folder is told by the fields of the object that delivers it.
 _FIELDS: Final = {"targetNamespace": "namespace", "namePrefix": "namePrefix", "nameSuffix": "nameSuffix"}

@@ -13,7 +13,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import decoded
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program
-from kubectl_policy.sources.tree.kustomization import NAMES, is_remote, read_kustomization, within
+from kubectl_policy.sources.tree.declared.kustomization import NAMES, is_remote, read_kustomization, within
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.rendered.copying import Copy, Tree
-    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 # A file that says how to build is read by people; everything larger is something else.
 _MAX_SIZE: Final = 2**20

@@ -19,7 +19,7 @@ from kubectl_policy.sources.rendered.output import Made, Written, as_written, ma
 from kubectl_policy.sources.rendered.roots import Root, entry_points, node, plain_roots, roots_of
 from kubectl_policy.sources.rendered.unrendered import Unrendered
 from kubectl_policy.sources.tree import DELIVERING
-from kubectl_policy.sources.tree.delivery import FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.sources.tree.declared.delivery import FluxKustomization, HelmRelease, delivery_of
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.options import InputOptions, Progress
     from kubectl_policy.sources.rendered.copying import Tree
-    from kubectl_policy.sources.tree.delivery import Reference
+    from kubectl_policy.sources.tree.declared.delivery import Reference
 
 # What is rendered may name more to render, which may be made to go on for ever.
 MAX_ROOTS: Final = 5_000

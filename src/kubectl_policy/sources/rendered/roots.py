@@ -13,13 +13,13 @@ from kubectl_policy.sources.rendered import flux
 from kubectl_policy.sources.rendered.argo import Files, NotRendered, applications, to_render
 from kubectl_policy.sources.rendered.helm import CHART, Release, is_chart
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
-from kubectl_policy.sources.tree.delivery import (
+from kubectl_policy.sources.tree.declared.delivery import (
     Application,
     ApplicationSet,
     FluxKustomization,
     HelmRelease,
 )
-from kubectl_policy.sources.tree.kustomization import NAMES
+from kubectl_policy.sources.tree.declared.kustomization import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.sources.rendered.copying import Tree
     from kubectl_policy.sources.rendered.kustomize import Kustomizations
-    from kubectl_policy.sources.tree.delivery import Delivery
+    from kubectl_policy.sources.tree.declared.delivery import Delivery
 
 Rendered: TypeAlias = Build | Release | Files | NotRendered
 # So far above a folder that was named, outside of any repository, its repository may begin.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.sources.rendered.output import as_written
-from kubectl_policy.sources.tree.delivery import HelmRelease
+from kubectl_policy.sources.tree.declared.delivery import HelmRelease
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Origin

@@ -8,14 +8,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from kubectl_policy.sources.tree.delivery import application_of
+from kubectl_policy.sources.tree.declared.delivery import application_of
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.tree.delivery import Application, ApplicationSet
+    from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet
     from kubectl_policy.sources.tree.ground import Ground
 
 _PLACE: Final = re.compile(r"\{\{-?\s*\.?([\w.-]+(?:\[\d+\])?)\s*-?\}\}")

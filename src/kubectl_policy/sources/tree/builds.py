@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.sources.tree.applicationsets import applications_of
 from kubectl_policy.sources.tree.chains import Build
-from kubectl_policy.sources.tree.delivery import Application, ApplicationSet, FluxKustomization, delivery_of
+from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, FluxKustomization, delivery_of
+from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, Labels, within
+from kubectl_policy.sources.tree.declared.patches import inline_patch
 from kubectl_policy.sources.tree.ground import is_in
-from kubectl_policy.sources.tree.kustomization import NAMES, Kustomization, Labels, within
-from kubectl_policy.sources.tree.patches import inline_patch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.sources.tree.delivery import ApplicationSource, Delivery
+    from kubectl_policy.sources.tree.declared.delivery import ApplicationSource, Delivery
     from kubectl_policy.sources.tree.ground import Ground
 
 _ALTERNATIVES: Final = re.compile(r"\{([^{}]*)\}")

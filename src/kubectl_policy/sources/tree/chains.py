@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Origin
-    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 # Nobody applies one base in more ways; where there are more, nothing is concluded from any of them.
 MOST_CHAINS: Final = 16

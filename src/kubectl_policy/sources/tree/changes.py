@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import Gap
+from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
-from kubectl_policy.sources.tree.patches import (
+from kubectl_policy.sources.tree.declared.patches import (
     Target,
     moves_objects,
     replacement_moves,
     replacement_targets,
     targets_in,
 )
+from kubectl_policy.sources.tree.declared.words import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.placing import names_of
-from kubectl_policy.sources.tree.words import mentioned_in, refers_to_nothing, words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kubectl_policy.model import Json, Origin, Resource
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.sources.tree.chains import Build, Chain
-    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 RENDER: Final = "--render"
 _GENERATED: Final = frozenset({"ConfigMap", "Secret"})
@@ -53,8 +53,8 @@ class Changes:
         self._patches: dict[int, _Patches] = {}
         self._configurations: dict[int, list[tuple[Json, str]]] = {}
 
-    def of(self, resource: Resource, chain: Chain, placed: Resource) -> Iterator[Gap]:
-        """The gaps of an object that was placed on a way: what it may become there."""
+    def of(self, resource: Resource, chain: Chain, placed: Resource, remedy: str) -> Iterator[Gap]:
+        """The gaps of an object that was placed on a way: what it may become there, and what would show that."""
         names = names_of(resource, chain)
         given = [self._builds[number].kustomization.namespace for number in chain.builds]
         # For Kustomize, an object without a namespace is in this one.
@@ -65,25 +65,25 @@ class Changes:
             kustomization = self._builds[number].kustomization
             for patch in self._patches_of(number).that_may_change(resource, names, namespaces):
                 mentions = frozenset[str]() if names_none else patch.mentions
-                yield gap_of(placed, f"{patch.source} patches it", patch.origin, mentions)
+                yield gap_of(placed, f"{patch.source} patches it", patch.origin, mentions, remedy)
                 if patch.moves:
                     yield Gap(
                         kind=placed.ref.kind,
                         namespace="",
                         reason=f"{patch.source} may change the name or the namespace of {placed.ref}",
                         origin=patch.origin,
-                        remedy=RENDER,
+                        remedy=remedy,
                         mentions=patch.mentions,
                     )
             if kustomization.raw.get("transformers"):
                 reason = f"transformers of {kustomization.origin.source} may change it"
-                yield gap_of(placed, reason, kustomization.origin, None)
+                yield gap_of(placed, reason, kustomization.origin, None, remedy)
             for configuration, source in self._configurations_of(number):
                 if self._configures(configuration, placed, chain):
                     reason = f"{source} says that names or labels in it change"
                     prefix, suffix = chain.names[-1]
                     named = frozenset(prefix + word + suffix for word in words_in([dict(resource.raw)]))
-                    yield gap_of(placed, reason, kustomization.origin, named)
+                    yield gap_of(placed, reason, kustomization.origin, named, remedy)
 
     def _patches_of(self, number: int) -> _Patches:
         if number not in self._patches:
@@ -147,7 +147,8 @@ class _Patches:
                 targets = targets or _named_in(flat, is_read=values is not None, replaces=replaces)
                 moves = moves or any(map(replacement_moves, flat) if replaces else map(moves_objects, values or ()))
             source = source_of(patch.file) if patch.file else patch.origin.source
-            known = _Known(patch.origin, source, moves=moves, values=values)
+            origin = Origin(source, 1) if patch.file else patch.origin
+            known = _Known(origin, source, moves=moves, values=values)
             for target in targets:
                 if target.exact:
                     self._exact.setdefault((target.kind, target.name), []).append((known, target))

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.sources.tree import unknown_cluster
-from kubectl_policy.sources.tree.delivery import Application
+from kubectl_policy.sources.tree.declared.delivery import Application
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:

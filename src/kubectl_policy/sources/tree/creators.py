@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.sources.tree.changes import RENDER
-from kubectl_policy.sources.tree.delivery import Application, FluxKustomization, HelmRelease, delivery_of
-from kubectl_policy.sources.tree.words import words_in
+from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.sources.tree.declared.words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

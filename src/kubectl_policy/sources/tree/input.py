@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
 from kubectl_policy.sources.files import STDIN, InputFile, is_manifest
+from kubectl_policy.sources.tree.declared.kustomization import NAMES, read_kustomization
 from kubectl_policy.sources.tree.ground import Ground
-from kubectl_policy.sources.tree.kustomization import NAMES, read_kustomization
 from kubectl_policy.sources.tree.tree import Tree
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.files import Files
     from kubectl_policy.sources.reading import Reading
-    from kubectl_policy.sources.tree.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 # Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
 _MOST_ROUNDS: Final = 3

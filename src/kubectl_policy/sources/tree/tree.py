@@ -12,11 +12,11 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.tree import HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import Builds
 from kubectl_policy.sources.tree.chains import Chain, Chains
-from kubectl_policy.sources.tree.changes import Changes, gap_of
+from kubectl_policy.sources.tree.changes import RENDER, Changes, gap_of
 from kubectl_policy.sources.tree.clusters import Clusters
-from kubectl_policy.sources.tree.delivery import Application, FluxKustomization
+from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
+from kubectl_policy.sources.tree.declared.kustomization import within
 from kubectl_policy.sources.tree.ground import above
-from kubectl_policy.sources.tree.kustomization import within
 from kubectl_policy.sources.tree.placing import placed
 from kubectl_policy.sources.tree.roles import charts_of, roles
 from kubectl_policy.sources.tree.variables import Variables
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
+    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
     from kubectl_policy.sources.tree.ground import Ground
-    from kubectl_policy.sources.tree.kustomization import Kustomization
     from kubectl_policy.sources.tree.variables import Values
 
 _CONFIG_MAP: Final = GroupKind("", "ConfigMap")
@@ -106,8 +106,11 @@ class Tree:
             for chain in chains_of[source]:
                 home = self._ground.short(chain.root)
                 one = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
-                found.append(Placed(resource=one, folder=self._ground.source_of(chain.root)))
-                gaps += changes.of(resource, chain, one)
+                folder = self._ground.source_of(chain.root)
+                found.append(Placed(resource=one, folder=folder))
+                # Several ways are rendered to several objects, of which one is to be chosen.
+                remedy = RENDER if len(chains_of[source]) == 1 else f"--offline {folder} {RENDER}"
+                gaps += changes.of(resource, chain, one, remedy)
             if not chains_of[source]:
                 unlisted, more = self._place_unlisted(resource, place, is_namespaced=is_namespaced)
                 found.append(unlisted)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.tree.delivery import FluxKustomization
+from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.builds import Builds
     from kubectl_policy.sources.tree.chains import Chains
     from kubectl_policy.sources.tree.clusters import Clusters
-    from kubectl_policy.sources.tree.delivery import Reference
+    from kubectl_policy.sources.tree.declared.delivery import Reference
     from kubectl_policy.sources.tree.ground import Ground
 
 _CONFIG_MAP: Final = GroupKind("", "ConfigMap")

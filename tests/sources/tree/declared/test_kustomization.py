@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import yaml
 
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.sources.tree.kustomization import Kustomization, Labels, is_remote, read_kustomization
-from kubectl_policy.sources.tree.patches import Patch, Target, moves_objects, targets_in
+from kubectl_policy.sources.tree.declared.kustomization import Kustomization, Labels, is_remote, read_kustomization
+from kubectl_policy.sources.tree.declared.patches import Patch, Target, moves_objects, targets_in
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

@@ -8,7 +8,7 @@ import yaml
 
 from kubectl_policy.model import GroupKind, ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.tree.delivery import (
+from kubectl_policy.sources.tree.declared.delivery import (
     Application,
     ApplicationSet,
     Delivery,
@@ -17,7 +17,7 @@ from kubectl_policy.sources.tree.delivery import (
     Reference,
     delivery_of,
 )
-from kubectl_policy.sources.tree.patches import Target
+from kubectl_policy.sources.tree.declared.patches import Target
 
 ORIGIN = Origin("clusters/prod/apps.yaml", 3)
 Sort = TypeVar("Sort", bound=Delivery)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.tree.patches import Patch, inline_patch, replacement_moves, replacement_targets, target_of
+from kubectl_policy.sources.tree.declared.patches import (
+    Patch,
+    inline_patch,
+    replacement_moves,
+    replacement_targets,
+    target_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

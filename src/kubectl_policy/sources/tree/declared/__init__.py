@@ -1,0 +1,1 @@
+"""What files of Kustomize, Flux and Argo CD declare, each by itself, as values."""

@@ -1,0 +1,1 @@
+"""Tests of what single files of Kustomize, Flux and Argo CD declare."""
