@@ -139,6 +139,21 @@ def test_answers_say_that_what_a_policy_needs_was_not_read() -> None:
     assert unseen_for_policy(analysis, analysis.enforcement(on_ghost.ref)) == ()
 
 
+def test_whether_a_policy_may_refer_to_what_it_needs() -> None:
+    """In an open world that is not known without a ReferenceGrant; with one, or in a complete one, it is."""
+    far = store("a", namespace="far")
+    found = policy("p", target("g"), age=1, store={"name": "a", "namespace": "far"})
+    said = "spec.store of ColorPolicy default/p names it, and whether it may is unknown: no ReferenceGrant in the input"
+    given = grant(
+        namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[(STORE.group, "Store")]
+    )
+    for world, complete, expected in (((far,), False, 1), ((far, given), False, 0), ((far,), True, 0)):
+        analysis = analyze(snapshot(gateway("g"), found, *world, complete=complete), profiles=[NEEDY])
+        about = unseen_for_policy(analysis, analysis.enforcement(found.ref))
+        told = [thing for thing in about if thing.what == "Store far/a"]
+        assert [thing.reason.startswith(said) for thing in told] == [True] * expected
+
+
 class TestOptional:
     """A reference that a policy may do without."""
 

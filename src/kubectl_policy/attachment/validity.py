@@ -59,10 +59,11 @@ def policy_not_attached(policy: Resource, profile: PolicyKindProfile, index: Ind
 
 @value()
 class RequiredReference:
-    """An object that a policy needs, and the field that names it."""
+    """An object that a policy needs, and the field that names it; if it `is_there`, whether the policy may is open."""
 
     ref: ObjectRef
     field: str
+    is_there: bool = False
 
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
@@ -79,7 +80,7 @@ def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], who
         for named in _named(index, owner, need):
             if isinstance(named, NotAttached):
                 yield named
-            elif _forbidden(index, owner, named.ref, need):
+            elif _permitted(index, owner, named.ref, need) is False:
                 where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {owner.ref} refer to {named.ref}"
                 yield NotAttached("not permitted", where, need.competes)
             elif index.presence(named.ref) == "missing":
@@ -91,25 +92,29 @@ def _missing(index: Index, owner: Resource, needs: Iterable[RequiredObject], who
                 yield from _missing(index, through, need.through, f" of {through.ref}") if through else ()
 
 
-def _forbidden(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObject) -> bool:
+def _permitted(index: Index, owner: Resource, ref: ObjectRef, need: RequiredObject) -> bool | None:
     home = owner.ref.namespace
     if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:
-        return False
-    return index.grants.permit(owner.ref.group_kind, home, ref) is False
+        return True
+    return index.grants.permit(owner.ref.group_kind, home, ref)
 
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
-    """The objects that a policy needs of which it is not known whether they exist."""
+    """The objects that a policy needs of which it is not known whether they exist, or may be referred to."""
     yield from _unread(index, index.filled(policy), profile.needs)
 
 
 def _unread(index: Index, owner: Resource, needs: Iterable[RequiredObject]) -> Iterator[RequiredReference]:
     for need in needs:
         for named in _named(index, owner, need):
-            resource = None if isinstance(named, NotAttached) else index.get(named.ref)
+            if isinstance(named, NotAttached):
+                continue
+            resource = index.get(named.ref)
+            if resource and _permitted(index, owner, named.ref, need) is None:
+                yield RequiredReference(named.ref, named.field, is_there=True)
             if resource:
                 yield from _unread(index, index.filled(resource), need.through)
-            elif not isinstance(named, NotAttached) and index.presence(named.ref) == "unknown":
+            elif index.presence(named.ref) == "unknown":
                 yield named
 
 

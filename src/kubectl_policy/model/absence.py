@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
 
@@ -186,6 +187,15 @@ class Absence:
             if gap.mentions is None and not (gap.name and self._was_read(gap)):
                 found.setdefault(gap.kind, []).append(gap)
         return found
+
+    def gaps_in(self, namespace: str) -> Iterator[Gap]:
+        """What could not be read in a namespace."""
+        return (gap for gap in self._gaps if gap.namespace and may_equal(gap.namespace, namespace))
+
+    @cached_property
+    def definitions(self) -> tuple[Gap, ...]:
+        """The gaps that may hold the definition of a kind."""
+        return tuple(gap for gap in self._gaps if CRD.kind == gap.kind or CRD.kind in (gap.mentions or ()))
 
     @cached_property
     def with_policies(self) -> frozenset[Gap]:

@@ -242,3 +242,17 @@ def test_kinds_with_objects_come_first() -> None:
 def test_the_plural_is_that_of_the_code_generators(singular: str, expected: str) -> None:
     """Which is not always English."""
     assert plural(singular) == expected
+
+
+def test_an_object_of_unknown_namespace_is_found_by_its_name() -> None:
+    """Whatever namespace is asked for, if there is none of that name; of several, none is meant more than others."""
+    echo, other = route("echo", namespace="?apps.echo"), route("echo", namespace="?apps.other")
+    for where in ("media", "default", "?apps.echo"):
+        assert find(analyze(snapshot(echo)), "httproute", "echo", where) == echo.ref
+    exact = route("echo", namespace="media")
+    assert find(analyze(snapshot(echo, exact)), "httproute", "echo", "media") == exact.ref
+    with pytest.raises(UsageError) as error:
+        find(analyze(snapshot(echo, other)), "httproute", "echo", "media")
+    assert error.value.hint == "say which one: -n '?apps.echo' or -n '?apps.other'"
+    with pytest.raises(NotFoundError):
+        find(analyze(snapshot(route("${NAME}", namespace="media"))), "httproute", "echo", "media")

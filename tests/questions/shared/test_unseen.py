@@ -1,4 +1,4 @@
-"""What answers could not see: the parameters of Gateways that decide whether a kind may be used."""
+"""What answers could not see: parameters, routes, ReferenceGrants and namespaces that decide what counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.profiles.profile import RequiredParameter
+from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.unseen import Unseen, cut_paths, unseen_for, unseen_for_policy
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
@@ -115,3 +116,69 @@ def test_a_path_that_is_followed_no_further() -> None:
         assert found == ([(what, reason)] if first else [])
     edge = build.node("Gateway", "g")
     assert [each.what for each in cut_paths(analysis.topology.paths_through(edge))] == [what]
+
+
+def test_a_route_that_a_listener_may_take() -> None:
+    """It would be below a policy on the Gateway, on the listener or on the class; not below one on another route."""
+    selecting = build.allow("Selector", {"matchLabels": {"team": "a"}})
+    world = (
+        build.gateway_class(),
+        build.gateway("g", build.listener(allowedRoutes=selecting)),
+        build.route("far", parents=[build.parent("g", namespace="default")], namespace="far"),
+        build.route("near"),
+        build.namespace("default", {"team": "a"}),
+    )
+    targets = {
+        "g": build.target("g"),
+        "l": build.target("g", section="http"),
+        "c": build.target("public", "GatewayClass"),
+        "r": build.target("near", "HTTPRoute"),
+    }
+    policies = [build.policy(name, target, age=1, a=1) for name, target in targets.items()]
+    analysis = analyze(build.snapshot(*world, *policies))
+    said = (
+        "whether it is attached to Gateway default/g#http is unknown: "
+        "whether listener http of Gateway default/g selects it is unknown: Namespace far is not in the input"
+    )
+    for policy in policies:
+        found = unseen_for_policy(analysis, analysis.enforcement(policy.ref))
+        told = [thing.reason for thing in found if thing.what == "HTTPRoute far/far"]
+        assert told == ([said] if policy.ref.name != "r" else [])
+        about_one = unseen_for_policy(analysis, analysis.enforcement(policy.ref), below=False)
+        assert [thing for thing in about_one if thing.what == "HTTPRoute far/far"] == []
+
+
+def test_whether_a_route_may_refer_to_a_backend() -> None:
+    """Told of everything whose paths lead there, unless it is known."""
+    far = build.service("s", namespace="far")
+    world = (build.gateway_class(), build.gateway(), far)
+    route = build.route(rules=[build.rule(build.backend("s", namespace="far"))])
+    policy = build.policy("p", build.target("g"), age=1, a=1)
+    reason = "whether HTTPRoute default/r may refer to it is unknown: no ReferenceGrant in the input says so"
+    for more, expected in (((), [reason]), ((build.grant(namespace="far"),), [])):
+        analysis = analyze(build.snapshot(*world, route, policy, *more))
+        subjects = (NodeRef(route.ref), NodeRef(far.ref))
+        answers = [unseen_for(analysis, subject, covered_paths(analysis, subject)) for subject in subjects]
+        for found in (*answers, unseen_for_policy(analysis, analysis.enforcement(policy.ref))):
+            assert [thing.reason for thing in found if thing.what == "Service far/s"] == expected
+        beside = unseen_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
+        assert [thing for thing in beside if thing.what == "Service far/s"] == []
+
+
+def test_namespaces_that_nothing_says() -> None:
+    """Each is told once, with the first object that is there."""
+    world = (
+        build.gateway_class(),
+        build.gateway("g", build.listener(allowedRoutes=build.allow("All"))),
+        build.route("r", parents=[build.parent("g", namespace="default")], namespace="?apps.echo"),
+        build.service(namespace="?apps.echo"),
+        build.policy("p", build.target("r", "HTTPRoute"), namespace="?apps.echo", age=1, a=1),
+    )
+    analysis = analyze(build.snapshot(*world))
+    subject = NodeRef(world[2].ref)
+    found = unseen_for(analysis, subject, covered_paths(analysis, subject))
+    assert [thing.what for thing in found if thing.what.startswith("the namespace")] == [
+        "the namespace of HTTPRoute ?apps.echo/r and 2 more"
+    ]
+    alone = unseen_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
+    assert [thing.what for thing in alone if thing.what.startswith("the namespace")] == []

@@ -111,7 +111,7 @@ def _listing(
     left_out: tuple[LeftOutKind, ...] = (),
 ) -> Listing[Row_co]:
     type_, policies = selected.type, selected.type.noun in {"policy", "policy kind"}
-    hiding = gaps_in_list(analysis, type_.kinds, selected.namespace, policies=policies)
+    hiding = gaps_in_list(analysis, {kind.kind for kind in type_.kinds}, selected.namespace, policies=policies)
     return Listing(
         type=type_,
         namespace=selected.namespace,

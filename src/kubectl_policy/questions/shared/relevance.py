@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import BUILT_IN, CRD, TARGETS
+from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Gap, GroupKind, ObjectRef
+    from kubectl_policy.model import Gap, ObjectRef
 
 _TARGETS: Final = frozenset(kind.kind for kind in TARGETS)
 _HIERARCHY: Final = frozenset(kind.kind for kind in HIERARCHY)
@@ -26,13 +26,17 @@ def relevant_gaps(
 
     `others` are what else it is about: what is on paths, and the policies there. What is `below` the subjects is part
     of the answer if it says so. A gap may change it if it is about one of these objects, or may hold something that has
-    an effect on one: a policy, or what leads to a subject. Nothing is known of what may mention anything: that counts.
+    an effect on one: a policy, what leads to a subject, or the definition of a kind. What may mention anything counts.
     """
-    absence, subjects = analysis.index.absence, tuple(dict.fromkeys(subjects))
-    found: dict[Gap, None] = {}
+    absence, subjects = analysis.index.absence, dict.fromkeys(subjects)
+    found = dict.fromkeys(gap for gap in absence.definitions if _may_define(analysis, gap))
     for ref in dict.fromkeys((*subjects, *others)):
         found.update(dict.fromkeys(absence.gaps_of(ref)))
-        every = ref in subjects and (below or _is_led_to(analysis, ref))
+        every = (below and (ref in subjects or ref.group_kind in WITH_LISTENERS)) or (
+            ref in subjects and _is_led_to(analysis, ref)
+        )
+        if below and ref.group_kind == NAMESPACE:
+            found.update(dict.fromkeys(absence.gaps_in(ref.name)))
         for gap in absence.mentioning(ref.name):
             if (every or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
                 found[gap] = None
@@ -44,21 +48,26 @@ def relevant_gaps(
 
 
 def gaps_in_list(
-    analysis: Analysis, kinds: Collection[GroupKind], namespace: str, *, policies: bool = False
+    analysis: Analysis, kinds: Collection[str], namespace: str, *, policies: bool = False
 ) -> Iterator[Gap]:
     """The gaps that may hide objects of some kinds in a namespace, or in any if that is empty.
 
     A list of all `policies` also lacks those of kinds that nothing is known of, and kinds that could not be read.
     """
-    names = {kind.kind for kind in kinds}
     for gap in analysis.snapshot.gaps:
         if gap.kind:
-            may_hold = gap.kind in names or (policies and _may_matter(gap.kind, routes_alone=True))
+            may_hold = gap.kind in kinds or (policies and _may_be_policy(gap.kind))
         else:
-            may_hold = gap.mentions is None or not gap.mentions.isdisjoint(names)
+            may_hold = gap.mentions is None or not gap.mentions.isdisjoint(kinds)
             may_hold = may_hold or (policies and _may_hold_policies(analysis, gap))
         if may_hold and (not namespace or not gap.namespace or may_equal(gap.namespace, namespace)):
             yield gap
+
+
+def _may_define(analysis: Analysis, gap: Gap) -> bool:
+    """Whether a definition that could not be read may be that of a kind of which there are objects."""
+    group = gap.name.partition(".")[2]
+    return not group or any(kind.group == group for kind in analysis.index.group_kinds)
 
 
 def _is_led_to(analysis: Analysis, ref: ObjectRef) -> bool:
@@ -78,6 +87,11 @@ def _can_mean(gap: Gap, ref: ObjectRef) -> bool:
     return not (gap.namespace and ref.namespace) or may_equal(gap.namespace, ref.namespace) or ref.namespace in mentions
 
 
+def _may_be_policy(kind: str) -> bool:
+    """Whether there may be policies of a kind of that name, or whether objects of it say which kinds are policies."""
+    return kind == CRD.kind or _may_matter(kind, routes_alone=True)
+
+
 def _may_matter(kind: str, *, routes_alone: bool) -> bool:
     """Whether objects of a kind, whatever they mention, may have an effect on what an answer is about.
 
@@ -85,4 +99,4 @@ def _may_matter(kind: str, *, routes_alone: bool) -> bool:
     """
     if kind in _HIERARCHY:
         return not routes_alone
-    return kind not in _BUILT_IN or kind == CRD.kind
+    return kind not in _BUILT_IN

@@ -26,6 +26,7 @@ RowSort: TypeAlias = Literal[
 ]
 Row_co = TypeVar("Row_co", covariant=True)
 
+_SHOWN: Final = 3
 # The types that are more than one kind, or none; a kind of one of these names is asked for with its group.
 _OWN: Final[Mapping[str, RowSort]] = {
     "policies": "policies",
@@ -168,8 +169,9 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     """The object of a type (`httproute`, `httproutes`, a short name, `type.group`, `type.version.group`) and name.
 
     Of two kinds with one name the one that has such an object is meant. A Namespace is there if anything is that lives
-    in it. Raises `UsageError` for an unknown or ambiguous type and `NotFoundError`, with the nearest names as a hint,
-    where there is no such object.
+    in it. Where there is none of that name, one may be meant of which nothing says the namespace. Raises `UsageError`
+    for an unknown or ambiguous type and `NotFoundError`, with the nearest names as a hint, where there is no such
+    object.
     """
     index, kinds = analysis.index, kinds_meant(analysis, type_name)
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
@@ -179,6 +181,13 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
         raise UsageError(f'"{type_name}" names several kinds', f"say which one: {options}")
     if present:
         return present[0]
+    # It may be one of that name whose namespace nothing says.
+    possible = [each for ref in refs for each in index.candidates(ref) if each.name == name]
+    if len(possible) > 1:
+        options = " or ".join(f"-n '{ref.namespace}'" for ref in possible[:_SHOWN])
+        raise UsageError(f'the namespace of several objects "{name}" is not known', f"say which one: {options}")
+    if possible:
+        return possible[0]
     where = namespace if any(ref.namespace for ref in refs) else ""
     objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
     raise not_found(objects, type_name, name, where)

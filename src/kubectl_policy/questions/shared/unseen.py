@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.validity import unread_needs
 from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.shared.relevance import relevant_gaps
+from kubectl_policy.questions.shared.relevance import gaps_in_list, relevant_gaps
 from kubectl_policy.topology import MOST_NODES, is_cut
 from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 # What would show something, or several things, of which no manifest was read.
 _ADD: Final = "add the manifest that holds it"
+_ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there is none"
+_SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
 _ADD_ALL: Final = "add the manifests that hold them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
 _FIX: Final = "fix or leave out this input"
@@ -60,6 +64,8 @@ def unseen_for(
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
+        *_unknown_grants(analysis, paths),
+        *_unknown_namespaces(analysis, others),
         *_not_computed(analysis, objects),
         *cut_paths(paths),
     )
@@ -78,18 +84,24 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     paths = [path for target in targets for path in analysis.topology.paths(target)]
     paths += [effective.path for effective in enforcement.outcomes]
+    through = [path for target in targets for path in analysis.topology.paths_through(target)]
     kinds = [(policy.group_kind, path) for path in paths]
     subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
-    others = (node.object for path in paths for node in path)
+    others = tuple(dict.fromkeys(node.object for path in (*paths, *through) for node in path))
+    selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     unseen = (
         *gaps(relevant_gaps(analysis, subjects, others, below=below)),
+        *gaps(gaps_in_list(analysis, selected, "") if below else ()),
         *_unknown_targets(analysis, attachments),
         *_unknown_needs(analysis, attachments),
         *unknown_parents(analysis, routes),
+        *(_unknown_routes(analysis, targets) if below else ()),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
+        *_unknown_grants(analysis, (effective.path for effective in enforcement.outcomes)),
+        *_unknown_namespaces(analysis, (*subjects, *others)),
         *_below_targets(analysis, enforcement),
-        *cut_paths(path for target in targets for path in analysis.topology.paths_through(target)),
+        *cut_paths(through),
     )
     return tuple(dict.fromkeys(unseen))
 
@@ -143,8 +155,12 @@ def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Ite
         policy = analysis.index.get(attachment.policy) if attachment.state == "attached" else None
         profile = analysis.registry.known(attachment.policy.group_kind)
         for needed in unread_needs(analysis.index, policy, profile) if policy else ():
-            reason = f"{needed.field} of {attachment.policy} names it, and without it that policy is invalid"
-            yield Unseen(what=str(needed.ref), reason=reason)
+            naming = f"{needed.field} of {attachment.policy} names it"
+            if needed.is_there:
+                reason = f"{naming}, and whether it may is unknown: no ReferenceGrant in the input says so"
+                yield Unseen(what=str(needed.ref), reason=reason, remedy=_ADD_GRANT)
+            else:
+                yield Unseen(what=str(needed.ref), reason=f"{naming}, and without it that policy is invalid")
 
 
 def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
@@ -170,6 +186,30 @@ def _unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
                 deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
     for (ref, gateway, field), names in deciding.items():
         yield _deciding(ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
+
+
+def _unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen]:
+    """The backends on paths of which it is not known whether their routes may refer to them."""
+    permit = analysis.index.grants.permit
+    chains = ([node.object for node in path if node.object.group_kind != NAMESPACE] for path in paths)
+    steps = dict.fromkeys(step for chain in chains for step in pairwise(chain))
+    for route, backend in steps:
+        leads = route.group_kind in ROUTES and backend.group_kind not in ROUTES
+        if leads and permit(route.group_kind, route.namespace, backend) is None:
+            reason = f"whether {route} may refer to it is unknown: no ReferenceGrant in the input says so"
+            yield Unseen(what=str(backend), reason=reason, remedy=_ADD_GRANT)
+
+
+def _unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """The namespaces of objects of which nothing says what they are called, each told once."""
+    unknown: dict[str, list[ObjectRef]] = {}
+    for obj in objects:
+        if is_unknown(obj.namespace) and analysis.index.get(obj):
+            unknown.setdefault(obj.namespace, []).append(obj)
+    for homeless in unknown.values():
+        more = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
+        reason = "nothing that was read says which it is, so what else is about it cannot be known"
+        yield Unseen(what=f"the namespace of {homeless[0]}{more}", reason=reason, remedy=_SAY_NAMESPACE)
 
 
 def _deciding(ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
@@ -213,6 +253,24 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
                 attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
                 remedy = _ADD if attaches else f"look at status.parents of {obj}"
                 yield Unseen(what=str(binding.parent), reason=binding.message, remedy=remedy)
+
+
+def _unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[Unseen]:
+    """The routes of which it is not known whether listeners below some targets take them."""
+    below = (
+        node
+        for target in targets
+        if target.object.group_kind not in (*ROUTES, *WITH_PORTS)
+        for path in analysis.topology.paths_through(target)
+        for node in path[path.index(target) :]
+    )
+    listeners = {node for node in below if node.object.group_kind in WITH_LISTENERS and node.section}
+    owners = dict.fromkeys(sorted(node.object for node in listeners))
+    for route in dict.fromkeys(route for owner in owners for route in analysis.topology.relations.routes_naming(owner)):
+        for binding in analysis.topology.bindings(route):
+            if binding.state == "unknown" and binding.listener in listeners:
+                reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
+                yield Unseen(what=str(route), reason=reason, remedy=_ADD)
 
 
 def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
