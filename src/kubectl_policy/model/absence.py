@@ -194,8 +194,9 @@ class Absence:
 
     @cached_property
     def definitions(self) -> tuple[Gap, ...]:
-        """The gaps that may hold the definition of a kind."""
-        return tuple(gap for gap in self._gaps if CRD.kind == gap.kind or CRD.kind in (gap.mentions or ()))
+        """The gaps that may hold the definition of a kind that was not read."""
+        may_define = (gap for gap in self._gaps if CRD.kind == gap.kind or CRD.kind in (gap.mentions or ()))
+        return tuple(gap for gap in may_define if not (gap.name and self._was_read(gap)))
 
     @cached_property
     def with_policies(self) -> frozenset[Gap]:

@@ -30,15 +30,18 @@ def relevant_gaps(
     """
     absence, subjects = analysis.index.absence, dict.fromkeys(subjects)
     found = dict.fromkeys(gap for gap in absence.definitions if _may_define(analysis, gap))
-    for ref in dict.fromkeys((*subjects, *others)):
+    every = dict.fromkeys((*subjects, *others))
+    for definition in filter(None, (analysis.index.definitions.get(ref.group_kind) for ref in every)):
+        found.update(dict.fromkeys(absence.gaps_of(definition.ref)))
+    for ref in every:
         found.update(dict.fromkeys(absence.gaps_of(ref)))
-        every = (below and (ref in subjects or ref.group_kind in WITH_LISTENERS)) or (
+        is_led_to = (below and (ref in subjects or ref.group_kind in WITH_LISTENERS)) or (
             ref in subjects and _is_led_to(analysis, ref)
         )
         if below and ref.group_kind == NAMESPACE:
             found.update(dict.fromkeys(absence.gaps_in(ref.name)))
         for gap in absence.mentioning(ref.name):
-            if (every or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
+            if (is_led_to or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
                 found[gap] = None
     routes_alone = not below and all(ref.group_kind in ROUTES for ref in subjects)
     for kind, gaps in absence.unbounded.items():
