@@ -47,9 +47,9 @@ def custom(kind: str, name: str, namespace: str = "media", **spec: object) -> Re
         (SECRET, [custom("VirtualMachine", "echo-tls")], ""),
         # What else may be meant.
         (ROUTE, [route("echo", namespace="far"), route("echo")], "; there is HTTPRoute default/echo"),
-        (ROUTE, [route("ecoh", namespace="media")], "; did you mean HTTPRoute media/ecoh?"),
+        (ROUTE, [route("ecoh", namespace="media")], "; there is HTTPRoute media/ecoh"),
         (ROUTE, [route("ech", namespace="media"), route("eco", namespace="media")], ""),
-        (ROUTE, [route("echos", namespace="media")], "; did you mean HTTPRoute media/echos?"),
+        (ROUTE, [route("echos", namespace="media")], "; there is HTTPRoute media/echos"),
         (ROUTE, [route("echos", namespace="far"), gateway("echos", namespace="media")], ""),
         (ref("HTTPRoute", "${X}", "media"), [service("echo", namespace="media")], ""),
     ],

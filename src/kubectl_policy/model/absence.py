@@ -142,7 +142,7 @@ class Absence:
             self._nearly[where] = found
         near = (each for part in _shortened(ref.name) for each in self._nearly[where].get(part, ()))
         first = min(near, default=None)
-        return f"; did you mean {first}?" if first else ""
+        return f"; there is {first}" if first else ""
 
     @cached_property
     def _by_place(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
@@ -184,7 +184,7 @@ class Absence:
         """What could not be read at all and may mention anything, by kind."""
         found: dict[str, list[Gap]] = {}
         for gap in self._gaps:
-            if gap.mentions is None and not (gap.name and self._was_read(gap)):
+            if gap.mentions is None and not self.is_read(gap):
                 found.setdefault(gap.kind, []).append(gap)
         return found
 
@@ -196,7 +196,7 @@ class Absence:
     def definitions(self) -> tuple[Gap, ...]:
         """The gaps that may hold the definition of a kind that was not read."""
         may_define = (gap for gap in self._gaps if CRD.kind == gap.kind or CRD.kind in (gap.mentions or ()))
-        return tuple(gap for gap in may_define if not (gap.name and self._was_read(gap)))
+        return tuple(gap for gap in may_define if not self.is_read(gap))
 
     @cached_property
     def with_policies(self) -> frozenset[Gap]:
@@ -215,9 +215,9 @@ class Absence:
     def _places(self) -> Mapping[Gap, int]:
         return {gap: place for place, gap in enumerate(self._gaps)}
 
-    def _was_read(self, gap: Gap) -> bool:
-        """Whether the one object that a gap is about is there, though perhaps not as it was read."""
-        return any(gap.covers(ref) for ref in self._by_kind_and_name.get((gap.kind, gap.name), ()))
+    def is_read(self, gap: Gap) -> bool:
+        """Whether a gap is about one object, and that is there, though perhaps not as it was read."""
+        return bool(gap.name) and any(gap.covers(ref) for ref in self._by_kind_and_name.get((gap.kind, gap.name), ()))
 
     @cached_property
     def _by_kind_and_name(self) -> Mapping[tuple[str, str], Sequence[ObjectRef]]:

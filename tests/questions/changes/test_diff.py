@@ -185,6 +185,15 @@ class TestUnseen:
             deleted = what_if(analysis, deleted=[build.ref("Service", "s", group="")])
             assert [unseen.what for unseen in diff(deleted).unseen] == expected
 
+    def test_what_is_changed_and_may_not_be_as_it_was_read(self) -> None:
+        """A policy that loses its effect, or an object that loses a policy's; not one that nothing happens to."""
+        world = [*WORLD, color("p", S, a=1), color("q", T, a=1)]
+        for kind, name, expected in (("ColorPolicy", "p", 1), ("Service", "s", 1), ("ColorPolicy", "q", 0)):
+            gap = Gap(kind, "default", "patched", name=name, mentions=frozenset())
+            analysis = analyze(build.snapshot(*world, complete=True, gaps=[gap]), profiles=[DIRECT])
+            found = diff(what_if(analysis, deleted=[build.ref("HTTPRoute", "r")]))
+            assert [(thing.reason, thing.is_there) for thing in found.unseen] == [("patched", True)] * expected
+
     def test_a_target_that_was_not_read(self) -> None:
         """Of a policy that is created or deleted."""
         policy = color("p", build.target("far", "TLSRoute"), a=1)

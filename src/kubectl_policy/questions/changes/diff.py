@@ -88,19 +88,21 @@ def diff(comparison: StateComparison) -> StateDiff:
     concerned = _concerned_policies(
         comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
     )
+    effects, enforcement = effect_changes(comparison, pairs), enforcement_changes(comparison, concerned)
     unseen = (
         *_unseen(comparison, concerned),
         *_unseen_relations(comparison, attachments, parents),
         *_unseen_filters(comparison),
+        *_otherwise(comparison, effects, {change.policy for change in enforcement}),
     )
     return StateDiff(
         created=tuple(sorted(comparison.created)),
         deleted=tuple(sorted(comparison.deleted)),
         updated=tuple(sorted(comparison.updated)),
-        effects=effect_changes(comparison, pairs),
+        effects=effects,
         attachments=attachments,
         parents=parents,
-        enforcement=enforcement_changes(comparison, concerned),
+        enforcement=enforcement,
         problems=_problem_changes(comparison, concerned),
         unseen=tuple(dict.fromkeys(unseen)),
         cut_off=cut_off(comparison, parents),
@@ -200,7 +202,7 @@ def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
     for state in (comparison.before, comparison.after):
-        yield from gaps(_gaps_of_one_state(state, comparison))
+        yield from gaps(state, _gaps_of_one_state(state, comparison))
         for ref in sorted(comparison.changed):
             yield from _unseen_about(state, ref)
         for policy in sorted(concerned) if comparison.shares_topology else ():
@@ -228,6 +230,19 @@ def _unseen_filters(comparison: StateComparison) -> Iterator[Unseen]:
             if named and is_opaque(state, obj):
                 reason = f"filters of {', '.join(named)} name it, and what a {obj.kind} does is not looked into"
                 yield Unseen(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
+
+
+def _otherwise(
+    comparison: StateComparison, effects: Iterable[EffectChange], policies: Collection[ObjectRef]
+) -> Iterator[Unseen]:
+    """The objects that something happens to, and the policies that do it, which may not be as they were read."""
+    values = (value for each in effects for field in each.fields for value in (field.before, field.after))
+    sources = (value.source.object for value in values if value)
+    targets = (node.node.object for each in effects for node in each.objects)
+    objects = dict.fromkeys((*sorted(policies), *sources, *targets))
+    for state in (comparison.before, comparison.after):
+        for ref in objects:
+            yield from gaps(state, state.index.absence.gaps_of(ref))
 
 
 def _unseen_relations(

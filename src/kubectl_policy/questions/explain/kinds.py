@@ -79,7 +79,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         defined=definition is not None,
         policies=len(policies),
         targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
-        unseen=tuple(dict.fromkeys(gaps(gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
+        unseen=tuple(dict.fromkeys(gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
     )
 
 

@@ -117,6 +117,6 @@ def _listing(
         namespace=selected.namespace,
         rows=rows,
         elsewhere=selected.elsewhere,
-        unseen=tuple(dict.fromkeys((*gaps(hiding), *unseen))),
+        unseen=tuple(dict.fromkeys((*gaps(analysis, hiding), *unseen))),
         left_out=left_out,
     )

@@ -38,7 +38,7 @@ def relevant_gaps(
         is_led_to = (below and (ref in subjects or ref.group_kind in WITH_LISTENERS)) or (
             ref in subjects and _is_led_to(analysis, ref)
         )
-        if below and ref.group_kind == NAMESPACE:
+        if below and ref in subjects and ref.group_kind == NAMESPACE:
             found.update(dict.fromkeys(absence.gaps_in(ref.name)))
         for gap in absence.mentioning(ref.name):
             if (is_led_to or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):

@@ -38,7 +38,8 @@ _ASK_FURTHER: Final = "ask about what is at these ends"
 class Unseen:
     """Something that was not seen: what it is, why, and the file or permission that would show it.
 
-    `policies` are set of what was read and is not computed: of these policies it is not known whether they count.
+    `policies` are set of what was read and is not computed: of these policies it is not known whether they count. What
+    `is_there` was read, and may be otherwise.
     """
 
     what: str
@@ -46,6 +47,7 @@ class Unseen:
     remedy: str = _ADD
     origin: Origin | None = None
     policies: tuple[ObjectRef, ...] = ()
+    is_there: bool = False
 
 
 def unseen_for(
@@ -58,7 +60,7 @@ def unseen_for(
     kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
     others = (*objects, *(attachment.policy for attachment in targeting))
     unseen = (
-        *gaps(relevant_gaps(analysis, [subject.object], others, below=below)),
+        *gaps(analysis, relevant_gaps(analysis, [subject.object], others, below=below)),
         *unknown_parents(analysis, objects),
         *_unknown_targets(analysis, targeting),
         *_unknown_needs(analysis, targeting),
@@ -90,8 +92,8 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
     others = tuple(dict.fromkeys(node.object for path in (*paths, *through) for node in path))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     unseen = (
-        *gaps(relevant_gaps(analysis, subjects, others, below=below)),
-        *gaps(gaps_in_list(analysis, selected, "") if below else ()),
+        *gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)),
+        *gaps(analysis, gaps_in_list(analysis, selected, "") if below else ()),
         *_unknown_targets(analysis, attachments),
         *_unknown_needs(analysis, attachments),
         *unknown_parents(analysis, routes),
@@ -227,13 +229,15 @@ def _below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Uns
             yield Unseen(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
 
 
-def gaps(found: Iterable[Gap]) -> Iterator[Unseen]:
-    """What could not be read."""
+def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
+    """What could not be read, or not as it is."""
     for gap in found:
         where = f" in namespace {gap.namespace}" if gap.namespace else ""
         one = f"{gap.kind} {gap.namespace}/{gap.name}" if gap.namespace else f"{gap.kind} {gap.name}"
         what = one if gap.name else f"{gap.kind or 'objects of any kind'}{where}"
-        yield Unseen(what=what, reason=gap.reason, remedy=gap.remedy or _FIX, origin=gap.origin)
+        is_there = analysis.index.absence.is_read(gap)
+        remedy = gap.remedy or _FIX
+        yield Unseen(what=what, reason=gap.reason, remedy=remedy, origin=gap.origin, is_there=is_there)
 
 
 def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:

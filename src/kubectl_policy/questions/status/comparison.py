@@ -253,7 +253,7 @@ class Explainer:
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look, and what could not be read at all."""
         self._analysis = analysis
-        self._gaps = frozenset(gaps(analysis.snapshot.gaps))
+        self._gaps = frozenset(gaps(analysis, analysis.snapshot.gaps))
         self._silent: dict[tuple[GroupKind, frozenset[str]], bool] = {}
 
     def owner(self, node: NodeRef) -> str | None:

@@ -78,7 +78,7 @@ def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
         names=tuple(map(analysis.registry.names_of, kinds)),
         elsewhere=selected.elsewhere,
         unseen=tuple(
-            dict.fromkeys(gaps(relevant_gaps(analysis, (resource.ref for resource in resources), below=True)))
+            dict.fromkeys(gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True)))
         ),
     )
 

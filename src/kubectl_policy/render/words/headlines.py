@@ -297,11 +297,14 @@ def reason_words(reason: Reason) -> str:
 
 def as_far_as(unseen: Sequence[Unseen]) -> str:
     """`, as far as could be read: 1 file could not be; how 2 policies attach is not computed`; empty if nothing is."""
-    files = {thing.origin.source for thing in unseen if thing.origin}
-    others = {thing.what for thing in unseen if not thing.origin and not thing.policies}
+    otherwise = {thing.what for thing in unseen if thing.is_there}
+    files = {thing.origin.source for thing in unseen if thing.origin and not thing.is_there}
+    others = {thing.what for thing in unseen if not (thing.origin or thing.policies or thing.is_there)}
     parts = [count(len(files), "file")] if files else []
     parts += [count(len(others), "object")] if others else []
-    unread = f", as far as could be read: {listed(parts)} could not be" if parts else ""
+    told = [f"{listed(parts)} could not be"] if parts else []
+    told += [f"{count(len(otherwise), 'object')} may be otherwise"] if otherwise else []
+    unread = f", as far as could be read: {listed(told)}" if told else ""
     number = len({policy for thing in unseen for policy in thing.policies})
     attach = "attaches" if number == 1 else "attach"
     return unread + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")
