@@ -1,0 +1,29 @@
+"""How first sentences say that something could not be seen."""
+
+import pytest
+
+from kubectl_policy.model import Origin
+from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.render.words.headlines import as_far_as
+from tests import build
+
+FILE = Unseen(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))
+OBJECT = Unseen(what="Gateway default/g", reason="x")
+PATCHED = Unseen(what="HTTPRoute default/r", reason="x", origin=Origin("a.yaml", 9), is_there=True)
+POLICY = Unseen(what="ColorPolicy default/p", reason="x", policies=(build.ref("ColorPolicy", "p"),))
+
+
+@pytest.mark.parametrize(
+    ("unseen", "said"),
+    [
+        ([], ""),
+        ([FILE, FILE], ", as far as could be read: 1 file could not be"),
+        ([FILE, OBJECT], ", as far as could be read: 1 file and 1 object could not be"),
+        ([PATCHED], ", as far as could be read: 1 object may be otherwise"),
+        ([FILE, PATCHED], ", as far as could be read: 1 file could not be and 1 object may be otherwise"),
+        ([POLICY], "; how 1 policy attaches is not computed"),
+    ],
+)
+def test_what_could_not_be_seen_is_counted(unseen: list[Unseen], said: str) -> None:
+    """Files, objects that are not there, and those that may not be as they were read."""
+    assert as_far_as(unseen) == said
