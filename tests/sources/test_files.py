@@ -47,13 +47,19 @@ def _names(folder: Path, *paths: str) -> list[str]:
 
 def _deny(monkeypatch: pytest.MonkeyPatch, denied: Path) -> None:
     """Take away the permission to list a folder, from a superuser as well."""
-    iterdir = Path.iterdir
+    iterdir, scandir = Path.iterdir, os.scandir
 
     def listed(path: Path) -> Iterator[Path]:
         if path == denied:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return iterdir(path)
 
+    def scanned(path: str) -> object:
+        if path == str(denied):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
     monkeypatch.setattr(Path, "iterdir", listed)
 
 

@@ -174,6 +174,8 @@ class Call:
         return [*given, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
 
+# What of a tree `--render` would apply; the rest of what is no object only serves these.
+_APPLIED: Final = ("patch", "replacement", "transformer", "generator", "Helm template")
 # Each one reads its file again.
 _MOST_LOCATED: Final = 20
 Located = TypeVar("Located", "Diagnostic", "Reason")
@@ -253,19 +255,13 @@ def mention_the_rest(
 
 
 def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:
-    """One line about patches, templates and the like: files that are no objects of their own, but make some."""
-    from kubectl_policy.sources.exclusion import KINDS
-
-    numbers = Counter(each.what for each in analysis.snapshot.left_out if each.what not in KINDS)
+    """One line about patches, templates and the like: what is no object of its own, and changes or makes others."""
+    numbers = Counter(each.what for each in analysis.snapshot.left_out if each.what in _APPLIED)
     if numbers:
         from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.model.kinds import plural
-        from kubectl_policy.render.words.names import listed
+        from kubectl_policy.render.words.names import count, listed
 
-        words: list[str] = []
-        for what, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0])):
-            noun, of, more = (f"file of {what}" if what.endswith("values") else what).partition(" of ")
-            words.append(f"{number} {noun if number == 1 else plural(noun)}{of}{more}")
+        words = [count(number, what) for what, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0]))]
         were = "was" if numbers.total() == 1 else "were"
         complain(f"{listed(words)} {were} not applied{'' if rendered else ': --render'}")
 

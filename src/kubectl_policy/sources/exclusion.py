@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 OWN_FILE: Final = ".kubectl-policyignore"
 # Where both say something, the later one counts, wherever they are.
 IGNORE_FILES: Final = (".gitignore", OWN_FILE)
-# What is left out, as `LeftOut` calls it: by patterns that were given, and by those of ignore files.
-KINDS: Final = ("excluded file", "excluded folder", "ignored file", "ignored folder")
 # No ignore file comes near these: what is beyond them does not count.
 _MAX_SIZE: Final = 2**18
 _MAX_PATTERNS: Final = 5_000

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 STDIN: Final = "<stdin>"
 # What a person may name by mistake (an image, a dump) should not fill the memory; no estate comes near it.
 MAX_FILE_SIZE: Final = 2**30
+# Room is made for what is asked for; few files are larger than this.
+_USUAL_SIZE: Final = 2**16
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 # Kustomize takes this name as well.
@@ -114,8 +116,11 @@ def read_text(path: str) -> str:
 
     Raises OSError, and DocumentError (too-large, not-text) for what is no text.
     """
-    with Path(path).open("rb") as file:
-        return decoded(file.read(MAX_FILE_SIZE + 1))
+    with open(path, "rb") as file:  # noqa: PTH123 (see _type)
+        data = file.read(_USUAL_SIZE)
+        if len(data) == _USUAL_SIZE:
+            data += file.read(MAX_FILE_SIZE + 1 - _USUAL_SIZE)
+    return decoded(data)
 
 
 def read_stdin(stdin: TextIO | BinaryIO | None) -> str:
@@ -163,7 +168,7 @@ def _meant_by(path: str, exclusions: Exclusions) -> Iterator[InputFile]:
             raise _unreadable(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
         if stat.S_ISDIR(mode):
             root = str(Path(path))
-            yield from _manifests_under(Path(path), set(), exclusions.on_disk(root), root)
+            yield from _manifests_under(root, set(), exclusions.on_disk(root), root)
         else:
             yield InputFile(path)
 
@@ -184,7 +189,7 @@ def _matching(pattern: str, exclusions: Exclusions) -> Iterator[InputFile]:
         if match.problem:
             yield replace(match, root=root)
         elif not search.leaves_out_on_the_way(match.path, is_folder=os.path.isdir(match.path)):  # noqa: PTH112 (see load_state)
-            yield from _manifests_under(Path(match.path), seen, search, root, named=False)
+            yield from _manifests_under(match.path, seen, search, root, named=False)
 
 
 def _matches(top: Path, parts: Iterable[str], search: Search) -> Iterator[InputFile]:
@@ -198,11 +203,11 @@ def _matches(top: Path, parts: Iterable[str], search: Search) -> Iterator[InputF
         seen: set[tuple[int, int]] = set()
         for folder in folders:
             if part == "**":
-                for path, mode, error in _walk(folder, seen, search):
+                for path, mode, error in _walk(str(folder), seen, search):
                     if stat.S_ISDIR(mode):
-                        places.append(path)
+                        places.append(Path(path))
                     elif error and not isinstance(error, FileNotFoundError):
-                        yield InputFile(str(path), reason_of(error))
+                        yield InputFile(path, reason_of(error))
                 continue
             try:
                 about = folder.stat()
@@ -226,7 +231,7 @@ def _children(folder: Path, part: str) -> list[Path]:
 
 
 def _manifests_under(
-    top: Path, seen: set[tuple[int, int]], search: Search, root: str, *, named: bool = True
+    top: str, seen: set[tuple[int, int]], search: Search, root: str, *, named: bool = True
 ) -> Iterator[InputFile]:
     """The manifests in a folder that is not yet seen, or a manifest; pipes and devices, which might block, are none.
 
@@ -234,42 +239,59 @@ def _manifests_under(
     """
     for path, mode, error in _walk(top, seen, search):
         if error is None:
-            if stat.S_ISREG(mode) and is_manifest(path.name):
-                yield InputFile(str(path), root=root)
+            if stat.S_ISREG(mode) and is_manifest(_name(path)):
+                yield InputFile(path, root=root)
         elif named and path == top:
-            raise _unreadable(str(path), error)
+            raise _unreadable(path, error)
         # A link to nothing only matters if it looks like a manifest; whatever else is closed may hold some.
-        elif is_manifest(path.name) or not isinstance(error, FileNotFoundError):
-            yield InputFile(str(path), reason_of(error), root)
+        elif is_manifest(_name(path)) or not isinstance(error, FileNotFoundError):
+            yield InputFile(path, reason_of(error), root)
 
 
-def _walk(top: Path, seen: set[tuple[int, int]], search: Search) -> Iterator[tuple[Path, int, OSError | None]]:
-    """A path and what is below it but for what is hidden or left out, with its mode, or why it cannot be read.
+def _walk(top: str, seen: set[tuple[int, int]], search: Search) -> Iterator[tuple[str, int, OSError | None]]:
+    """A path and what is below it but for what is hidden or left out, with its type, or why it cannot be read.
 
     Links are followed. A folder that was seen, by its device and number, is left out.
     """
-    rest = [top]
+    rest: list[tuple[str, os.DirEntry[str] | None]] = [(top, None)]
     while rest:
-        path = rest.pop()
+        path, entry = rest.pop()
         try:
-            about = path.stat()
-            is_folder = stat.S_ISDIR(about.st_mode)
-            if (
-                (is_folder or is_manifest(path.name))
-                and path != top
-                and search.leaves_out(str(path), is_folder=is_folder)
-            ):
+            mode = _type(path, entry)
+            is_folder = stat.S_ISDIR(mode)
+            if entry and (is_folder or is_manifest(entry.name)) and search.leaves_out(path, is_folder=is_folder):
                 continue
-            inside = sorted(path.iterdir(), reverse=True) if is_folder else []
+            about, inside = (os.stat(path), _visible(path)) if is_folder else (None, [])  # noqa: PTH116 (see _type)
         except OSError as error:
             yield path, 0, error
             continue
-        if is_folder:
+        if about:
             if (about.st_dev, about.st_ino) in seen:
                 continue
             seen.add((about.st_dev, about.st_ino))
-            rest.extend(entry for entry in inside if not _hidden(entry))
-        yield path, about.st_mode, None
+            start = "" if path == "." else f"{path.rstrip('/')}/"
+            rest.extend((start + each.name, each) for each in inside)
+        yield path, mode, None
+
+
+def _type(path: str, entry: os.DirEntry[str] | None) -> int:
+    """What a path leads to; of what is no link, the folder that it is in has told that. Raises OSError."""
+    if entry is None or entry.is_symlink():
+        return os.stat(path).st_mode  # noqa: PTH116 (a Path for each of thousands of files takes longer than to read them)
+    if entry.is_dir():
+        return stat.S_IFDIR
+    return stat.S_IFREG if entry.is_file() else 0
+
+
+def _visible(folder: str) -> list[os.DirEntry[str]]:
+    """What is in a folder and not hidden, the last by name first; raises OSError."""
+    with os.scandir(folder) as entries:
+        inside = [entry for entry in entries if not entry.name.startswith(".")]
+    return sorted(inside, key=lambda entry: entry.name, reverse=True)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _hidden(path: Path) -> bool:
