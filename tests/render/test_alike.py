@@ -137,3 +137,42 @@ class TestDiffering:
         other = build.policy("other", GATEWAYS[1], age=2, a=2)
         text = differing(world(build.policy("house", GATEWAYS[0], a=1), other), "house", "other")
         assert text.count("ColorPolicy.example.com ·") == 2
+
+
+class TestSaidOnce:
+    """What is so of several policies for one reason."""
+
+    def test_what_does_not_apply(self) -> None:
+        """A line for the place and the reason, with all the policies; without a policy, the place alone."""
+        direct = PolicyKindProfile(COLOR, "direct", "profile")
+        policies = (build.policy(name, GATEWAYS[0], a=1) for name in ("p", "q"))
+        text = described(world(*policies, profile=direct))
+        assert "ColorPolicy default/p, ColorPolicy default/q → Gateway default/one: ColorPolicy is a direct" in text
+        assert text.count("is a direct policy") == 1
+
+    def test_what_policies_lose(self) -> None:
+        """By target and reason, and by state; of many the first ones, with how many more there are."""
+        names = [f"p{number:02}" for number in range(14)]
+        policies = (
+            build.resource("ColorPolicy", name, {"targetRef": GATEWAYS[0], name: "x"}, group="example.com")
+            for name in names
+        )
+        analysis = world(*policies)
+        text = " ".join(
+            to_text(diff_tree(diff(what_if(analysis, deleted=[build.ref("Gateway", "one")])), View()), 400).split()
+        )
+        assert "ColorPolicy default/p11 and 2 more (-o json) → Gateway default/one: attached → target missing" in text
+        assert "ColorPolicy default/p11 and 2 more (-o json): Enforced → TargetNotFound" in text
+
+    def test_many_targets_that_are_lost(self) -> None:
+        """They are counted by targets."""
+        routes = [build.route(f"r{number:02}") for number in range(14)]
+        policies = [
+            build.policy(f"p{number:02}", build.target(route.ref.name, "HTTPRoute"), a=1)
+            for number, route in enumerate(routes)
+        ]
+        objects = (build.gateway_class(), build.gateway(), build.service(), *routes, *policies)
+        analysis = analyze(build.snapshot(*objects, complete=True), profiles=[PATCHING])
+        gone = [route.ref for route in routes]
+        text = to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View()), 400)
+        assert "and 2 more targets: -o json" in text

@@ -162,3 +162,39 @@ class TestStanzas:
             Stanza("spec.overrides", OVERRIDES, {"a": 1}),
             Stanza("spec", DEFAULTS, {"b": 2}),
         )
+
+
+class TestUnknownKinds:
+    """Of a kind without a profile, `strategy` in the spec or in a stanza is one if it is GEP-713's."""
+
+    CHOOSING: Final = PolicyKindProfile(
+        COLOR, "inherited", "shape", strategy_field="spec.strategy", strategy_values={"Patch": PATCH_DEFAULTS}
+    )
+
+    def test_a_stanza_that_says_its_strategy_is_one_whatever_stands_beside_it(self) -> None:
+        """Without, a field of that name next to others is a field like any other."""
+        spec: Json = {"overrides": {"strategy": "merge", "a": 1}, "when": ["x"]}
+        assert stanzas(UNSAID, spec) == (
+            Stanza("spec.overrides", PATCH_OVERRIDES, {"a": 1}),
+            Stanza("spec", DEFAULTS, {"when": ["x"]}),
+        )
+        plain: dict[str, Json] = {"overrides": {"a": 1}, "when": ["x"]}
+        assert stanzas(UNSAID, plain) == (Stanza("spec", DEFAULTS, plain),)
+
+    @pytest.mark.parametrize(
+        ("profile", "left"), [(UNSAID, {"strategy": "RoundRobin", "a": 1}), (PLURAL, {"a": 1})], ids=["none", "profile"]
+    )
+    def test_another_strategy_is_a_setting(self, profile: PolicyKindProfile, left: dict[str, Json]) -> None:
+        """Of a kind with a profile, what stands there is no setting."""
+        assert stanzas(profile, {"defaults": {"strategy": "RoundRobin", "a": 1}}) == (
+            Stanza("spec.defaults", DEFAULTS, left),
+        )
+
+    def test_the_strategy_of_the_policy_holds_for_its_stanzas(self) -> None:
+        """Unless they say another one; it is no setting itself."""
+        spec: Json = {"strategy": "Patch", "defaults": {"a": 1}, "overrides": {"strategy": "atomic", "b": 1}}
+        assert stanzas(self.CHOOSING, spec) == (
+            Stanza("spec.overrides", OVERRIDES, {"b": 1}),
+            Stanza("spec.defaults", PATCH_DEFAULTS, {"a": 1}),
+        )
+        assert stanzas(self.CHOOSING, {"strategy": "Patch", "a": 1}) == (Stanza("spec", PATCH_DEFAULTS, {"a": 1}),)

@@ -349,27 +349,44 @@ def _listeners(names: Sequence[str]) -> str:
 
 
 def attachments_section(title: Title, changes: Iterable[AttachmentChange]) -> tuple[Line, ...]:
-    """The policies whose targets differ: a line for each target."""
-    return section(title, first_lines(tuple(changes), _attachment, "target"))
+    """The policies whose targets differ: a line for each target, and for each way in which that is so."""
+    by_target: dict[tuple[NodeRef, str], list[ObjectRef]] = {}
+    for change in changes:
+        states = f"{change.before or 'no such reference'} → {change.after or 'no such reference'}"
+        why = f": {change.message}" if change.message and change.after != "attached" else ""
+        by_target.setdefault((change.target, f"{states}{why}"), []).append(change.policy)
+    items = [(policies, f" → {node_words(target)}", words) for (target, words), policies in by_target.items()]
+    return section(title, _by_policies(items, "target"))
 
 
-def _attachment(change: AttachmentChange) -> Line:
-    states = f"{change.before or 'no such reference'} → {change.after or 'no such reference'}"
-    why = f": {change.message}" if change.message and change.after != "attached" else ""
-    target = Span(f" → {node_words(change.target)}: ")
-    return Line((Span(str(change.policy), "subject"), target, Span(f"{states}{why}", prose=True)), INDENT, 2 * INDENT)
+def _by_policies(items: Sequence[tuple[Sequence[ObjectRef], str, str]], noun: str) -> tuple[Line, ...]:
+    """A line for the policies of each item, then where they are, then what is so; of many items the first ones."""
+    left = sum(len(policies) for policies, _, _ in items[SHOWN:])
+    lines = (
+        Line((*_named(policies), Span(f"{where}: "), Span(words, prose=True)), INDENT, 2 * INDENT)
+        for policies, where, words in items[:SHOWN]
+    )
+    return (*lines, *((_and_more(left, noun),) if left else ()))
+
+
+def _named(refs: Sequence[ObjectRef]) -> Iterator[Span]:
+    """Objects one after another, the first ones of many, with how many more there are and what shows them."""
+    left, last = len(refs) - SHOWN, min(len(refs), SHOWN) - 1
+    for place, ref in enumerate(refs[:SHOWN]):
+        yield Span(f"{' ' if place else ''}{ref}{',' if place < last else ''}", "subject")
+    if left > 0:
+        yield Span(f" and {left:,} more ({_REST})", "aside", prose=True)
 
 
 def enforcement_section(changes: Iterable[EnforcementChange]) -> tuple[Line, ...]:
-    """The policies of which the state differs: a line each, with both states."""
-    differing = tuple(change for change in changes if change.before != change.after)
-    return section("Policies that fare otherwise", first_lines(differing, _enforcement, "policy"))
-
-
-def _enforcement(change: EnforcementChange) -> Line:
-    states = f"{change.before or 'no such policy'} → {change.after or 'no such policy'}"
-    by = f", by {names(change.by)}" if change.by else ""
-    return Line((Span(f"{change.policy}: ", "subject"), Span(f"{states}{by}", prose=True)), INDENT, 2 * INDENT)
+    """The policies of which the state differs: a line for both states."""
+    by_state: dict[str, list[ObjectRef]] = {}
+    for change in (change for change in changes if change.before != change.after):
+        states = f"{change.before or 'no such policy'} → {change.after or 'no such policy'}"
+        by = f", by {names(change.by)}" if change.by else ""
+        by_state.setdefault(f"{states}{by}", []).append(change.policy)
+    items = [(policies, "", words) for words, policies in by_state.items()]
+    return section("Policies that fare otherwise", _by_policies(items, "policy"))
 
 
 def changed_problems_section(title: Title, problems: Iterable[Diagnostic]) -> tuple[Line, ...]:

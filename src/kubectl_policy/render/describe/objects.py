@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +31,7 @@ from kubectl_policy.render.words.sections import (
 from kubectl_policy.render.words.settings import perhaps, place_words, setting_lines, strategy_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
@@ -60,7 +61,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *blocks,
         *calls_section(answer.called_by),
         *filters_section(answer.filters),
-        *section("Does not apply", map(_not_applying, answer.not_applying)),
+        *section("Does not apply", _not_applying(answer.not_applying)),
         *expected_section(answer.expected),
         *reported_section(answer.reported),
         *events_section(answer.events),
@@ -91,14 +92,24 @@ def _heading(group: InForce, paths: str, subject: NodeRef) -> Line:
     return Line((kind, Span(rest, prose=True)), 0, 2)
 
 
-def _not_applying(entry: NotApplying) -> Line:
-    target = node_words(entry.target) if entry.target else ""
-    if entry.policy:
-        lead = f" → {target}: " if target else ": "
-    else:
-        lead = "" if entry.message.startswith(target) else f"{target}: "
-    reason = Span(f" [{entry.reason}]" if entry.reason else "")
-    return Line((Span(str(entry.policy or "")), Span(lead), Span(entry.message, prose=True), reason), 2)
+def _not_applying(entries: Iterable[NotApplying]) -> Iterator[Line]:
+    """A line for each reason and place, with all the policies that do not apply for it."""
+    together: dict[NotApplying, list[str]] = {}
+    for entry in entries:
+        names = together.setdefault(replace(entry, policy=None), [])
+        names += [str(entry.policy)] if entry.policy else []
+    for entry, policies in together.items():
+        target = node_words(entry.target) if entry.target else ""
+        if policies:
+            lead = f" → {target}: " if target else ": "
+        else:
+            lead = "" if entry.message.startswith(target) else f"{target}: "
+        last = len(policies) - 1
+        who = (
+            Span(f"{' ' if place else ''}{name}{',' if place < last else ''}") for place, name in enumerate(policies)
+        )
+        reason = Span(f" [{entry.reason}]" if entry.reason else "")
+        yield Line((*who, Span(lead), Span(entry.message, prose=True), reason), 2)
 
 
 @value()
