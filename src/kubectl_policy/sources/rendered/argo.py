@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
 from kubectl_policy.sources.tree.declared.delivery import application_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, ApplicationSource
 
 _MAX_APPLICATIONS: Final = 2_000
+_MAX_DEPTH: Final = 64
 # `{{ .path.basename }}`, `{{path[0]}}`, `{{ index .path.segments 0 }}`; what calls functions stays as it is.
 _PLACE: Final = re.compile(
     r"\{\{-?\s*(?:index\s+\.?(?P<list>[\w.-]+)\s+(?P<number>\d+)|\.?(?P<path>[\w.\[\]-]+))\s*-?\}\}"
@@ -195,12 +197,13 @@ def to_render(
         return NotRendered(why="a plugin makes its objects")
     has_kustomization = any(tree.kind(posixpath.join(folder, name)) == "file" for name in NAMES)
     if source.helm or (is_chart(tree, folder) and not source.kustomize and not source.directory):
-        return _release(source, application, folder, base)
+        return _release(source, application, folder, tree, base)
     if source.kustomize or (has_kustomization and not source.directory):
         additions: dict[str, Json] = {name: source.kustomize[name] for name in _KUSTOMIZE if source.kustomize.get(name)}
         labels = mapping_at(source.kustomize, "commonLabels")
         if labels:
-            additions["labels"] = [{"pairs": labels, "includeSelectors": True}]
+            on_selectors = source.kustomize.get("labelWithoutSelector") is not True
+            additions["labels"] = [{"pairs": labels, "includeSelectors": on_selectors}]
         return Build(folder=folder, additions=additions)
     if source.directory.get("jsonnet"):
         return NotRendered(why="Jsonnet makes its objects")
@@ -222,23 +225,24 @@ def _files(tree: Tree, folder: str, top: str, *, recurse: bool) -> Iterator[str]
             yield from _files(tree, folder, path, recurse=recurse)
 
 
-_MAX_DEPTH: Final = 64
-
-
 def _in_glob(path: str, pattern: str) -> bool:
     """Whether a path fits a pattern or, in braces, one of several; a star stands for slashes as well."""
     alternatives = pattern[1:-1].split(",") if pattern.startswith("{") and pattern.endswith("}") else [pattern]
     return any(fnmatchcase(path, alternative) for alternative in alternatives)
 
 
-def _release(source: ApplicationSource, application: Application, folder: str, base: str) -> Release | NotRendered:
+def _release(
+    source: ApplicationSource, application: Application, folder: str, tree: Tree, base: str
+) -> Release | NotRendered:
     helm = source.helm
     files: list[str] = []
     for file in strings_at(helm, "valueFiles"):
-        if "://" in file:
-            return NotRendered(why=f"values {file} not here")
         # `$name/path` is a file of the source with that name.
-        files.append(within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file))
+        place = within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file)
+        is_here = is_below(place, base) and tree.kind(place) == "file"
+        if not is_here and helm.get("ignoreMissingValueFiles") is not True:
+            return NotRendered(why=f"values {file} not here")
+        files += [place] if is_here else []
     settings: list[str] = []
     for parameter in mappings_at(helm, "parameters"):
         option = "--set-string" if parameter.get("forceString") is True else "--set"

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # A file that says how to build is read by people; everything larger is something else.
 _MAX_SIZE: Final = 2**20
 _MAX_FOLDERS: Final = 5_000
+# Where what was made before is put; no file has such a name.
+_MADE: Final = ".~made.yaml"
 _LONGEST_PATH: Final = 1_024
 
 
@@ -35,17 +37,19 @@ class Build:
     """A folder to build, and what somebody adds to its kustomization.
 
     `additions` replace fields, but add to those that are lists. What Flux builds need not have a kustomization, and may
-    take in files from the whole repository (`by_flux`).
+    take in files from the whole repository (`by_flux`). Instead of what is in the folder, it may be built from what was
+    `made` of it before.
     """
 
     folder: str
     additions: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     by_flux: bool = False
+    made: str = ""
 
     @property
-    def key(self) -> tuple[str, str, bool]:
+    def key(self) -> tuple[str, str, bool, str]:
         """What tells builds apart: two that have it in common give the same."""
-        return self.folder, json.dumps(self.additions, sort_keys=True), self.by_flux
+        return self.folder, json.dumps(self.additions, sort_keys=True), self.by_flux, self.made
 
 
 @value(kw_only=True)
@@ -124,12 +128,15 @@ class Kustomizations:
                 rest += [place for place in taken if self._tree.kind(place) == "folder"]
 
     def _edited(self, build: Build) -> Kustomization | None:
+        if build.made:
+            raw = _with({"resources": [_MADE]}, build.additions)
+            return read_kustomization(raw, build.folder, Origin(self._tree.source(build.folder)))
         said = self.of(build.folder)
         if said is None and (self.file(build.folder) or not build.by_flux):
             return None
         origin = said.origin if said else Origin(self._tree.source(build.folder))
-        raw: Mapping[str, Json] = said.raw if said else {"resources": self.generated(build.folder)}
-        return read_kustomization(_with(raw, build.additions), build.folder, origin)
+        written: Mapping[str, Json] = said.raw if said else {"resources": self.generated(build.folder)}
+        return read_kustomization(_with(written, build.additions), build.folder, origin)
 
     def files(self, said: Kustomization) -> list[str]:
         """The places of the file that a kustomization is in, and of those that it lists."""
@@ -138,6 +145,8 @@ class Kustomizations:
     def copy(self, build: Build, copy: Copy) -> Sources:
         """Copy what a folder is built from, without anything remote; which files of the tree that is."""
         copy.vary(build.folder)
+        if build.made:
+            copy.write(posixpath.join(build.folder, _MADE), build.made)
         repository = self._tree.root_of(build.folder)
         files: dict[str, None] = {}
         remote: list[Remote] = []

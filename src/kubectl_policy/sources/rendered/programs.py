@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Final
 
@@ -20,7 +21,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.files import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
 TIME_LIMIT: Final = 60.0
@@ -32,6 +33,7 @@ _AT_ONCE: Final = 4
 _POLL: Final = 0.004
 _LONGEST_COMPLAINT: Final = 400
 # Nothing listens there, so that whatever asks for a server is refused at once.
+_SYSTEM: Final = "/usr/bin:/bin"
 _NOWHERE: Final = "http://127.0.0.1:9"
 # What klog writes in front of a message, and what kubectl says around it.
 _PREAMBLE: Final = re.compile(r'^[EWIF]\d{4} [^\]]*\] |^"command failed" err=|^(?i:error): ')
@@ -95,7 +97,7 @@ def run_all(
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def _uninterrupted() -> Generator[None]:
     """Nobody interrupts while a program is started that nobody knows of yet; they do so right afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -120,7 +122,7 @@ class _Process:
                 self._popen = subprocess.Popen(  # noqa: S603 (no shell; arguments are ours, but for names after flags)
                     job.command,
                     cwd=job.folder,
-                    env=environment(home),
+                    env=environment(home, is_script=_is_script(job.command[0])),
                     stdin=subprocess.DEVNULL,
                     stdout=self._out,
                     stderr=self._err,
@@ -163,7 +165,7 @@ class _Process:
         return self._popen.wait() if code is None else code
 
 
-def environment(home: Path) -> Mapping[str, str]:
+def environment(home: Path, *, is_script: bool = False) -> Mapping[str, str]:
     """All that a program is told about where it runs: a folder of its own, in which nothing is installed."""
     places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HELM_CACHE_HOME")
     helm = ("HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS", "HELM_REPOSITORY_CACHE")
@@ -171,7 +173,8 @@ def environment(home: Path) -> Mapping[str, str]:
     return {
         **dict.fromkeys((*places, *helm), str(home)),
         **dict.fromkeys((*proxies, *map(str.lower, proxies)), _NOWHERE),
-        "PATH": str(home),
+        # A program that is a script itself needs those of the system; what they could fetch with git, they may not.
+        "PATH": _SYSTEM if is_script else str(home),
         "KUBECONFIG": str(home / "none"),
         # Should there be a git after all, it fetches nothing.
         "GIT_ALLOW_PROTOCOL": "",
@@ -180,6 +183,16 @@ def environment(home: Path) -> Mapping[str, str]:
         "LC_ALL": "C",
         **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},
     }
+
+
+@cache
+def _is_script(path: str) -> bool:
+    """Whether a program is run by another one, which is looked for where programs of the system are."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (the path is text, and no more of it is read)
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
 
 
 def complaint_in(text: str) -> str:

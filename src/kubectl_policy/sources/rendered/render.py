@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, ObjectRef, Origin, Problem, Resource
-from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered import flux, helm
@@ -178,25 +178,33 @@ class _Work:
         if not isinstance(root.delivery, HelmRelease):
             return root
         found: list[Mapping[str, Json]] = []
-        known = True
+        known, doubt = True, ""
+        single = [each for each in mappings_at(root.delivery.resource.raw, "spec.valuesFrom") if each.get("targetPath")]
         for reference in root.delivery.values_from:
             data = self._data(root, reference.name) if reference.kind == "ConfigMap" else _NOTHING
             text = data.get(reference.key or "values.yaml") if data else None
             parsed = helm.parsed(text) if isinstance(text, str) else None
             found += [parsed] if isinstance(parsed, dict) else []
             known &= data is not None
+            if not isinstance(parsed, dict) or single:
+                doubt = f"takes values from {reference.kind} {reference.name}, which are not known here"
         values: dict[str, Json] = {"values": [*found, root.delivery.values]}
-        changed = replace(root, values=values if known else None)
+        changed = replace(root, values=values if known else None, doubt=doubt)
         if isinstance(root.what, Release):
             return replace(changed, what=replace(root.what, values=(*found, *root.what.values)))
         return changed
 
     def _finish(self, root: Root) -> Iterator[Root]:
         """Keep what came out of a root; what of that is to be rendered in turn."""
+        delivery = root.delivery
+        if isinstance(root.what, Release) and isinstance(delivery, HelmRelease):
+            changes, done = flux.post_rendering(delivery.resource.raw), self._builds.of(root.what)
+            if changes and not done.complaint:
+                yield replace(root, what=Build(folder=root.what.folder, additions=changes, made=done.text))
+                return
         made = self._made(root)
         if made is None:
             return
-        delivery = root.delivery
         # What is rendered anew because it was patched takes the place of what it was before.
         own = (root.cluster, delivery.resource.ref, root.name, root.place) if delivery else root.place
         found = self._results[own] = []
@@ -213,7 +221,8 @@ class _Work:
         what = root.what
         if root.delivery:
             specs = self._specs.setdefault((root.cluster, root.delivery.resource.ref), [])
-            specs.append(mapping_at(root.delivery.resource.raw, "spec"))
+            spec = mapping_at(root.delivery.resource.raw, "spec")
+            specs += [spec] if spec not in specs else []
         if isinstance(what, NotRendered):
             self._unrendered.miss(root, what.why)
             return None
@@ -234,6 +243,8 @@ class _Work:
         except DocumentError as error:
             self._unrendered.fail(root, str(error), self._unrendered.words(what))
             return None
+        if what.made:
+            self._charts.add(what.folder)
         if done.sources:
             self._files.update(done.sources.files)
             for remote in done.sources.remote:
@@ -272,10 +283,12 @@ class _Work:
         )
 
     def _further(self, root: Root, rendered: RenderedObject, file: str) -> Iterator[Root]:
-        """What an object that was rendered has rendered itself; and values that others need are kept."""
+        """What an object that was rendered has rendered itself; values that others need are kept, and doubts noted."""
         group_kind = GroupKind(text_at(rendered.raw, "apiVersion").rpartition("/")[0], text_at(rendered.raw, "kind"))
         namespace = text_at(rendered.raw, "metadata.namespace") or rendered.namespace
         ref = ObjectRef(group_kind, namespace, text_at(rendered.raw, "metadata.name"))
+        if root.doubt:
+            self._unrendered.doubt(root, ref, rendered.raw, rendered.origin)
         if group_kind == _CONFIG_MAP:
             self._config_maps[root.cluster, namespace, ref.name] = mapping_at(rendered.raw, "data")
         if group_kind not in DELIVERING:

@@ -40,7 +40,7 @@ class Root:
 
     `place` is the folder that it is made from. `namespace` is where objects live that name none, empty if nothing says
     it. `cluster` is what the roots of one cluster have in common, and `values` what a chart is given, None if nobody
-    knows.
+    knows. `doubt` is why all of it may be otherwise, if it may.
     """
 
     what: Rendered
@@ -50,6 +50,7 @@ class Root:
     origin: Origin
     namespace: str = ""
     delivery: Delivery | None = None
+    doubt: str = ""
     values: Json = None
 
 
@@ -59,6 +60,8 @@ def base_of(tree: Tree, file: str, path: str) -> str | None:
     It is the outermost folder of the repository around the file in which there is such a path: repositories lie in
     others. Where there is no repository, it may also lie around the folder that was named.
     """
+    if posixpath.normpath(path).partition("/")[0] == "..":
+        return None
     outermost = tree.root_of(file)
     folders = [posixpath.dirname(file)]
     while folders[-1] != outermost and folders[-1]:

@@ -9,7 +9,9 @@ from kubectl_policy.sources.rendered.output import as_written
 from kubectl_policy.sources.tree.declared.delivery import HelmRelease
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json, Origin
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json, ObjectRef, Origin
     from kubectl_policy.sources.rendered.copying import Tree
     from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations, Remote
     from kubectl_policy.sources.rendered.roots import Root
@@ -60,6 +62,14 @@ class Unrendered:
         self._add(
             namespace, f"{remote.what} was not fetched, and may create objects{_in(namespace)}", remote.origin, None
         )
+
+    def doubt(self, root: Root, ref: ObjectRef, raw: Mapping[str, Json], origin: Origin) -> None:
+        """Note that an object may be otherwise than it was rendered."""
+        reason = f"{root.name} {root.doubt}"
+        gap = Gap(
+            kind=ref.kind, namespace=ref.namespace, name=ref.name, reason=reason, origin=origin, mentions=words_in(raw)
+        )
+        self._gaps[gap] = None
 
     def _add(self, namespace: str, reason: str, origin: Origin, mentions: frozenset[str] | None) -> None:
         gap = Gap(kind="", namespace=namespace, reason=reason, origin=origin, mentions=mentions)
