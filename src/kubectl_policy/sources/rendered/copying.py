@@ -50,6 +50,10 @@ class Tree(Protocol):
         """The repository that a path is in, as a path; where there is none, the folder that a person named."""
         ...
 
+    def repository_of(self, path: str) -> str | None:
+        """The repository that a path is in, as a path; None if it is in none."""
+        ...
+
     def source(self, path: str) -> str:
         """How a person who named the input would call what is at a path."""
         ...
@@ -65,7 +69,7 @@ class Disk:
     def __init__(self, named: Iterable[str]) -> None:
         """See it as the named paths do, relative or not."""
         self._named = {os.path.realpath(name): name for name in named if name != "-"}
-        self._roots: dict[str, str] = {}
+        self._roots: dict[str, str | None] = {}
         self._kinds: dict[str, str] = {}
         self._sources: dict[str, str] = {}
 
@@ -96,6 +100,11 @@ class Disk:
 
     def root_of(self, path: str) -> str:
         """See `Tree`."""
+        found = self.repository_of(path)
+        return self._nearest_named(path) if found is None else found
+
+    def repository_of(self, path: str) -> str | None:
+        """See `Tree`."""
         folder = path
         seen: list[str] = []
         while folder not in self._roots:
@@ -103,12 +112,12 @@ class Disk:
             if os.path.lexists(f"/{folder}/.git"):
                 self._roots[folder] = folder
             elif not folder:
-                self._roots[folder] = "/"
+                self._roots[folder] = None
             else:
                 folder = posixpath.dirname(folder)
         root = self._roots[folder]
         self._roots.update(dict.fromkeys(seen, root))
-        return self._nearest_named(path) if root == "/" else root
+        return root
 
     def _nearest_named(self, path: str) -> str:
         """Of a path in no repository: the folder around it that was named, or else the one that it is in."""
@@ -178,6 +187,10 @@ class InRevision:
         return self._revision.read(path, limit)
 
     def root_of(self, path: str) -> str:
+        """See `Tree`."""
+        return path[:0]
+
+    def repository_of(self, path: str) -> str | None:
         """See `Tree`."""
         return path[:0]
 

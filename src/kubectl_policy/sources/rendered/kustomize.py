@@ -125,7 +125,12 @@ class Kustomizations:
             if said:
                 yield said
                 taken = [*said.resources, *said.components, *said.serving]
-                rest += [place for place in taken if self._tree.kind(place) == "folder"]
+                rest += [place for place in taken if self._may_take(place, folder) and self._kind(place) == "folder"]
+
+    def _may_take(self, place: str, folder: str) -> bool:
+        """Whether a kustomization in a folder may take something in: it is in the same repository, if there is one."""
+        repository = self._tree.repository_of(folder)
+        return not place.startswith(("/", "..")) and (repository is None or is_below(place, repository))
 
     def _edited(self, build: Build) -> Kustomization | None:
         if build.made:
@@ -140,7 +145,8 @@ class Kustomizations:
 
     def files(self, said: Kustomization) -> list[str]:
         """The places of the file that a kustomization is in, and of those that it lists."""
-        return [place for place in (self.file(said.folder), *said.resources, *said.serving) if self._is_file(place)]
+        listed = [place for place in (*said.resources, *said.serving) if self._may_take(place, said.folder)]
+        return [place for place in (self.file(said.folder), *listed) if self._kind(place) == "file"]
 
     def copy(self, build: Build, copy: Copy) -> Sources:
         """Copy what a folder is built from, without anything remote; which files of the tree that is."""
@@ -164,7 +170,7 @@ class Kustomizations:
             for text in _texts(local):
                 place = within(said.folder, text.rpartition("=")[2])
                 escapes |= text.startswith("/") or place.partition("/")[0] == ".."
-                if self._is_file(place) and any(is_below(place, top) for top in (repository, said.folder)):
+                if self._kind(place) == "file" and any(is_below(place, top) for top in (repository, said.folder)):
                     copy.take(place)
                 elif self.file(place) and self.of(place) is None:
                     # Kustomize says best what is wrong with it.
@@ -178,8 +184,8 @@ class Kustomizations:
             namespace_from=namespaces[0] if namespaces else None,
         )
 
-    def _is_file(self, place: str) -> bool:
-        return self._tree.kind(place) == "file"
+    def _kind(self, place: str) -> str:
+        return self._tree.kind(place) if not place.startswith(("/", "..")) else ""
 
     def generated(self, folder: str) -> list[Json]:
         """What Flux takes in from a folder without a kustomization: manifests below it, and folders that have one."""
