@@ -33,9 +33,13 @@ def one_of_each(
     diagnostics: list[Diagnostic] = []
     gaps: list[Gap] = []
     for same_name in by_ref.values():
-        by_folder: dict[str, Resource] = {}
+        if len(same_name) == 1:
+            chosen += same_name
+            continue
+        # One folder may be for several clusters, and come to different ends there.
+        by_folder: dict[tuple[str, frozenset[str]], Resource] = {}
         for resource in same_name:
-            folder = folder_of(resource)
+            folder = folder_of(resource), clusters_of(resource)
             first = by_folder.get(folder)
             if first and first.origin != resource.origin:
                 diagnostics.append(_duplicate(first, resource))
@@ -78,7 +82,7 @@ def _alternatives(
     everything = (counts, *others)
     where = list(dict.fromkeys(str(each.origin) for each in others if each.origin != counts.origin))
     # Where one file comes to several ends, these are what tells them apart.
-    where = where or list(dict.fromkeys(folder_of(each) for each in others))
+    where = where or list(dict.fromkeys(", ".join(sorted(clusters_of(each))) or folder_of(each) for each in others))
     named = ", ".join(where[:_MOST_NAMED]) + (f" and {len(where) - _MOST_NAMED} more" if where[_MOST_NAMED:] else "")
     clusters = [clusters_of(each) for each in everything]
     if all(clusters) and len(set(clusters)) > 1:

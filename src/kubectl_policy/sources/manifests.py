@@ -139,11 +139,11 @@ def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None =
     reading = Reading(options.values)
     for file in files.found:
         reading.read_file(file, files.text_of)
-    rendered = renderer(files.found, reading.objects) if renderer else None
     around = _tree_around(reading, files, options)
+    rendered = renderer(around.files if around else files.found, reading.objects) if renderer else None
     not_objects = around.place(_cluster_scoped(reading), rendered.files if rendered else None) if around else []
     if rendered:
-        _take_rendered(reading, rendered)
+        _take_rendered(reading, rendered, around)
     if not reading.objects:
         raise _nothing_found(reading, files.found)
     reading.diagnostics.extend(_wrong_definitions(_definitions(reading)))
@@ -162,7 +162,7 @@ def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None =
     )
 
 
-def _take_rendered(reading: Reading, rendered: Rendered) -> None:
+def _take_rendered(reading: Reading, rendered: Rendered, around: TreeInput | None) -> None:
     """Put what was rendered in the place of what it was made from."""
     reading.leave_out(rendered.files)
     for each in rendered.objects:
@@ -172,6 +172,8 @@ def _take_rendered(reading: Reading, rendered: Rendered) -> None:
             read = reading.objects[place]
             ref = read.ref._replace(namespace=read.ref.namespace or each.namespace)
             reading.objects[place] = replace(read, ref=ref, namespace_from=each.namespace_from)
+            if around:
+                around.keep_in_mind(reading.objects[place], each.place, each.file, each.destination)
     reading.gaps += rendered.gaps
     reading.diagnostics += rendered.diagnostics
 
@@ -206,16 +208,16 @@ def _resources(reading: Reading, namespace: str, around: TreeInput | None) -> tu
     """One resource for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(reading)
     homes: list[Resource] = []
-    folders: dict[Resource, str] = {}
     for read in reading.objects:
         home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
         resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
-        if around and read in around.folders:
-            folders[resource] = around.folders[read]
+        if around:
+            around.follow(read, resource)
         homes.append(resource)
 
     def folder_of(resource: Resource) -> str:
-        return folders.get(resource) or os.path.dirname(resource.origin.source) or "."  # noqa: PTH120 (REV:PATH)
+        folder = around.folders.get(resource) if around else None
+        return folder or os.path.dirname(resource.origin.source) or "."  # noqa: PTH120 (REV:PATH)
 
     def clusters_of(resource: Resource) -> frozenset[str]:
         return around.clusters_of(resource) if around else frozenset()

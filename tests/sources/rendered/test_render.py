@@ -345,3 +345,71 @@ class TestPrograms:
         """No program is needed for plain manifests."""
         monkeypatch.setenv("PATH", str(tmp_path))
         assert refs(rendered(write(tmp_path, {"a.yaml": SERVICE % "a"}))) == ["Service default/a"]
+
+
+@kubectl
+class TestClusters:
+    """One tree for several clusters."""
+
+    @pytest.fixture
+    def tree(self, tmp_path: Path) -> Path:
+        """Two clusters that are given the same folder, with other values."""
+        write(tmp_path, {".git/HEAD": "", "apps/a.yaml": SERVICE.replace("80", '"${PORT}"') % "a"})
+        for cluster, port in (("one", 81), ("two", 82)):
+            more = f"targetNamespace: x, postBuild: {{substitute: {{PORT: '{port}'}}}}"
+            flux = _flux("cluster", f"./clusters/{cluster}") + _flux("apps", "./apps", more)
+            write(tmp_path, {f"clusters/{cluster}/flux.yaml": flux})
+        return tmp_path
+
+    def test_all_of_them(self, tree: Path) -> None:
+        """What differs between them is in doubt, and the remedy names them."""
+        (gap,) = [gap for gap in rendered(tree).gaps if gap.kind == "Service"]
+        assert (gap.namespace, gap.name, gap.reason) == ("x", "a", "it is otherwise in two")
+        assert gap.remedy == "--cluster one or --cluster two"
+
+    @pytest.mark.parametrize(("cluster", "port"), [("one", 81), ("two", 82)])
+    def test_one_of_them(self, tree: Path, cluster: str, port: int) -> None:
+        """Is rendered alone."""
+        snapshot = rendered(tree, cluster=cluster)
+        (service,) = [each for each in snapshot.resources if each.ref.group_kind.kind == "Service"]
+        assert service.raw["spec"] == {"ports": [{"port": port}]}
+        assert snapshot.gaps == ()
+
+    def test_destinations_of_argo_cd(self, tmp_path: Path) -> None:
+        """Tell clusters apart as well, also in one file."""
+        text = (
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n"
+            "spec: {source: {path: apps}, destination: {name: %s, namespace: %s}}\n---\n"
+        )
+        apps = "".join(text % (name, name, name) for name in ("one", "two"))
+        write(tmp_path, {"apps.yaml": apps, "apps/a.yaml": SERVICE % "a"})
+        found = [ref for ref in refs(rendered(tmp_path, cluster="two")) if ref.startswith("Service")]
+        assert found == ["Service two/a"]
+
+
+@helm
+@kubectl
+class TestChanges:
+    """What a HelmRelease has done to what its chart makes, and what is not known of that."""
+
+    RELEASE = (
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: echo, namespace: network}\n"
+        "spec: {chart: {spec: {chart: ./charts/shop, sourceRef: {kind: GitRepository, name: s}}}, %s}\n"
+    )
+
+    def test_post_renderers(self, tmp_path: Path) -> None:
+        """Kustomize patches what Helm made."""
+        patch = '{target: {kind: Service}, patch: \'[{"op": "replace", "path": "/metadata/name", "value": "b"}]\'}'
+        write(tmp_path / "charts" / "shop", CHART)
+        write(tmp_path, {"a.yaml": self.RELEASE % f"postRenderers: [{{kustomize: {{patches: [{patch}]}}}}]"})
+        snapshot = rendered(tmp_path)
+        assert refs(snapshot) == ["HelmRelease network/echo", "Service network/b"]
+        assert snapshot.gaps == ()
+
+    def test_values_of_a_secret(self, tmp_path: Path) -> None:
+        """Are not known, so that whatever the chart makes is in doubt."""
+        write(tmp_path / "charts" / "shop", CHART)
+        write(tmp_path, {"a.yaml": self.RELEASE % "valuesFrom: [{kind: Secret, name: s}]"})
+        (gap,) = rendered(tmp_path).gaps
+        assert (gap.kind, gap.namespace, gap.name) == ("Service", "network", "echo")
+        assert gap.reason == "HelmRelease network/echo takes values from Secret s, which are not known here"

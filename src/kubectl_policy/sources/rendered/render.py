@@ -19,7 +19,8 @@ from kubectl_policy.sources.rendered.output import Made, Written, as_written, ma
 from kubectl_policy.sources.rendered.roots import Root, entry_points, node, plain_roots, roots_of
 from kubectl_policy.sources.rendered.unrendered import Unrendered
 from kubectl_policy.sources.tree import DELIVERING
-from kubectl_policy.sources.tree.declared.delivery import FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.sources.tree.clusters import name_of_cluster
+from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization, HelmRelease, delivery_of
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -38,15 +39,17 @@ _CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 
 @value(kw_only=True)
 class RenderedObject:
-    """An object that was rendered. `place` is the folder that it was made from, and `cluster` where it is for.
+    """An object that was rendered, from the folder `place`. `namespace` is where it lives if it names none.
 
-    `namespace` is where it lives if it names none.
+    `file` is the one in which it is said what is rendered first of all that leads to it, and `destination` the cluster
+    that Argo CD deploys it to, if that is said.
     """
 
     raw: Mapping[str, Json]
     origin: Origin
     place: str
-    cluster: str
+    file: str
+    destination: str
     namespace: str
     namespace_from: Origin | None = None
 
@@ -75,6 +78,9 @@ def render(
     program is installed that would be needed.
     """
     places = {place: file.path for file in files if (place := tree.place(file.path)) is not None}
+    # What a kustomization takes in from outside was read as well.
+    sources = dict.fromkeys(each.origin.source for each in objects)
+    outside = {place: source for source in sources if (place := tree.place(source)) is not None and place not in places}
     kustomizations = Kustomizations(tree)
     deliveries = [
         (place, delivery)
@@ -87,25 +93,31 @@ def render(
     is_delivered = any(isinstance(root.what, Build | Files) for each in nodes for root in each.roots)
     plain = plain_roots(tree, kustomizations, places, options.namespace)
     nodes += [node(file, [root], kustomizations) for file, root in plain]
-    tops = [root for each in entry_points(nodes) for root in each.roots if root.delivery or not is_delivered]
+    tops = [
+        replace(root, file=places.get(each.file, outside.get(each.file, "")))
+        for each in entry_points(nodes)
+        for root in each.roots
+        if root.delivery or not is_delivered
+    ]
     if not tops:
         return Rendered()
     with temporary_folder() as folder:
         builds = Builds(tree, kustomizations, folder)
         builds.check_programs([root.what for root in tops])
-        work = _Work(tree, builds, Unrendered(tree, kustomizations), options.values)
+        work = _Work(tree, builds, Unrendered(tree, kustomizations), options)
         work.keep_values(objects)
         work.run(tops, progress)
-    files_rendered = frozenset(source for place, source in places.items() if work.stands_for(place))
-    return replace(work.result(), files=files_rendered)
+    known = {**places, **outside}
+    return replace(work.result(), files=frozenset(known[place] for place in known if work.stands_for(place)))
 
 
 class _Work:
     """Roots that are rendered one wave after the other: what one of them makes may be the roots of the next."""
 
-    def __init__(self, tree: Tree, builds: Builds, unrendered: Unrendered, values: Mapping[str, str]) -> None:
-        """`values` are those that a person gave to variables."""
-        self._tree, self._builds, self._unrendered, self._values = tree, builds, unrendered, values
+    def __init__(self, tree: Tree, builds: Builds, unrendered: Unrendered, options: InputOptions) -> None:
+        """Start without anything that is rendered."""
+        self._tree, self._builds, self._unrendered, self._options = tree, builds, unrendered, options
+        self._destinations: set[str] = set()
         self._written = Written(tree)
         self._results: dict[object, list[RenderedObject]] = {}
         self._specs: dict[tuple[str, ObjectRef], list[Mapping[str, Json]]] = {}
@@ -132,7 +144,8 @@ class _Work:
         rest, waiting = tops, list[Root]()
         while rest or waiting:
             wave, still = list[Root](), list[Root]()
-            for root in (*rest, *waiting):
+            self._destinations.update(map(_destination, rest))
+            for root in filter(self._is_meant, (*rest, *waiting)):
                 # What waits for values gets them from others, or not at all.
                 if rest and self._waits(root):
                     still.append(root)
@@ -154,6 +167,11 @@ class _Work:
     def stands_for(self, place: str) -> bool:
         """Whether something that was rendered takes the place of a file."""
         return place in self._files or any(place.startswith(f"{chart}/") for chart in self._charts)
+
+    def _is_meant(self, root: Root) -> bool:
+        """Whether a root is not for another cluster than the one that was chosen."""
+        chosen, own = self._options.cluster, name_of_cluster(_destination(root))
+        return not own or own == chosen or chosen not in map(name_of_cluster, self._destinations)
 
     def _waits(self, root: Root) -> bool:
         """Whether values that a root needs are not here yet."""
@@ -258,7 +276,7 @@ class _Work:
             data = self._data(root, reference.name)
             return {key: each for key, each in data.items() if isinstance(each, str)} if data is not None else None
 
-        return flux.filled_in(text, root.delivery, data_of, self._values)
+        return flux.filled_in(text, root.delivery, data_of, self._options.values)
 
     def _without_problems(self, root: Root, made: Iterable[Made | Problem]) -> list[Made]:
         found: list[Made] = []
@@ -277,7 +295,8 @@ class _Work:
             raw=raw,
             origin=origin,
             place=root.place,
-            cluster=root.cluster,
+            file=root.file,
+            destination=_destination(root),
             namespace="" if is_said else root.namespace or unknown_namespace(root.place),
             namespace_from=said if not is_said or isinstance(root.what, Build) else None,
         )
@@ -298,7 +317,14 @@ class _Work:
         # The same again, as where a Kustomization delivers itself; or a third way of one that changes each time.
         if delivery and mapping_at(rendered.raw, "spec") not in known and len(known) <= 1:
             place = file or self._tree.place(rendered.origin.source) or ""
-            yield from roots_of(delivery, place, self._tree, root.cluster)
+            for found in roots_of(delivery, place, self._tree, root.cluster):
+                yield replace(found, file=root.file)
+
+
+def _destination(root: Root) -> str:
+    """The cluster that Argo CD deploys a root to; empty if that is not said, or not known."""
+    destination = root.delivery.cluster if isinstance(root.delivery, Application) else ""
+    return "" if "{{" in destination else destination
 
 
 def without_secrets(raw: Mapping[str, Json]) -> Mapping[str, Json]:

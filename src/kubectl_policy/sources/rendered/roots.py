@@ -40,7 +40,8 @@ class Root:
 
     `place` is the folder that it is made from. `namespace` is where objects live that name none, empty if nothing says
     it. `cluster` is what the roots of one cluster have in common, and `values` what a chart is given, None if nobody
-    knows. `doubt` is why all of it may be otherwise, if it may.
+    knows. `doubt` is why all of it may be otherwise, if it may. `file`
+    is the one, as it is called, in which it is said what is rendered first of all that leads to it.
     """
 
     what: Rendered
@@ -50,6 +51,7 @@ class Root:
     origin: Origin
     namespace: str = ""
     delivery: Delivery | None = None
+    file: str = ""
     doubt: str = ""
     values: Json = None
 

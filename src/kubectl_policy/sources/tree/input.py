@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
 from kubectl_policy.sources.files import STDIN, InputFile, is_manifest
+from kubectl_policy.sources.tree.clusters import name_of_cluster
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, read_kustomization
 from kubectl_policy.sources.tree.ground import Ground
 from kubectl_policy.sources.tree.tree import Tree
@@ -37,6 +38,7 @@ class TreeInput:
         self._text_of, self._revision, self._reading = files.text_of, files.revision, reading
         # The folder of what applies each object that was placed.
         self.folders: dict[Resource, str] = {}
+        self._rendered_by: dict[Resource, tuple[str, str]] = {}
         self._outside: set[str] = set()
         self._values: dict[str, list[Json] | None] = {}
         self._documents = DocumentReader()
@@ -84,9 +86,30 @@ class TreeInput:
             reading.gaps += dict.fromkeys(tree.creators(placed, self._text_in, self._is_file))
         return left_out
 
+    @property
+    def files(self) -> list[InputFile]:
+        """The files of the input that are not left out."""
+        return list(self._files.values())
+
     def clusters_of(self, resource: Resource) -> frozenset[str]:
-        """The clusters that the file of an object is meant for, as far as any claims it."""
-        return self.tree.clusters.of(self.ground.place_of(resource.origin.source))
+        """The clusters that an object is meant for: by what rendered it, else by its file, as far as any claims it."""
+        file, destination = self._rendered_by.get(resource, (resource.origin.source, ""))
+        name = name_of_cluster(destination) if destination else ""
+        if name in self.tree.clusters.names:
+            return frozenset({name})
+        return self.tree.clusters.of(self.ground.place_of(file))
+
+    def keep_in_mind(self, resource: Resource, folder: str, file: str, destination: str) -> None:
+        """Note of an object the folder that it was rendered from, the file that said so, and for which destination."""
+        self.folders[resource] = folder
+        self._rendered_by[resource] = file, destination
+
+    def follow(self, resource: Resource, moved: Resource) -> None:
+        """Take what is known of an object for known of what it became."""
+        if resource in self.folders:
+            self.folders[moved] = self.folders[resource]
+        if resource in self._rendered_by:
+            self._rendered_by[moved] = self._rendered_by[resource]
 
     def values_in(self, place: str) -> list[Json] | None:
         """The values of the documents in the file at a place; None if it cannot be read."""
