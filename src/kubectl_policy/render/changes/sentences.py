@@ -83,6 +83,12 @@ _ATTACHMENT: Final = (
     ),
 )
 _FORCE: Final = (
+    _Consequence(
+        lambda summary: summary.undecided,
+        "policy",
+        "whether {who} {is} enforced is no longer known",
+        "leaves it unknown whether {who} {is} enforced",
+    ),
     _Consequence(lambda summary: summary.into_force, "policy", "{who} {comes} into force", "brings {who} into force"),
     _Consequence(
         lambda summary: summary.out_of_force, "policy", "{who} {is} left without effect", "leaves {who} without effect"

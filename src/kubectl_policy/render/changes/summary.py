@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import ChangeSort, EffectChange, Where
+    from kubectl_policy.questions.changes.effects import ChangeSort, EffectChange, EffectiveValue, Where
 
 # What says that it is not known whether a policy or a route is attached.
 UNKNOWN: Final = frozenset(["unknown", *(state for state, meaning in MEANINGS.items() if not meaning.known)])
@@ -37,8 +37,8 @@ class ChangeSummary:
 
     `sorts` has the worst that happens to an object on paths that both states have, `security` those for which it is
     relevant to security. For `rerouted` objects some paths are gone and others new; traffic counts where a policy was
-    or will be in force, and nowhere else. Of the `unsure` it is no longer known what they are attached to. A policy
-    that is gone or new is in none of these but `new_without_effect`.
+    or will be in force, and nowhere else. Of the `unsure` it is no longer known what they are attached to, of the
+    `undecided` whether they are enforced. A policy that is gone or new is in none of these but `new_without_effect`.
     """
 
     sorts: Mapping[ObjectRef, ChangeSort]
@@ -49,6 +49,7 @@ class ChangeSummary:
     detached: AbstractSet[ObjectRef]
     attached: AbstractSet[ObjectRef]
     unsure: AbstractSet[ObjectRef]
+    undecided: AbstractSet[ObjectRef]
     without_target: AbstractSet[ObjectRef]
     losing_target: AbstractSet[ObjectRef]
     gaining_target: AbstractSet[ObjectRef]
@@ -79,7 +80,10 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
     untargeted = {policy for policy in losing if states.get(policy) == "TargetNotFound"}
     lasting = [change for change in difference.enforcement if change.before and change.after]
     unsure = {change.policy for change in targets if change.after in UNKNOWN}
-    unsure |= {change.policy for change in lasting if change.after == "Unknown"}
+    now_unknown = {change.policy for change in lasting if change.after == "Unknown"}
+    fields = [field for change in difference.effects for field in change.fields]
+    undecided = now_unknown & _uncertain(field.after for field in fields)
+    unsure |= now_unknown - undecided
     setting = {field.after.source.object for change in difference.effects for field in change.fields if field.after}
     into = {change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE}
     out = {change.policy for change in lasting if change.before in _IN_FORCE and change.after not in _IN_FORCE}
@@ -95,15 +99,21 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
         },
         attached={change.route for change in parents if change.after == "attached"},
         unsure={change.route for change in parents if change.after in UNKNOWN} | unsure,
+        undecided=undecided,
         without_target=untargeted,
         losing_target=losing - untargeted,
         gaining_target={change.policy for change in targets if change.after == "attached"},
         # One that begins to count where no path leads any more has come into force for no request.
-        into_force=into & setting,
-        out_of_force=out - losing - unsure,
+        into_force=(into & setting) - _uncertain(field.before for field in fields),
+        out_of_force=out - losing - unsure - undecided,
         new_without_effect=idle.intersection(difference.created),
         without_class={*difference.without_class},
     )
+
+
+def _uncertain(values: Iterable[EffectiveValue | None]) -> frozenset[ObjectRef]:
+    """The policies of values that may be in force."""
+    return frozenset(value.source.object for value in values if value and not value.certain)
 
 
 def objects_of(change: EffectChange) -> Iterator[ObjectRef]:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _Object = TypeVar("_Object", bound="ObjectRow")
 UNKNOWN: Final = Number(-1, "<unknown>")
+# So many kinds are named of what a list leaves out.
+_KINDS: Final = 4
 
 
 def _distinct(words: Iterable[str]) -> tuple[str, ...]:
@@ -255,8 +257,11 @@ def _natural(text: str) -> tuple[str | int, ...]:
 def left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
     """How many objects a list of policies leaves out, by their kinds, and what shows them or says why."""
     for other in (True, False):
-        kinds = [left for left in left_out if left.other is other]
-        names = listed([f"{count(left.number, left.kind.kind)}" for left in kinds])
+        kinds = sorted((left for left in left_out if left.other is other), key=lambda left: -left.number)
+        most = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
+        rest = len(kinds) - most
+        more = [f"others of {count(rest, 'kind')}"] if rest > 0 else []
+        names = listed([*(count(left.number, left.kind.kind) for left in kinds[:most]), *more])
         if kinds and other:
             yield f"left out, as no policies of Gateways, routes or backends: {names}; --all-kinds shows them"
         elif kinds:
