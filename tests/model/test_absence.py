@@ -100,3 +100,10 @@ def test_gaps_of_one_object() -> None:
     assert list(absence.gaps_of(ref("HTTPRoute", "other", "media"))) == [unnamed]
     assert list(absence.gaps_of(ref("GRPCRoute", "echo", "media"))) == []
     assert absence.unbounded == {"HTTPRoute": [patched, unnamed], "": [Gap("", "", "x")]}
+
+
+def test_near_names_are_looked_up_once_for_a_namespace() -> None:
+    """Whoever asks next gets another answer from the same names."""
+    world = index(route("echo", namespace="media"))
+    assert world.not_here(ref("HTTPRoute", "ecoh", "media")).endswith("there is HTTPRoute media/echo")
+    assert world.not_here(ref("HTTPRoute", "shop", "media")).endswith("is not in the input")

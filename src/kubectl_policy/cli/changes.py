@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import AllowIncomplete, Call, command, split_object
+from kubectl_policy.cli.options import AllowIncomplete, Call, command, mention_namespaces, split_object
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
@@ -116,6 +116,7 @@ def blast_radius(
     answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen)
+    mention_namespaces(analysis, [answer.subject])
     return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
 
 

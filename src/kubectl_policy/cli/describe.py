@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, at_fields, command, split_object
+from kubectl_policy.cli.options import Call, at_fields, command, mention_namespaces, split_object
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.describe import OBJECT, POLICY
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.render.output.formats import Forms
@@ -40,20 +41,21 @@ def describe(
     """
     type_name, name = split_object("describe", objects or [])
     analysis = call.read()
-    forms, answer = _answer(analysis, (type_name, name, call.namespace), section)
+    from kubectl_policy.questions.shared.selection import find
+
+    subject = find(analysis, type_name, name, call.namespace)
+    forms, answer = _answer(analysis, subject, section)
     answer = replace(answer, diagnostics=at_fields(answer.diagnostics))
     call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen)
+    mention_namespaces(analysis, [subject])
     return 0
 
 
 def _answer(
-    analysis: "Analysis", wanted: tuple[str, str, str], section: str
+    analysis: "Analysis", subject: "ObjectRef", section: str
 ) -> "tuple[Forms, ObjectDescription | PolicyDescription]":
-    from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.shared.selection import find
-
-    subject = find(analysis, *wanted)
     if analysis.registry.profile_of(subject.group_kind) is None:
+        from kubectl_policy.model import NodeRef
         from kubectl_policy.questions.describe.objects import describe
 
         return OBJECT, describe(analysis, NodeRef(subject, section))

@@ -4,11 +4,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import AllNamespaces, Call, Selector, command, selection, split_words
+from kubectl_policy.cli.options import (
+    AllNamespaces,
+    Call,
+    Selector,
+    command,
+    mention_namespaces,
+    selection,
+    split_words,
+)
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.listing import LISTING
 
 if TYPE_CHECKING:
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.shared.selection import Listing
 
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
@@ -50,12 +59,16 @@ def get(
     from kubectl_policy.questions.listing.lists import list_names, list_type
 
     listing: Listing[object]
+    refs: list[ObjectRef] = []
     if call.output == "name" and not sort_by:
         # What takes effect where is not worth computing for names.
         listing = list_names(analysis, type_name, chosen, all_kinds=all_kinds)
     else:
         from kubectl_policy.render.listing.columns import ordered
 
-        listing = ordered(list_type(analysis, type_name, chosen, all_kinds=all_kinds), sort_by)
+        of_type = list_type(analysis, type_name, chosen, all_kinds=all_kinds)
+        refs = [row.ref for row in of_type.rows]
+        listing = ordered(of_type, sort_by)
     call.show(LISTING, listing, analysis, unseen=listing.unseen, headers=not no_headers, namespaces=all_namespaces)
+    mention_namespaces(analysis, refs)
     return 0

@@ -12,12 +12,12 @@ from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
 from kubectl_policy.render.output.formats import FORMATS, Forms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, Origin
+    from kubectl_policy.model import Diagnostic, ObjectRef, Origin
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.questions.why_not.case import Reason
@@ -252,6 +252,19 @@ def mention_the_rest(
         number = count(len(rest), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(rest) > 1 else ""
         complain(f"{number} in the input{example}: {first.origin}: {first.message}")
+
+
+def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> None:
+    """One line about objects that name no namespace, of which files around them say it, with an example."""
+    objects = (analysis.index.get(ref) for ref in dict.fromkeys(refs))
+    derived = [found for found in objects if found and found.namespace_from]
+    if derived:
+        from kubectl_policy.cli.terminal import complain
+
+        first = derived[0]
+        whose = f"{len(derived)} of these objects name no namespace; for example, of" if derived[1:] else "of"
+        says = f"{whose} {first.ref}, {first.namespace_from} says the namespace"
+        complain(says[0].upper() + says[1:])
 
 
 def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, at_field, at_fields, command
+from kubectl_policy.cli.options import Call, at_field, at_fields, command, mention_namespaces
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.why_not import WHY_NOT
 
@@ -53,4 +53,5 @@ def why_not(
     edited = at_field(answer.edit_origin, answer.edit.field, or_above=True) if answer.edit else None
     answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edit_origin=edited)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
+    mention_namespaces(analysis, (policy, target))
     return 0
