@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import Attachment, Call, attach, calls_of
+from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.model.index import Index, grouped
 from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
@@ -115,6 +116,16 @@ class Analysis:
     def calls_to(self, backend: ObjectRef) -> tuple[Call, ...]:
         """By which references policies that are attached to something send requests to a backend themselves."""
         return self._calls.get(backend, ())
+
+    @property
+    def may_be_otherwise(self) -> bool:
+        """Whether there is anything that may be related or attached, as something is to be filled in."""
+        return self.topology.relations.possible.is_any or self.possible_attachments.is_any
+
+    @cached_property
+    def possible_attachments(self) -> PossibleAttachments:
+        """The attachments that may be, beside those that are."""
+        return PossibleAttachments(self.index, [each for found in self.attachments.values() for each in found])
 
     @cached_property
     def _calls(self) -> Mapping[ObjectRef, tuple[Call, ...]]:

@@ -9,7 +9,7 @@ from kubectl_policy.attachment.validity import not_managed, policy_not_attached,
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.unknown import is_unknown_kind, may_be_section
+from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.gateway.listeners import lets_in_namespace
@@ -302,6 +302,8 @@ class FollowedReference:
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:
             message = f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
+            if may_equal(home, ref.namespace):
+                return NotAttached("target unknown", f"{message}, if these are not the same")
             return NotAttached("not permitted", message)
         permitted = index.grants.permit(kind, home, ref) if self.profile.grant_required else True
         if permitted:
@@ -322,7 +324,8 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> No
         if any(managed(topology, route, profile.controllers) is not False for route in routes):
             return None
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
-        if may_be_more(topology.index, ROUTES):
+        doubtful = is_open(ref) or topology.index.candidates(ref) or topology.relations.possible.leads_from_routes(ref)
+        if doubtful or may_be_more(topology.index, ROUTES):
             return NotAttached("target unknown", f"no route in the input{theirs} sends requests to {ref}")
         return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)

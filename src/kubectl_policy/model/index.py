@@ -116,7 +116,7 @@ class Index:
     def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The same for objects of which that is not known, as something of it is to be filled in."""
         among = self.of_kind_in(group_kind, namespace)
-        if not any(map(has_place, _words_of(selector))):
+        if not any(map(has_place, words_of(selector))):
             among = self._with_unknown_labels(group_kind).get(namespace, ())
         return [resource for resource in among if selects(selector, labels_of(resource.raw)) is None]
 
@@ -233,17 +233,17 @@ class Index:
         return labels_of(self.raw(ref)) if ref in self._objects else None
 
 
-def _words_of(value: Json) -> Iterator[str]:
+def words_of(value: Json) -> Iterator[str]:
     """Every text in a value, keys as well."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, inside in value.items():
             yield key
-            yield from _words_of(inside)
+            yield from words_of(inside)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _words_of(item)
+            yield from words_of(item)
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

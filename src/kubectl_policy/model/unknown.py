@@ -94,6 +94,11 @@ def may_be(one: ObjectRef, other: ObjectRef) -> bool:
     )
 
 
+def is_open(ref: ObjectRef) -> bool:
+    """Whether something of a reference is to be filled in."""
+    return is_unknown(ref.name) or is_unknown(ref.namespace) or is_unknown_kind(ref.group_kind)
+
+
 def is_unknown_kind(kind: GroupKind) -> bool:
     """Whether the name of a kind, or of its group, is to be filled in."""
     return is_unfilled(kind.kind) or is_unfilled(kind.group)

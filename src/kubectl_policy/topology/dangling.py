@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
+from kubectl_policy.model.unknown import is_open
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
@@ -60,6 +61,8 @@ def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]
     """The certificates that are known to be broken; one that was not read takes nothing from an answer."""
     for listener in relations.gateways.listeners(owner.ref):
         for ref in certificate_refs(relations.gateways, listener):
+            if ref.problem and not ref.problem.certain and is_open(ref.target):
+                yield _unknown(owner, ref.field, ref.target, ref.problem.message)
             if ref.problem and ref.problem.certain:
                 reason = NOT_PERMITTED if ref.problem.reason == NOT_PERMITTED else "InvalidCertificateRef"
                 yield _broken(owner, ref.field, ref.target, ref.problem.message, reason)

@@ -9,6 +9,7 @@ from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
 
@@ -113,7 +114,7 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
         concerned = not shape.kinds or resource.ref.group_kind in shape.kinds
         for path, wanted in shape.fields.items() if concerned else ():
             for field, content in FieldPath.parse(path).each(resource.raw):
-                if content is not None and _type_of(content) != wanted:
+                if content is not None and _type_of(content) != wanted and not _is_unfilled(content):
                     message = f"{resource.ref}: {field} is {_type_of(content)}, must be {wanted}"
                     problems.append(
                         Diagnostic(
@@ -126,6 +127,11 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
                         )
                     )
     return tuple(problems)
+
+
+def _is_unfilled(value: Json) -> bool:
+    """Whether a value may become what it must be, as it is to be filled in."""
+    return isinstance(value, str) and is_unfilled(value)
 
 
 def _type_of(value: Json) -> str:

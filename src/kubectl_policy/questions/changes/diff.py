@@ -25,6 +25,7 @@ from kubectl_policy.questions.shared.unseen import (
     Unseen,
     cut_paths,
     gaps,
+    possible_through,
     unknown_parents,
     unseen_by_references,
     unseen_for,
@@ -272,3 +273,4 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
         node = NodeRef(ref)
         yield from unseen_for(analysis, node, covered_paths(analysis, node), below=True)
         yield from cut_paths(analysis.topology.paths_through(node))
+        yield from possible_through(analysis, node)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.validity import unread_needs
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.unknown import is_open, is_unknown
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.relevance import gaps_in_list, relevant_gaps
 from kubectl_policy.topology import MOST_NODES, is_cut
@@ -15,7 +15,7 @@ from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
@@ -31,6 +31,7 @@ _SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
 _ADD_ALL: Final = "add the manifests that hold them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
 _FIX: Final = "fix or leave out this input"
+_FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
 _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
@@ -62,6 +63,7 @@ def unseen_for(
     unseen = (
         *gaps(analysis, relevant_gaps(analysis, [subject.object], others, below=below)),
         *unknown_parents(analysis, objects),
+        *(_possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
         *_unknown_targets(analysis, targeting),
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
@@ -98,6 +100,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
         *_unknown_needs(analysis, attachments),
         *unknown_parents(analysis, routes),
         *(_unknown_routes(analysis, targets) if below else ()),
+        *(_possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_unknown_grants(analysis, (effective.path for effective in enforcement.outcomes)),
@@ -275,6 +278,67 @@ def _unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[
             if binding.state == "unknown" and binding.listener in listeners:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
                 yield Unseen(what=str(route), reason=reason, remedy=_ADD)
+
+
+def _possible_for(
+    analysis: Analysis, subject: ObjectRef, paths: Iterable[Path], targeting: Iterable[Attachment]
+) -> Iterator[Unseen]:
+    """What may be related to an object and what is on its paths, as something is to be filled in."""
+    below, objects = {subject: None}, {subject: None}
+    for path in paths:
+        on_path = [node.object for node in path]
+        objects |= dict.fromkeys(on_path)
+        below |= dict.fromkeys(on_path[on_path.index(subject) :] if subject in on_path else ())
+    yield from _possible(analysis, objects, below)
+    # A policy that is refused on one target may be refused on all.
+    for policy in dict.fromkeys(attachment.policy for attachment in targeting):
+        everywhere = analysis.registry.known(policy.group_kind).refusal == "everywhere"
+        for attachment in analysis.attachments[policy] if everywhere else ():
+            target = attachment.target.object if attachment.target else policy
+            if is_open(target) or (analysis.index.get(target) is None and analysis.index.candidates(target)):
+                yield from _unknown_targets(analysis, [attachment])
+            yield from _possibly_attached(analysis, target)
+
+
+def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:
+    """What may be related to anything above or below a node, as something is to be filled in."""
+    if analysis.may_be_otherwise:
+        paths = analysis.topology.paths_through(node)
+        objects = dict.fromkeys([node.object, *(each.object for path in paths for each in path)])
+        yield from _possible(analysis, objects, objects)
+
+
+def _possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[Path]) -> Iterator[Unseen]:
+    """What may be related to what is above and below the targets of a policy, and other policies of its kind there."""
+    named = [attachment.target for attachment in analysis.attachments[policy] if attachment.target]
+    through = (path for target in named for path in analysis.topology.paths_through(target))
+    objects = dict.fromkeys([policy, *(node.object for path in (*paths, *through) for node in path)])
+    yield from _possible(analysis, objects, objects)
+    for obj in objects:
+        for attachment in analysis.possible_attachments.undecided_at(obj):
+            if attachment.policy != policy and attachment.policy.group_kind == policy.group_kind:
+                yield from _unknown_targets(analysis, [attachment])
+
+
+def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collection[ObjectRef]) -> Iterator[Unseen]:
+    """What may be above some objects, or attached to them, and what may be directly below some of them."""
+    relations = analysis.topology.relations
+    for obj in objects:
+        for place in (obj, *relations.routes_referring_to(obj)):
+            for relation in relations.possible.above(place):
+                what = relation.upper if relation.lower == place else relation.lower
+                yield Unseen(what=str(what), reason=relation.message, remedy=_FILL_IN)
+        for relation in relations.possible.below(obj) if obj in below else ():
+            yield Unseen(what=str(relation.lower), reason=relation.message, remedy=_FILL_IN)
+        parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
+        for place in (obj, *sorted(set(parents).difference(objects))):
+            yield from _possibly_attached(analysis, place)
+
+
+def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[Unseen]:
+    for attachment in analysis.possible_attachments.to(obj):
+        reason = f"{attachment.declared.field} of {attachment.policy} may be about {obj}"
+        yield Unseen(what=str(attachment.policy), reason=reason, remedy=_FILL_IN)
 
 
 def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:

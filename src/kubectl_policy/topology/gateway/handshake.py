@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at
-from kubectl_policy.model.unknown import may_be_port, may_be_section
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.unknown import is_unknown, may_be_port, may_be_section
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.conflicts import CONFLICTS
 from kubectl_policy.topology.gateway.hostnames import intersect
@@ -36,6 +37,8 @@ BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 # The reasons for which a route is not attached: its parent is not there, or the listener is not valid itself.
 NO_PARENT: Final = "NoMatchingParent"
 INVALID_LISTENER: Final = "InvalidListener"
+# A doubt for something that is to be filled in, and not for something that was not read.
+_UNFILLED: Final = "Unfilled"
 WITH_HOSTNAMES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE)
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
@@ -48,7 +51,8 @@ class Binding:
     the parent itself. `reason` is the API's reason of a refusal: the route's (RouteConditionReason), or that of a
     conflict (ListenerConditionReason), or that a listener is invalid, if it would take the route but is not served
     itself; empty otherwise.
-    A binding `is_delegated` if the parent is a route that delegates to this one.
+    A binding `is_delegated` if the parent is a route that delegates to this one. One that is unknown `is_unfilled` if
+    something of what was read is to be filled in.
     `message` says in a sentence why the route is not attached; it is empty if it is.
     """
 
@@ -60,6 +64,7 @@ class Binding:
     reason: str = ""
     message: str = ""
     is_delegated: bool = False
+    is_unfilled: bool = False
 
     @property
     def is_counted(self) -> bool:
@@ -105,14 +110,16 @@ class _Handshake:
             yield from self._at_listeners()
 
     def _outcome(self, problem: Problem | None, listener: NodeRef | None = None) -> Binding:
+        unfilled = problem is not None and problem.reason == _UNFILLED
         return Binding(
             route=self.route,
             parent_index=self.parent.position,
             parent=self.parent.object,
             listener=listener,
             state="attached" if problem is None else "refused" if problem.certain else "unknown",
-            reason=problem.reason if problem else "",
+            reason=problem.reason if problem and not unfilled else "",
             message=problem.message if problem else "",
+            is_unfilled=unfilled,
         )
 
     def _at_service(self) -> Binding:
@@ -126,7 +133,7 @@ class _Handshake:
         if wanted:
             return self._outcome(None, NodeRef(parent.object, wanted[0]))
         if None in picks.values():
-            return self._outcome(_doubt(f"which port of {parent.object} {picked} is cannot be known yet"))
+            return self._outcome(_unfilled(f"which port of {parent.object} {picked} is cannot be known yet"))
         message = f"{parent.object} has no {picked}; {_known('port', list(ports.values()))}"
         return self._outcome(Problem(message=message, reason=NO_PARENT))
 
@@ -139,7 +146,7 @@ class _Handshake:
                 yield self._outcome(self._problem(listener), listener.node)
             elif verdict is None:
                 message = f"whether {picked} is {listener} cannot be known yet: something of it is to be filled in"
-                yield self._outcome(_doubt(message), listener.node)
+                yield self._outcome(_unfilled(message), listener.node)
         if all(verdict is False for _, verdict in picks):
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
             what = f"listener {picked}" if picked else "listener"
@@ -156,8 +163,9 @@ class _Handshake:
             return Problem(message=self._no_hostname(listener), reason="NoMatchingListenerHostname")
         doubt = self._unknown(listener)
         if not doubt and common is None:
-            doubt = f"whether {self._no_hostname(listener)} cannot be known yet: something is to be filled in"
-        return _doubt(doubt) if doubt else self._conflict(listener)
+            message = f"whether {self._no_hostname(listener)} cannot be known yet: something is to be filled in"
+            doubt = _unfilled(message)
+        return doubt or self._conflict(listener)
 
     def _conflict(self, listener: Listener) -> Problem | None:
         """Why a listener that would take the route is not served, being in conflict with another one."""
@@ -168,7 +176,7 @@ class _Handshake:
         other = self.gateways.possible_conflict(listener)
         if other:
             message = f"whether {listener} conflicts with {listener_words(other)} cannot be known yet"
-            return _doubt(f"{message}: something of them is to be filled in")
+            return _unfilled(f"{message}: something of them is to be filled in")
         return None
 
     def _not_admitted(self, listener: Listener) -> str:
@@ -231,32 +239,39 @@ class _Handshake:
     def _hostnames(self) -> list[str]:
         return strings_at(self.gateways.index.raw(self.route), "spec.hostnames")
 
-    def _unknown(self, listener: Listener) -> str:
+    def _unknown(self, listener: Listener) -> Problem | None:
         owner, gateway = listener.node.object, listener.gateway
         kind = self.route.group_kind
         if kind not in self.gateways.kinds_served(listener) or (listener.may_pass_through and kind == TCP_ROUTE):
-            return f"whether {listener} takes it cannot be known yet: its protocol or its kinds are to be filled in"
+            message = f"whether {listener} takes it cannot be known yet"
+            return _unfilled(f"{message}: its protocol or its kinds are to be filled in")
         if self._namespace_allowed(listener) is None:
             home, guest = owner.namespace, self.route.namespace
             if text_at(listener.raw, "allowedRoutes.namespaces.from", "Same") == "Selector":
-                return f"whether {listener} selects it is unknown: {_labels(self.gateways, guest)}"
-            return f"whether {listener}, in namespace {home}, takes routes of namespace {guest} cannot be known yet"
+                return _labels(self.gateways, f"whether {listener} selects it is unknown", guest)
+            message = f"whether {listener}, in namespace {home}, takes routes of namespace {guest} cannot be known yet"
+            return _unfilled(message)
         if self._admitted(listener) is True:
-            return ""
+            return None
         if gateway and self.gateways.index.presence(gateway) == "present":
-            return f"whether {gateway} selects {owner} is unknown: {_labels(self.gateways, owner.namespace)}"
-        return f"{gateway}, the parent of {owner}, is not in the input"
+            return _labels(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
+        return _doubt(f"{gateway}, the parent of {owner}, is not in the input")
 
 
 def _doubt(message: str) -> Problem:
     return Problem(message=message, certain=False)
 
 
-def _labels(gateways: Gateways, namespace: str) -> str:
+def _unfilled(message: str) -> Problem:
+    return Problem(message=message, reason=_UNFILLED, certain=False)
+
+
+def _labels(gateways: Gateways, what: str, namespace: str) -> Problem:
     """Why it is not known whether a selector selects a namespace."""
-    if gateways.index.namespace_labels(namespace) is None:
-        return f"Namespace {namespace} is not in the input"
-    return f"a label of Namespace {namespace}, or what is selected, is to be filled in"
+    read = gateways.index.namespace_labels(namespace) is not None
+    if not (read or is_unknown(namespace) or gateways.index.candidates(ObjectRef(NAMESPACE, "", namespace))):
+        return _doubt(f"{what}: Namespace {namespace} is not in the input")
+    return _unfilled(f"{what}: a label of Namespace {namespace}, or what is selected, is to be filled in")
 
 
 def _picks(parent: ParentRef, section: str, port: Port | None) -> bool | None:

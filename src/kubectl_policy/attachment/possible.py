@@ -1,0 +1,91 @@
+"""Attachments that may be, as it is not known which object a reference names or a selector selects."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.unknown import is_unknown_kind, may_equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.attachment.attachment import Attachment
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model.index import Index
+
+
+class PossibleAttachments:
+    """The attachments of undecided targets, by what they may be."""
+
+    def __init__(self, index: Index, attachments: Sequence[Attachment]) -> None:
+        """Remember where to look; `attachments` are all that there are."""
+        self._index, self._attachments = index, attachments
+        self._undecided = [each for each in attachments if each.state == "target unknown" and each.declared.field]
+
+    @cached_property
+    def is_any(self) -> bool:
+        """Whether there are attachments that may be, or of which it is not known whether they are."""
+        return bool(self._undecided or self._of_unknown_kind or self._by_selector)
+
+    def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
+        """The attachments to an object that was read, or to a section of it, that may be others."""
+        return self._undecided_by_target.get(obj, ())
+
+    @cached_property
+    def _undecided_by_target(self) -> Mapping[ObjectRef, Sequence[Attachment]]:
+        found: dict[ObjectRef, list[Attachment]] = {}
+        for attachment in self._undecided:
+            if attachment.target and self._index.get(attachment.target.object):
+                found.setdefault(attachment.target.object, []).append(attachment)
+        return found
+
+    def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
+        """The attachments that may have an object as their target, and are not known to."""
+        return (*self._by_candidate.get(obj, ()), *self._by_kind(obj), *self._selecting(obj))
+
+    @cached_property
+    def _by_candidate(self) -> Mapping[ObjectRef, Sequence[Attachment]]:
+        found: dict[ObjectRef, list[Attachment]] = {}
+        for attachment in self._undecided:
+            target = attachment.target.object if attachment.target else None
+            for meant in self._index.candidates(target) if target and not self._index.get(target) else ():
+                found.setdefault(meant, []).append(attachment)
+        return found
+
+    def _by_kind(self, obj: ObjectRef) -> Iterator[Attachment]:
+        """Those of which it is not known what kind of object they are about."""
+        for attachment in self._of_unknown_kind:
+            declared, home = attachment.declared, attachment.policy.namespace
+            namespace = (declared.namespace or home) if obj.namespace else ""
+            if may_equal(declared.name, obj.name) and may_equal(namespace, obj.namespace):
+                yield attachment
+
+    @cached_property
+    def _of_unknown_kind(self) -> list[Attachment]:
+        kinds = ((each, GroupKind(each.declared.group, each.declared.kind)) for each in self._undecided)
+        return [each for each, kind in kinds if each.target is None and is_unknown_kind(kind)]
+
+    def _selecting(self, obj: ObjectRef) -> Iterator[Attachment]:
+        """Those by labels, of which it is not known whether they are about the namespace of the object."""
+        resource = self._index.get(obj)
+        for attachment in self._by_selector.get(obj.group_kind, ()) if resource else ():
+            declared, home = attachment.declared, attachment.policy.namespace
+            namespace = declared.namespace or home
+            near = namespace != obj.namespace and may_equal(namespace, obj.namespace)
+            if near and resource and selects(declared.selector or {}, labels_of(resource.raw)) is not False:
+                yield attachment
+
+    @cached_property
+    def _by_selector(self) -> Mapping[GroupKind, Sequence[Attachment]]:
+        """One attachment for each selector, by the kind of what it selects."""
+        firsts: dict[GroupKind, dict[tuple[ObjectRef, str], Attachment]] = {}
+        for each in self._attachments:
+            declared = each.declared
+            if declared.selector is not None and declared.namespaces is None:
+                kind = GroupKind(declared.group, declared.kind)
+                firsts.setdefault(kind, {}).setdefault((each.policy, declared.field), each)
+        return {kind: tuple(by_field.values()) for kind, by_field in firsts.items()}

@@ -1,0 +1,208 @@
+"""Relations of the hierarchy that may hold, as something of a name, a port or a hostname is to be filled in."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.fields import items_at, strings_at, text_at, value_at
+from kubectl_policy.model.index import grouped, words_of
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.unknown import (
+    is_open,
+    is_unfilled,
+    is_unknown,
+    is_unknown_hostname,
+    is_unknown_kind,
+    may_equal,
+)
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.gateway.certificates import certificate_refs
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    HIERARCHY,
+    LISTENER_SETS,
+    ROUTES,
+    WITH_FILTERS,
+    WITH_LISTENERS,
+    WITH_PORTS,
+    backend_refs,
+    parent_refs,
+    route_filters,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.model import GroupKind, Resource
+    from kubectl_policy.topology.relations import Relations
+
+
+@value()
+class PossibleRelation:
+    """An object that may be below another one; `message` says by which reference."""
+
+    upper: ObjectRef
+    lower: ObjectRef
+    message: str
+
+
+class PossibleRelations:
+    """The relations that may hold in one snapshot, beside those that do."""
+
+    def __init__(self, relations: Relations) -> None:
+        """Remember where to look."""
+        self._relations, self._index = relations, relations.index
+
+    @cached_property
+    def is_any(self) -> bool:
+        """Whether something is to be filled in at all that decides what is related."""
+        every = (resource.ref for resource in self._index.snapshot.resources)
+        return any(is_unknown(ref.name) or is_unknown(ref.namespace) for ref in every) or any(
+            map(self._is_open, HIERARCHY)
+        )
+
+    def _is_open(self, kind: GroupKind) -> bool:
+        resources = self._index.of_kind(kind)
+        if kind in ROUTES:
+            return any(map(self._is_open_route, resources))
+        # Of what is not a route, little is read; and of that, any placeholder may decide.
+        fields = ("listeners", "allowedListeners", "parentRef", "gatewayClassName", "ports", "controllerName")
+        found = (value_at(resource.raw, f"spec.{field}") for resource in resources for field in fields)
+        return any(map(is_unfilled, words_of([value for value in found if value is not None])))
+
+    def _is_open_route(self, route: Resource) -> bool:
+        index, ref = self._index, route.ref
+        parents, backends = parent_refs(index, ref), backend_refs(index, ref)
+        filters = route_filters(index, ref) if ref.group_kind in WITH_FILTERS else ()
+        return (
+            any(is_open(parent.object) or isinstance(parent.port, str) for parent in parents)
+            or any(is_open(backend.object) or isinstance(backend.port, str) for backend in backends)
+            or any(is_open(each.object) for each in filters)
+            or any(is_unknown(parent.section) for parent in parents)
+            or any(map(is_unknown_hostname, strings_at(route.raw, "spec.hostnames")))
+            or any(is_unknown(text_at(rule, "name")) for rule in items_at(route.raw, "spec.rules"))
+        )
+
+    def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
+        """What may be directly above an object, or attached to it by a filter."""
+        yield from self._by_lower.get(obj, ())
+        if obj.group_kind in ROUTES:
+            yield from (each for each in self._by_upper.get(obj, ()) if each.lower.group_kind not in HIERARCHY)
+            yield from self._undecided(obj, (binding.parent for binding in self._relations.bindings(obj)))
+        if obj.group_kind in WITH_PORTS:
+            for route in self._relations.routes_referring_to(obj):
+                yield from self._ports(route, obj)
+        if is_unknown(obj.namespace):
+            for namespace in self._index.of_kind(NAMESPACE):
+                if may_equal(namespace.ref.name, obj.namespace):
+                    yield _in_namespace(namespace.ref, obj)
+
+    def below(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
+        """What may be directly below an object."""
+        yield from self._by_upper.get(obj, ())
+        if obj.group_kind in (*WITH_LISTENERS, *WITH_PORTS):
+            for route in self._relations.routes_naming(obj):
+                yield from self._undecided(route, [obj])
+        if obj.group_kind in ROUTES:
+            for backend in dict.fromkeys(ref.object for ref in backend_refs(self._index, obj)):
+                yield from self._ports(obj, backend)
+        if obj.group_kind == NAMESPACE:
+            yield from (_in_namespace(obj, each) for each in self._homeless if may_equal(obj.name, each.namespace))
+            for name in self._unmanifested if is_unknown(obj.name) else ():
+                if may_equal(name, obj.name):
+                    yield PossibleRelation(obj, ObjectRef(NAMESPACE, "", name), f"{obj} may be that one")
+
+    @cached_property
+    def _unmanifested(self) -> tuple[str, ...]:
+        """The namespaces in which there is something, and of which no manifest was read."""
+        namespaces = {ref.namespace for kind in self._index.group_kinds for ref in self._refs_of(kind) if ref.namespace}
+        return tuple(sorted(namespaces.difference(ref.name for ref in self._refs_of(NAMESPACE))))
+
+    def _refs_of(self, kind: GroupKind) -> Iterator[ObjectRef]:
+        return (resource.ref for resource in self._index.of_kind(kind))
+
+    def leads_from_routes(self, obj: ObjectRef) -> bool:
+        """Whether requests may come to an object from a route by a reference of which that is not known."""
+        return self.is_any and any(each.upper.group_kind in ROUTES for each in self._by_lower.get(obj, ()))
+
+    def _undecided(self, route: ObjectRef, parents: Iterable[ObjectRef]) -> Iterator[PossibleRelation]:
+        for parent in dict.fromkeys(parents):
+            for binding in self._relations.bindings_at(route, parent):
+                if binding.is_unfilled:
+                    yield PossibleRelation(parent, route, binding.message)
+
+    def _ports(self, route: ObjectRef, backend: ObjectRef) -> Iterator[PossibleRelation]:
+        """Where it is not known which port a reference means; or which one a backend has."""
+        ports = self._relations.ports(backend)
+        for ref in backend_refs(self._index, route):
+            unfilled = any(isinstance(port, str) for port in (*ports, ref.port))
+            if ref.object == backend and ref.port is not None and ref.port not in ports and ports and unfilled:
+                message = f"{ref.field} of {route} names port {ref.port}, and a port is to be filled in"
+                yield PossibleRelation(route, backend, message)
+
+    @cached_property
+    def _by_upper(self) -> Mapping[ObjectRef, tuple[PossibleRelation, ...]]:
+        return grouped((each.upper, each) for each in self._by_references)
+
+    @cached_property
+    def _by_lower(self) -> Mapping[ObjectRef, tuple[PossibleRelation, ...]]:
+        return grouped((each.lower, each) for each in self._by_references)
+
+    @cached_property
+    def _homeless(self) -> tuple[ObjectRef, ...]:
+        """The objects of the hierarchy of which it is not known in which namespace they are."""
+        objects = (resource.ref for kind in HIERARCHY for resource in self._index.of_kind(kind))
+        return tuple(ref for ref in objects if is_unknown(ref.namespace))
+
+    @cached_property
+    def _by_references(self) -> tuple[PossibleRelation, ...]:
+        return tuple(dict.fromkeys((*self._of_routes(), *self._of_gateways())))
+
+    def _of_routes(self) -> Iterator[PossibleRelation]:
+        index = self._index
+        for route in (resource.ref for kind in ROUTES for resource in index.of_kind(kind)):
+            for parent in parent_refs(index, route):
+                message = f"spec.parentRefs[{parent.position}] of {route} may name it"
+                for meant in self._meant(parent.object, (*WITH_LISTENERS, *WITH_PORTS)):
+                    yield PossibleRelation(meant, route, message)
+            for backend in backend_refs(index, route):
+                for meant in self._meant(backend.object, WITH_PORTS):
+                    yield PossibleRelation(route, meant, f"{backend.field} of {route} may name it")
+            for named in route_filters(index, route) if route.group_kind in WITH_FILTERS else ():
+                for meant in self._meant(named.object, ()):
+                    yield PossibleRelation(route, meant, f"{named.field} of {route} may name it")
+
+    def _of_gateways(self) -> Iterator[PossibleRelation]:
+        gateways = self._relations.gateways
+        for resource in (each for kind in WITH_LISTENERS for each in self._index.of_kind(kind)):
+            ref = resource.ref
+            above = gateways.class_of(ref) if ref.group_kind == GATEWAY else gateways.gateway_of(ref)
+            field = "spec.parentRef" if ref.group_kind in LISTENER_SETS else "spec.gatewayClassName"
+            for meant in self._meant(above, ()) if above else ():
+                yield PossibleRelation(meant, ref, f"{field} of {ref} may name it")
+            yield from self._certificates(ref)
+
+    def _certificates(self, ref: ObjectRef) -> Iterator[PossibleRelation]:
+        """What decides whether a Gateway, or a listener, is ignored, where controllers ignore what is invalid."""
+        gateways = self._relations.gateways
+        if gateways.profile_of(gateways.gateway_of(ref)).ignores_invalid:
+            for listener in gateways.listeners(ref):
+                for certificate in certificate_refs(gateways, listener):
+                    if self._meant(certificate.target, ()) or is_open(certificate.target):
+                        message = f"{certificate.field} of {ref} names it, and without it the listener is ignored"
+                        yield PossibleRelation(certificate.target, ref, message)
+
+    def _meant(self, ref: ObjectRef, kinds: Iterable[GroupKind]) -> Iterable[ObjectRef]:
+        """The objects that a reference may mean beside what it names, of one of some kinds if that is not known."""
+        if self._index.get(ref):
+            return ()
+        if not is_unknown_kind(ref.group_kind):
+            return self._index.candidates(ref)
+        every = (resource.ref for kind in kinds for resource in self._index.of_kind(kind))
+        return [each for each in every if may_equal(each.name, ref.name) and may_equal(each.namespace, ref.namespace)]
+
+
+def _in_namespace(namespace: ObjectRef, obj: ObjectRef) -> PossibleRelation:
+    return PossibleRelation(namespace, obj, f"{obj} may be in it: which namespace it is in is not known")
