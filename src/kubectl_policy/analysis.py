@@ -120,7 +120,7 @@ class Analysis:
     @property
     def may_be_otherwise(self) -> bool:
         """Whether there is anything that may be related or attached, as something is to be filled in."""
-        return self.topology.relations.possible.is_any or self.possible_attachments.is_any
+        return self.topology.possible.is_any or self.possible_attachments.is_any
 
     @cached_property
     def possible_attachments(self) -> PossibleAttachments:

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 def above(obj: ObjectRef, *world: Resource) -> list[str]:
     """What may be above an object, in a world that is complete."""
-    relations = Topology(index(*world, complete=True)).relations
-    return [f"{found.upper}: {found.message}" for found in relations.possible.above(obj)]
+    topology = Topology(index(*world, complete=True))
+    return [f"{found.upper}: {found.message}" for found in topology.possible.above(obj)]
 
 
 def below(obj: ObjectRef, *world: Resource) -> list[str]:
     """The same for what may be below it."""
-    relations = Topology(index(*world, complete=True)).relations
-    return [f"{found.lower}: {found.message}" for found in relations.possible.below(obj)]
+    topology = Topology(index(*world, complete=True))
+    return [f"{found.lower}: {found.message}" for found in topology.possible.below(obj)]
 
 
 def is_any(*world: Resource) -> bool:
     """Whether there may be any such relation in a world."""
-    return Topology(index(*world, complete=True)).relations.possible.is_any
+    return Topology(index(*world, complete=True)).possible.is_any
 
 
 def test_nothing_may_be_where_everything_is_known() -> None:
@@ -159,8 +159,8 @@ def test_certificates_where_what_is_invalid_is_ignored() -> None:
     """Whether a listener is served depends on them."""
     tls = listener("tls", "HTTPS", 443, tls={"certificateRefs": [{"name": "${CERT}"}, {"name": "known"}]})
     world = index(gateway("g", tls), resource("Secret", "known", group=""))
-    relations = Topology(world, profiles=_Strict()).relations
-    (found,) = relations.possible.above(ref("Gateway", "g"))
+    topology = Topology(world, profiles=_Strict())
+    (found,) = topology.possible.above(ref("Gateway", "g"))
     assert str(found.upper) == "Secret default/${CERT}"
     assert found.message.startswith(
         "spec.listeners[0].tls.certificateRefs[0] of Gateway default/g names it, and without"
@@ -176,6 +176,6 @@ def test_sections_and_rules_that_are_to_be_filled_in() -> None:
 
 def test_what_routes_may_lead_to() -> None:
     """Only where something is to be filled in."""
-    possible = Topology(index(service(), route(rules=[rule(backend("${S}"))]))).relations.possible
+    possible = Topology(index(service(), route(rules=[rule(backend("${S}"))]))).possible
     assert possible.leads_from_routes(ref("Service", "s", group=""))
-    assert not Topology(index(service(), route())).relations.possible.leads_from_routes(ref("Service", "s", group=""))
+    assert not Topology(index(service(), route())).possible.leads_from_routes(ref("Service", "s", group=""))

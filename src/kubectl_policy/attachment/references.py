@@ -324,7 +324,7 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> No
         if any(managed(topology, route, profile.controllers) is not False for route in routes):
             return None
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
-        doubtful = is_open(ref) or topology.index.candidates(ref) or topology.relations.possible.leads_from_routes(ref)
+        doubtful = is_open(ref) or topology.index.candidates(ref) or topology.possible.leads_from_routes(ref)
         if doubtful or may_be_more(topology.index, ROUTES):
             return NotAttached("target unknown", f"no route in the input{theirs} sends requests to {ref}")
         return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")

@@ -45,7 +45,7 @@ def managed(topology: Topology, obj: ObjectRef, controllers: Collection[str]) ->
             ignored = None if parent.section else topology.relations.why_ignored(NodeRef(parent.object))
             if parent.object.group_kind in WITH_LISTENERS and not (ignored and ignored.reason == NO_PARENT):
                 acting.add(managed(topology, parent.object, controllers))
-        if topology.relations.possible.leads_from_routes(obj):
+        if topology.possible.leads_from_routes(obj):
             acting.add(None)
         return True if True in acting else None if None in acting else False
     if obj.group_kind not in (GATEWAY_CLASS, *WITH_LISTENERS):

@@ -13,6 +13,7 @@ from kubectl_policy.topology.dangling import dangling_references, dangling_refer
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Paths
+from kubectl_policy.topology.possible import PossibleRelations
 from kubectl_policy.topology.references import HIERARCHY, ROUTES
 from kubectl_policy.topology.relations import Relations
 
@@ -73,6 +74,11 @@ class Topology:
     def of_state(self, index: Index) -> Topology:
         """This topology over another state of the world, in which nothing differs that the hierarchy is made of."""
         return Topology(index, self.gateways.implementation, paths=self._paths)
+
+    @cached_property
+    def possible(self) -> PossibleRelations:
+        """What may be related, beside what is, as something is to be filled in."""
+        return PossibleRelations(self.relations)
 
     @cached_property
     def nodes(self) -> tuple[NodeRef, ...]:

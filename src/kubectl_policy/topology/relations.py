@@ -16,7 +16,6 @@ from kubectl_policy.topology.gateway.conditions import why_ignored
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import bindings_of
 from kubectl_policy.topology.gateway.hostnames import requests_at
-from kubectl_policy.topology.possible import PossibleRelations
 from kubectl_policy.topology.references import (
     HIERARCHY,
     HTTP_ROUTE,
@@ -230,11 +229,6 @@ class Relations:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
         delegated = {delegation.child for delegation in self.delegations.taken()}
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
-
-    @cached_property
-    def possible(self) -> PossibleRelations:
-        """What may be related beside that, as something is to be filled in."""
-        return PossibleRelations(self)
 
     def in_namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""

@@ -325,10 +325,10 @@ def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collect
     relations = analysis.topology.relations
     for obj in objects:
         for place in (obj, *relations.routes_referring_to(obj)):
-            for relation in relations.possible.above(place):
+            for relation in analysis.topology.possible.above(place):
                 what = relation.upper if relation.lower == place else relation.lower
                 yield Unseen(what=str(what), reason=relation.message, remedy=_FILL_IN)
-        for relation in relations.possible.below(obj) if obj in below else ():
+        for relation in analysis.topology.possible.below(obj) if obj in below else ():
             yield Unseen(what=str(relation.lower), reason=relation.message, remedy=_FILL_IN)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
         for place in (obj, *sorted(set(parents).difference(objects))):
