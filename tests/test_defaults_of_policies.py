@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, what_if
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -116,6 +117,50 @@ class TestSettings:
         }
         found = in_force(world(defined(schema), policy("p", target("g"), rules=[{"name": "x"}])))
         assert found == {"rules": ([{"name": "x", "weight": 1}], "p", False), "tags": (["a"], "p", True)}
+
+
+class TestApart:
+    """Defaults that stand apart from others of their policy: below its name, in elements of lists, in shared maps."""
+
+    def test_where_all_apply(self) -> None:
+        """Each policy has the default below its own name."""
+        profile = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.ALL_APPLY, stanzas="none")
+        found = in_force(world(defined(MODE), policy("p", target("g"), color="red"), profile=profile))
+        assert found == {"default/p.color": ("red", "p", False), "default/p.mode": ("strict", "p", True)}
+
+    def test_elements_of_a_list_that_is_a_default(self) -> None:
+        """All that is in them is a default, as far as they are taken apart."""
+        profile = PolicyKindProfile(
+            COLOR,
+            "inherited",
+            "profile",
+            strategy=MergeStrategy.STRATEGIC_MERGE,
+            chooser="challenger",
+            merges_with="closest",
+            list_keys={"rules": "name", "tags": ""},
+            stanzas="none",
+        )
+        rules: Json = {"default": [{"name": "x", "deep": {"a": 1}}]}
+        schema: Json = {"properties": {"rules": rules, "tags": {"default": ["t"]}}}
+        above, below = policy("above", target("g"), color="red"), policy("below", target("r", "HTTPRoute"), size=1)
+        found = in_force(world(defined(schema), above, below, profile=profile))
+        assert found["rules.x.deep.a"] == (1, "below", True)
+        assert {found[field][2] for field in found if field.startswith("tags")} == {True}
+
+    def test_a_shared_map_that_is_a_default(self) -> None:
+        """Each field of it."""
+        profile = PolicyKindProfile(
+            COLOR,
+            "inherited",
+            "profile",
+            strategy=MergeStrategy.PATCH_DEFAULTS,
+            nulls="ignore",
+            stanzas="none",
+            shared_fields=(SharedField(field="limits", within=("level",), by="*"),),
+        )
+        schema: Json = {"properties": {"limits": {"default": {"a": 1}}}}
+        found = in_force(world(defined(schema), policy("p", target("g"), color="red"), profile=profile))
+        assert found["limits.a"] == (1, "p", True)
 
 
 class TestWhoWins:

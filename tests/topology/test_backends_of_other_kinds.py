@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.errors import NotFoundError
+from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.controllers import BackendProfile
+from kubectl_policy.questions.changes.retargeting import retargeted
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.why_not.why_not import why_not
 from tests.build import backend, gateway, node, policy, ref, resource, route, rule, service, snapshot, target
 
 if TYPE_CHECKING:
@@ -142,3 +145,26 @@ def test_a_backend_of_envoy_gateway() -> None:
     analysis = analyze(snapshot(gateway(), to, resource("Backend", "b", spec, group=group), tls, complete=True))
     assert [each.state for each in analysis.attachments[tls.ref]] == ["attached"]
     assert [path[-1].section for path in analysis.topology.paths_through(node("HTTPRoute", "r"))] == ["443"]
+
+
+class TestEdits:
+    """What would let a policy have an effect on a port, and a policy that is given another target."""
+
+    def test_a_policy_that_names_a_port(self) -> None:
+        """By its number, which is all that there is."""
+        elsewhere = policy("c", target("g"), color="red")
+        edit = why_not(world(elsewhere), elsewhere.ref, pool_node("443")).edit
+        assert edit is not None
+        assert edit.after is not None
+        assert value_at(edit.after.raw, "spec.targetRefs[1]") == target("p", "Pool", "443", group="example.com")
+
+    def test_another_target(self) -> None:
+        """A port that is known, one that is not there, and one of which nothing is known."""
+        found = policy("c", target("g"), color="red")
+        pool = pool_node().object
+        moved = retargeted(world(found), found.ref, pool, "443")
+        assert value_at(moved.raw, "spec.targetRefs[0].sectionName") == "443"
+        for profile, hint in ((KNOWN, "it has 80, 443"), (UNKNOWN, "what sections of a Pool are is not known")):
+            with pytest.raises(UsageError) as raised:
+                retargeted(world(found, profile=profile), found.ref, pool, "8443")
+            assert raised.value.hint == hint
