@@ -89,6 +89,8 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
             down = fold(contributions, "top-down")
             if down.spec != layer.spec or down.rejected != layer.rejected:
                 doubts = frozenset({"fold direction"})
+    if layer.undecided:
+        doubts = frozenset({*doubts, "combination unknown"})
     spec = layer.spec
     return Merge(
         spec=spec,
@@ -96,7 +98,7 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
         rejected=layer.rejected,
         undecided=layer.undecided,
         scopes=(ScopeOutcome(spec=spec, members=layer.members),),
-        doubts=doubts | {"combination unknown"} if layer.undecided else doubts,
+        doubts=doubts,
     )
 
 

@@ -79,7 +79,8 @@ def trace(
         list_key = next((first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")), "")
         if isinstance(child, Mapping) and child and [] not in below:
             stated = None if written is None else written.get(key)
-            inner = stated if isinstance(stated, Mapping) else None if written is None else {}
+            nothing: Mapping[str, Json] | None = None if written is None else {}
+            inner = stated if isinstance(stated, Mapping) else nothing
             traced[key] = trace(child, source, [tuple(rest) for rest in below], inner)
         else:
             defaulted = written is not None and child is not None and written.get(key) is None

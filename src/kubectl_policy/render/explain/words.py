@@ -321,13 +321,17 @@ def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
         yield f"{fields}{where} on {levels_words(part.levels)}{_below(part.protocols)}"
 
 
+def _ignored_words(profile: PolicyKindProfile) -> str:
+    return "; ".join(_ignored(profile))
+
+
 _VARYING: Final = (
     (above_words, ""),
     (on_one_target_words, "on one target "),
     (_chooser, "where they choose, "),
     (_whole, "as one unit: "),
     (_counting, ""),
-    (lambda profile: "; ".join(_ignored(profile)), "ignored: "),
+    (_ignored_words, "ignored: "),
 )
 
 

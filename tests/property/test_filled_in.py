@@ -1,0 +1,97 @@
+"""The law that a world with definitions is the one that an API server would give out, with nothing left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_policy import PolicyKindProfile, analyze, leaves
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.defaults import Defaults
+from tests.build import crd, gateway, node, resource, route, service, snapshot, target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_policy.model import Json, Resource
+
+KIND: Final = GroupKind("example.com", "ColorPolicy")
+TARGETS: Final[tuple[Json, ...]] = (
+    {"name": "g"},
+    {"name": "g", "sectionName": "http"},
+    target("g"),
+    target("r", "HTTPRoute"),
+    target("r", "HTTPRoute", "rule[0]"),
+)
+STRATEGIES: Final = ("Patch defaults", "Patch overrides", "Atomic defaults", "Atomic overrides")
+SCALARS: Final[st.SearchStrategy[Json]] = st.sampled_from((0, 1, "x", None))
+MAPS: Final[st.SearchStrategy[Json]] = st.dictionaries(st.sampled_from("xy"), SCALARS, max_size=2)
+
+
+def _schema(defaults: Mapping[str, Json], inner: Mapping[str, Json], *, whole: bool, merge: Json) -> Json:
+    """The schema of a policy with defaults at the top, in the map `m`, perhaps for all of it, and in references."""
+    properties = {key: {"default": value} for key, value in defaults.items()}
+    deep: dict[str, Json] = {"properties": {key: {"default": value} for key, value in inner.items()}}
+    reference: Json = {
+        "properties": {"group": {"default": "gateway.networking.k8s.io"}, "kind": {"default": "Gateway"}}
+    }
+    fields: dict[str, Json] = {
+        **properties,
+        "m": {**deep, "default": {}} if whole else deep,
+        "merge": {"default": merge},
+    }
+    return {"properties": {"spec": {"properties": {**fields, "targetRefs": {"items": reference}}}}}
+
+
+SCHEMAS: Final = st.builds(
+    _schema,
+    st.dictionaries(st.sampled_from("ab"), SCALARS, max_size=2),
+    st.dictionaries(st.sampled_from("xy"), SCALARS, max_size=2),
+    whole=st.booleans(),
+    merge=st.sampled_from((None, *STRATEGIES)),
+)
+SPECS: Final = st.fixed_dictionaries(
+    {"targetRefs": st.lists(st.sampled_from(TARGETS), min_size=1, max_size=2)},
+    optional={"a": SCALARS, "b": SCALARS, "m": MAPS, "merge": st.sampled_from(STRATEGIES)},
+)
+PROFILES: Final = st.builds(
+    PolicyKindProfile,
+    st.just(KIND),
+    st.just("inherited"),
+    st.just("profile"),
+    strategy_field=st.just("spec.merge"),
+    stanzas=st.just("none"),
+    same_level=st.sampled_from((None, "first-wins", "one-applies", "disjoint")),
+    chooser=st.sampled_from(("established", "challenger")),
+    nulls=st.sampled_from(("remove", "ignore")),
+    order_field=st.sampled_from(("", "spec.a")),
+)
+
+
+def _outcome(profile: PolicyKindProfile, policies: Sequence[Resource], *definitions: Resource) -> tuple[object, ...]:
+    """All that is computed of the policies: what is in force, the fates of fields, and how far each is enforced."""
+    world = (gateway(), route(), service(), *policies, *definitions)
+    analysis = analyze(snapshot(*world, complete=True), profiles=[profile])
+    effective = analysis.effective(node("Service", "s", "8080", group=""))
+    return (
+        [[(field, leaf.value, leaf.source, leaf.removed) for field, leaf in leaves(each.spec)] for each in effective],
+        [[(fate.field, fate.value, fate.state, fate.superseded_by) for fate in each.fates()] for each in effective],
+        [(analysis.attachments[policy.ref], analysis.enforcement(policy.ref).state) for policy in policies],
+    )
+
+
+@given(profile=PROFILES, schema=SCHEMAS, specs=st.lists(SPECS, min_size=1, max_size=3))
+def test_what_is_filled_in_counts_as_if_it_were_written(
+    profile: PolicyKindProfile, schema: Json, specs: list[dict[str, Json]]
+) -> None:
+    """Whatever decides who wins: order, strategy, what both set, and what references leave out."""
+    definition = crd("ColorPolicy", schema=schema)
+    policies = [
+        resource("ColorPolicy", f"p{place}", spec, group="example.com", age=place) for place, spec in enumerate(specs)
+    ]
+    filler = Defaults([definition])
+    written = [replace(policy, raw=filler.apply(policy)) for policy in policies]
+    assert _outcome(profile, policies, definition) == _outcome(profile, written)
