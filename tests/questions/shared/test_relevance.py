@@ -6,10 +6,11 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy import analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.shared.relevance import gaps_in_list, relevant_gaps
+from kubectl_policy.questions.shared.unseen import unseen_for_policy
 from tests import build
 
 GATEWAY: Final = build.ref("Gateway", "edge", "infra")
@@ -136,6 +137,38 @@ def test_what_may_hide_rows_of_a_list(gap: Gap, *, routes: bool, policies: bool)
     analysis = analyze(build.snapshot(*WORLD, gaps=[gap]))
     assert bool([*gaps_in_list(analysis, ["HTTPRoute"], "media")]) is routes
     assert bool([*gaps_in_list(analysis, ["RetryPolicy"], "media", policies=True)]) is policies
+
+
+def test_what_is_one_reference_away_may_be_otherwise() -> None:
+    """A route that sends requests to a Service may be attached after all, and a parent of a route may take it."""
+    patched = Gap("HTTPRoute", "far", "patched", name="lost", mentions=frozenset())
+    parent = Gap("ListenerSet", "media", "patched", name="ls", mentions=frozenset())
+    lost = build.route(
+        "lost",
+        namespace="far",
+        parents=[build.parent("ls", kind="ListenerSet", namespace="media")],
+        rules=[build.rule(build.backend("echo", namespace="media"))],
+    )
+    grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
+    analysis = analyze(
+        build.snapshot(*WORLD, lost, grant, build.listener_set(namespace="media"), gaps=[patched, parent])
+    )
+    assert relevant_gaps(analysis, [SERVICE]) == (patched,)
+    assert relevant_gaps(analysis, [lost.ref]) == (patched, parent)
+    assert relevant_gaps(analysis, [GATEWAY]) == ()
+
+
+def test_who_beats_a_policy_may_be_otherwise() -> None:
+    """The answer about the beaten one says so."""
+    older, newer = (
+        build.policy(name, build.target("echo", "Service", group=""), namespace="media", age=age, a=age)
+        for name, age in (("older", 1), ("newer", 2))
+    )
+    gap = Gap("ColorPolicy", "media", "nothing applies it", name="older", mentions=frozenset())
+    direct = PolicyKindProfile(older.ref.group_kind, "direct", "profile")
+    analysis = analyze(build.snapshot(*WORLD, older, newer, gaps=[gap]), profiles=[direct])
+    found = unseen_for_policy(analysis, analysis.enforcement(newer.ref))
+    assert [thing.reason for thing in found if thing.is_there] == ["nothing applies it"]
 
 
 def test_gaps_are_told_in_their_order() -> None:

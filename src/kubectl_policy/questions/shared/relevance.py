@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -28,9 +28,12 @@ def relevant_gaps(
     of the answer if it says so. A gap may change it if it is about one of these objects, or may hold something that has
     an effect on one: a policy, what leads to a subject, or the definition of a kind. What may mention anything counts.
     """
+    if not analysis.snapshot.gaps:
+        return ()
     absence, subjects = analysis.index.absence, dict.fromkeys(subjects)
     found = dict.fromkeys(gap for gap in absence.definitions if _may_define(analysis, gap))
-    every = dict.fromkeys((*subjects, *others))
+    near = (each for ref in subjects for each in _referring_or_named(analysis, ref))
+    every = dict.fromkeys((*subjects, *others, *near))
     for definition in filter(None, (analysis.index.definitions.get(ref.group_kind) for ref in every)):
         found.update(dict.fromkeys(absence.gaps_of(definition.ref)))
     for ref in every:
@@ -65,6 +68,16 @@ def gaps_in_list(
             may_hold = may_hold or (policies and _may_hold_policies(analysis, gap))
         if may_hold and (not namespace or not gap.namespace or may_equal(gap.namespace, namespace)):
             yield gap
+
+
+def _referring_or_named(analysis: Analysis, ref: ObjectRef) -> Iterator[ObjectRef]:
+    """What is one reference away, attached or not: the routes to a backend, and the parents of a route."""
+    relations = analysis.topology.relations
+    if ref.group_kind in ROUTES:
+        yield from (parent.object for parent in parent_refs(analysis.index, ref))
+    elif ref.group_kind not in WITH_LISTENERS:
+        yield from relations.routes_referring_to(ref)
+        yield from relations.routes_naming(ref)
 
 
 def _may_define(analysis: Analysis, gap: Gap) -> bool:

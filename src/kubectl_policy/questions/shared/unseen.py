@@ -91,7 +91,10 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     kinds = [(policy.group_kind, path) for path in paths]
     subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
-    others = tuple(dict.fromkeys(node.object for path in (*paths, *through) for node in path))
+    resolutions = dict.fromkeys(effective.resolution for effective in enforcement.outcomes)
+    beside = (other for each in resolutions for other in each.contributions_of) if analysis.snapshot.gaps else ()
+    on_paths = (node.object for path in (*paths, *through) for node in path)
+    others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *beside)))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     unseen = (
         *gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)),
