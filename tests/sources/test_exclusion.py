@@ -58,7 +58,7 @@ def _left_out(path: str = ".", *exclude: str) -> dict[str, str]:
         ("/b.yaml", {"b.yaml"}),
         ("dev/", {"apps/dev/a.yaml", "apps/dev/deep/b.yaml"}),
         ("dev", {"apps/dev/a.yaml", "apps/dev/deep/b.yaml"}),
-        ("a.yaml/", set()),
+        ("a.yaml/", set[str]()),
         ("apps/*/a.yaml", {"apps/dev/a.yaml", "apps/prod/a.yaml"}),
         ("apps/**/b.yaml", {"apps/dev/deep/b.yaml"}),
         ("**/values.yaml", {"apps/prod/values.yaml"}),

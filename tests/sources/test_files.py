@@ -275,6 +275,19 @@ def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert caught.value.problem.reason == "too-large"
 
 
+@pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 2**20])
+def test_texts_of_any_size(tmp_path: Path, size: int) -> None:
+    """Nothing is missing at the end of it."""
+    (tmp_path / "a.yaml").write_text("x" * size)
+    assert read_text(str(tmp_path / "a.yaml")) == "x" * size
+
+
+def test_files_below_the_top_of_the_disk(folder: Path) -> None:
+    """Where patterns start with a slash, so does every path."""
+    found = find_files([f"{folder}/*/d.yaml"])
+    assert [(file.path, file.root) for file in found] == [(str(folder / "sub" / "d.yaml"), str(folder))]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_text(tmp_path: Path, encoding: str) -> None:
     """With or without a byte order mark."""
