@@ -7,6 +7,7 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -79,7 +80,9 @@ def with_real_output(page: Path) -> str:
 
     def filled(block: re.Match[str]) -> str:
         commands = re.findall(r"^\$ (.+)$", block[2], re.MULTILINE)
-        return f"```console\n{transcript(commands)}```" if block[1] == "console" else block[0]
+        # What programs render cannot be shown without them.
+        can_be_run = "--render" not in block[2] or all(map(shutil.which, ("kubectl", "helm")))
+        return f"```console\n{transcript(commands)}```" if block[1] == "console" and can_be_run else block[0]
 
     return MAP.sub(lambda found: f"{found[1]}{module_map()}{found[2]}", BLOCK.sub(filled, text_of(page)))
 

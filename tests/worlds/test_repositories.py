@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import load_manifests
+from kubectl_policy import GroupKind, InputOptions, NodeRef, ObjectRef, analyze, leaves, load_manifests
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests.certainty import lies, wrong_answers
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Snapshot
+    from kubectl_policy import Analysis
 
 REPOSITORIES: Final = Path(__file__).parents[2] / "fixtures" / "repositories"
 NAMES: Final = sorted(path.name for path in REPOSITORIES.iterdir())
+ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 KUSTOMIZATIONS: Final = sorted(
     path.parent for path in REPOSITORIES.rglob("kustomization.yaml") if "components" not in path.parts
 )
@@ -27,9 +30,24 @@ def program(name: str) -> str:
     return found or pytest.skip(f"{name} is not installed")
 
 
-def raw(name: str) -> Snapshot:
-    """A repository as it is read without any program."""
-    return load_manifests([REPOSITORIES / name])
+def read(place: str, cluster: str = "", *, render: bool = False, complete: bool = False) -> Analysis:
+    """A repository, or a folder in one, as it is read; a test that renders is left out where a program is missing."""
+    if render:
+        program("kubectl"), program("helm")
+    options = InputOptions(cluster=cluster, render=render, complete=complete)
+    return analyze(load_manifests([REPOSITORIES / place], options=options))
+
+
+def in_force(analysis: Analysis, namespace: str, route: str) -> dict[str, tuple[object, str]]:
+    """Each setting in force on a route, with the policy that sets it."""
+    node = NodeRef(ObjectRef(ROUTE, namespace, route))
+    paths = [path for path in analysis.topology.paths_through(node) if analysis.topology.carries_traffic(path)]
+    return {
+        ".".join(field): (leaf.value, str(leaf.source.object))
+        for path in paths
+        for effective in analysis.resolver.effective(path)
+        for field, leaf in leaves(effective.spec)
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,4 +75,78 @@ def test_the_chart_can_be_rendered(values: list[str]) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_repository_can_be_read(name: str) -> None:
     """As it is, there are objects in it."""
-    assert raw(name).resources
+    assert read(name).snapshot.resources
+
+
+@pytest.mark.parametrize(
+    ("name", "cluster"),
+    [("flux", "harbour"), ("flux", "island"), ("flux", ""), ("kustomize", ""), ("argo-cd", ""), ("helm", "")],
+)
+def test_what_is_certain_without_rendering_is_true(name: str, cluster: str) -> None:
+    """Of every object, attachment and answer."""
+    raw, rendered = read(name, cluster), read(name, cluster, render=True)
+    assert [*lies(raw, rendered), *wrong_answers(raw, rendered)] == []
+
+
+LIVE: Final = "BackendTrafficPolicy live/stream"
+HOUSE: Final = "BackendTrafficPolicy platform/house"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "timeout", "retries"), [("harbour", "1h", (5, LIVE)), ("island", "10m", (2, HOUSE))]
+)
+def test_each_cluster_has_its_own(cluster: str, timeout: str, retries: tuple[int, str]) -> None:
+    """A patch and a component of one of them, and the values of each."""
+    settings = in_force(read("flux", cluster, render=True), "live", "stream")
+    assert settings["timeout.http.requestTimeout"] == (timeout, LIVE)
+    assert settings["retry.numRetries"] == retries
+    assert ("jwt.providers" in settings) == (cluster == "harbour")
+
+
+@pytest.mark.parametrize("cluster", ["harbour", "island"])
+def test_values_of_a_cluster_are_filled_in_without_rendering(cluster: str) -> None:
+    """From the ConfigMap that its Flux Kustomization names; the namespace is the one that this says."""
+    settings = in_force(read("flux", cluster), "live", "stream")
+    assert settings["timeout.http.requestTimeout"] == ({"harbour": "1h", "island": "10m"}[cluster], LIVE)
+
+
+def test_an_overlay_is_what_its_kustomization_makes_of_the_base() -> None:
+    """A policy of its own, and one that it patches."""
+    prod = in_force(read("kustomize/overlays/prod", render=True), "bikes", "booking")
+    assert prod == {
+        "perMinute": (60, "PacePolicy bikes/night"),
+        "timeout": ("20s", "PacePolicy bikes/booking"),
+    }
+    dev = in_force(read("kustomize/overlays/dev", render=True), "bikes-dev", "dev-booking")
+    assert dev == {
+        "perMinute": (600, "PacePolicy bikes-dev/dev-house"),
+        "timeout": ("5m", "PacePolicy bikes-dev/dev-booking"),
+    }
+
+
+@pytest.mark.parametrize("render", [False, True])
+def test_each_folder_of_an_application_set_is_an_application(*, render: bool) -> None:
+    """In the namespace of its name; what the set leaves out is in none."""
+    museum = read("argo-cd", render=render)
+    films = "BackendTrafficPolicy dinosaurs/films"
+    assert in_force(museum, "dinosaurs", "guide") == {"timeout.http.requestTimeout": ("120s", films)}
+    assert in_force(museum, "minerals", "guide") == {"timeout.http.requestTimeout": ("15s", HOUSE)}
+    assert not any(route.ref.namespace == "storage" for route in museum.index.of_kind(ROUTE))
+
+
+def test_a_chart_makes_what_it_makes() -> None:
+    """With the values that it brings along."""
+    assert in_force(read("helm", render=True), "default", "parcels-tracking") == {
+        "timeout.http.requestTimeout": ("30s", "BackendTrafficPolicy default/tracking"),
+        "retry.numRetries": (2, HOUSE),
+    }
+
+
+@pytest.mark.parametrize("render", [False, True])
+def test_what_a_release_creates_is_not_missing(*, render: bool) -> None:
+    """Its chart is elsewhere, and it has the name of the route that a policy targets."""
+    archive = read("flux", "harbour", render=render)
+    policy = ObjectRef(GroupKind("gateway.envoyproxy.io", "BackendTrafficPolicy"), "archive", "archive")
+    (attachment,) = archive.attachments[policy]
+    assert attachment.state == "target unknown"
+    assert "HelmRelease archive/archive" in attachment.message
