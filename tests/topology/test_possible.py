@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.topology import Topology
 from tests.build import (
@@ -179,3 +180,23 @@ def test_what_routes_may_lead_to() -> None:
     possible = Topology(index(service(), route(rules=[rule(backend("${S}"))]))).possible
     assert possible.leads_from_routes(ref("Service", "s", group=""))
     assert not Topology(index(service(), route())).possible.leads_from_routes(ref("Service", "s", group=""))
+
+
+def test_routes_that_a_route_may_delegate_to() -> None:
+    """By name, by a label, or all of a namespace."""
+    child = route("child", parents=[], namespace="shop")
+    message = "HTTPRoute default/r: spec.rules[0].backendRefs[0] of HTTPRoute default/r may name it"
+
+    def delegating(name: str, namespace: str, **kind: str) -> Resource:
+        reference = backend(name, None, namespace=namespace, **{"kind": "HTTPRoute", "group": GATEWAY_API, **kind})
+        return route(rules=[rule(reference)])
+
+    assert above(child.ref, child, delegating("${R}", "shop")) == [message]
+    assert above(child.ref, child, delegating("*", "${NS}")) == [message]
+    assert above(child.ref, child, delegating("label", "${NS}", kind="label", group="delegation.example.io")) == [
+        message
+    ]
+    assert above(child.ref, child, delegating("${R}", "other")) == []
+    homeless = route("child", parents=[], namespace="${NS}")
+    assert message in above(homeless.ref, homeless, delegating("*", "shop"))
+    assert above(child.ref, child, delegating("child", "shop")) == []

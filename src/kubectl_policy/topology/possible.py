@@ -22,6 +22,7 @@ from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import (
     GATEWAY,
     HIERARCHY,
+    HTTP_ROUTE,
     LISTENER_SETS,
     ROUTES,
     WITH_FILTERS,
@@ -168,11 +169,21 @@ class PossibleRelations:
                 for meant in self._meant(parent.object, (*WITH_LISTENERS, *WITH_PORTS)):
                     yield PossibleRelation(meant, route, message)
             for backend in backend_refs(index, route):
-                for meant in self._meant(backend.object, WITH_PORTS):
+                for meant in dict.fromkeys(
+                    (*self._meant(backend.object, WITH_PORTS), *self._delegated(backend.object))
+                ):
                     yield PossibleRelation(route, meant, f"{backend.field} of {route} may name it")
             for named in route_filters(index, route) if route.group_kind in WITH_FILTERS else ():
                 for meant in self._meant(named.object, ()):
                     yield PossibleRelation(route, meant, f"{named.field} of {route} may name it")
+
+    def _delegated(self, ref: ObjectRef) -> Iterable[ObjectRef]:
+        """The routes that a reference to no backend may mean: by a label, or all of a namespace."""
+        if ref.group_kind in WITH_PORTS or self._index.get(ref):
+            return ()
+        if not is_open(ref):
+            return self._index.candidates(ObjectRef(HTTP_ROUTE, ref.namespace, ""))
+        return [each for each in self._refs_of(HTTP_ROUTE) if may_equal(each.namespace, ref.namespace)]
 
     def _of_gateways(self) -> Iterator[PossibleRelation]:
         gateways = self._relations.gateways

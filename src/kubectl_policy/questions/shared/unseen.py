@@ -6,8 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.validity import unread_needs
+from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.unknown import is_open, is_unknown
+from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.relevance import gaps_in_list, relevant_gaps
 from kubectl_policy.topology import MOST_NODES, is_cut
@@ -65,6 +66,7 @@ def unseen_for(
         *unknown_parents(analysis, objects),
         *(_possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
         *_unknown_targets(analysis, targeting),
+        *_unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
         *_unknown_needs(analysis, targeting),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
@@ -100,6 +102,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
         *gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)),
         *gaps(analysis, gaps_in_list(analysis, selected, "") if below else ()),
         *_unknown_targets(analysis, attachments),
+        *_unfilled_settings(analysis, [policy]),
         *_unknown_needs(analysis, attachments),
         *unknown_parents(analysis, routes),
         *(_unknown_routes(analysis, targets) if below else ()),
@@ -301,6 +304,16 @@ def _possible_for(
             if is_open(target) or (analysis.index.get(target) is None and analysis.index.candidates(target)):
                 yield from _unknown_targets(analysis, [attachment])
             yield from _possibly_attached(analysis, target)
+
+
+def _unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """The policies of which it is to be filled in how they combine with others, or which of them comes first."""
+    for policy in dict.fromkeys(policies):
+        profile, resource = analysis.registry.known(policy.group_kind), analysis.index.get(policy)
+        for field in filter(None, (profile.strategy_field, profile.order_field)) if resource else ():
+            found = value_at(resource.raw, field) if resource else None
+            if isinstance(found, str) and is_unfilled(found):
+                yield Unseen(what=str(policy), reason=f"its {field} is {found}", remedy=_FILL_IN)
 
 
 def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:

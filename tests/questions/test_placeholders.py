@@ -1,0 +1,75 @@
+"""What an answer says of what is to be filled in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import GroupKind, PolicyKindProfile, analyze
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from tests.build import gateway, gateway_class, namespace, policy, ref, route, service, snapshot, target
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import ObjectRef, Resource
+
+PROFILE = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "inherited",
+    "profile",
+    strategy_field="spec.how",
+    order_field="spec.order",
+    refusal="everywhere",
+)
+
+
+def analysed(*world: Resource) -> Analysis:
+    """A world in which all else is known."""
+    every = (gateway_class(), gateway(), namespace("default"), service(), *world)
+    return analyze(snapshot(*every, complete=True), profiles=[PROFILE])
+
+
+def unseen(obj: ObjectRef, *world: Resource) -> list[tuple[str, str]]:
+    """What an answer about an object could not see, and why."""
+    analysis = analysed(*world)
+    is_policy = obj in analysis.attachments
+    answer = describe_policy(analysis, obj) if is_policy else describe(analysis, NodeRef(obj))
+    return [(thing.what, thing.reason) for thing in answer.unseen]
+
+
+def test_policies_that_may_be_about_an_object() -> None:
+    """Also about what is above it; and what may beat a policy."""
+    one, other = policy("one", target("${G}"), a=1, age=1), policy("other", target("g"), a=2, age=2)
+    doubt = ("ColorPolicy default/one", "spec.targetRefs[0] of ColorPolicy default/one may be about Gateway default/g")
+    assert doubt in unseen(ref("Gateway", "g"), one, other)
+    assert doubt in unseen(ref("HTTPRoute", "r"), route(), one, other)
+    assert doubt in unseen(other.ref, one, other)
+    assert unseen(ref("Gateway", "g"), other) == []
+
+
+def test_policies_on_sections_that_are_not_known() -> None:
+    """They may beat others of their kind."""
+    one, other = policy("one", target("g", section="${S}"), a=1), policy("other", target("g"), a=2)
+    assert [what for what, _ in unseen(other.ref, one, other)] == ["Gateway default/g"]
+    assert unseen(other.ref, other) == []
+
+
+def test_how_a_policy_combines_with_others() -> None:
+    """By a field that is to be filled in, as may be its number."""
+    found = policy("p", target("g"), how="${HOW}", order="${N}", a=1)
+    doubts = [("ColorPolicy default/p", "its spec.how is ${HOW}"), ("ColorPolicy default/p", "its spec.order is ${N}")]
+    assert unseen(found.ref, found) == doubts
+    assert unseen(ref("Gateway", "g"), found) == doubts
+    plain = policy("p", target("g"), how="replace", order=1, a=1)
+    assert unseen(plain.ref, plain) == []
+
+
+def test_other_targets_of_a_policy_that_is_refused_everywhere() -> None:
+    """What it may meet there decides here as well."""
+    one = policy("one", target("g"), target("r", "HTTPRoute"), a=1)
+    other = policy("other", target("${R}", "HTTPRoute"), a=2)
+    whats = {what for what, _ in unseen(ref("Gateway", "g"), route(), one, other)}
+    assert "ColorPolicy default/other" in whats
+    unknown = policy("one", target("g"), target("${R}", "HTTPRoute"), a=1)
+    assert "HTTPRoute default/${R}" in {what for what, _ in unseen(ref("Gateway", "g"), route(), unknown)}
