@@ -80,9 +80,8 @@ class Enforcement:
     may for its kind; or the controllers ignore all that it says. Without any attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). That is also the state of one
-    that is attached where it is not known how it combines with `undecided_with`, other policies of its kind. `by` are
-    the policies, or objects with fields of their own, that beat it. `idle` are paths below its targets on which no
-    traffic runs.
+    that is attached where it is not known how it combines with other policies of its kind. `by` are the policies, or
+    objects with fields of their own, that beat it. `idle` are paths below its targets on which no traffic runs.
     """
 
     policy: ObjectRef
@@ -90,7 +89,18 @@ class Enforcement:
     by: tuple[ObjectRef, ...]
     outcomes: tuple[EffectivePolicy, ...]
     idle: tuple[Path, ...] = ()
-    undecided_with: tuple[ObjectRef, ...] = ()
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the policy is attached, and it is not known how it combines with others."""
+        return self.state == "Unknown" and bool(self.outcomes)
+
+    @property
+    def undecided_with(self) -> tuple[ObjectRef, ...]:
+        """The policies with which it is not known how this one combines, sorted."""
+        resolutions = dict.fromkeys(outcome.resolution for outcome in self.outcomes if self.is_undecided)
+        together = ({source.object for source in resolution.undecided} for resolution in resolutions)
+        return tuple(sorted({ref for refs in together if self.policy in refs for ref in refs} - {self.policy}))
 
 
 class Enforcements:
@@ -160,10 +170,7 @@ def enforce(
         return Enforcement(policy, "NoEffect", (), (), tuple(idle))
     parts = [_part_of(policy, resolution) for resolution in dict.fromkeys(outcome.resolution for outcome in outcomes)]
     by = {ref for part in parts for ref in part.beaten_by} - {policy}
-    undecided_with = {ref for part in parts for ref in part.undecided_with} - {policy}
-    return Enforcement(
-        policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle), undecided_with=tuple(sorted(undecided_with))
-    )
+    return Enforcement(policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle))
 
 
 @value(kw_only=True)
@@ -171,12 +178,12 @@ class _PolicyPart:
     """What a policy has of one outcome: whether it is in force, whether it loses fields, and what beats it.
 
     `refused` is whether all that it brings is refused for a conflict; None if it brings nothing that counts. It is
-    `ignored` if it brings something that the controllers ignore, and nothing else. Whether what it brings is in force
-    is not known where it is `undecided_with` others, itself among them.
+    `ignored` if it brings something that the controllers ignore, and nothing else, and `undecided` if it is not known
+    whether what it brings is in force.
     """
 
     in_force: bool
-    undecided_with: frozenset[ObjectRef]
+    undecided: bool
     refused: bool | None
     loses: bool
     beaten_by: frozenset[ObjectRef]
@@ -202,7 +209,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
     return _PolicyPart(
         in_force=policy in in_force,
-        undecided_with=frozenset(source.object for source in resolution.undecided) if undecided else frozenset(),
+        undecided=bool(undecided),
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
         beaten_by=frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole,
@@ -211,7 +218,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
 
 
 def _state(parts: Collection[_PolicyPart]) -> EnforcementState:
-    if any(part.undecided_with for part in parts):
+    if any(part.undecided for part in parts):
         return "Unknown"
     if all(part.in_force and not part.loses for part in parts):
         return "Enforced"

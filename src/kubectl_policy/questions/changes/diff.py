@@ -264,7 +264,7 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
         enforcement = analysis.enforcement(ref)
         unseen = unseen_for_policy(analysis, enforcement)
         yield from unseen
-        if enforcement.state == "Unknown" and not (unseen or enforcement.undecided_with):
+        if enforcement.state == "Unknown" and not (unseen or enforcement.is_undecided):
             reason = "how it attaches, and with that what it affects, is not computed"
             yield Unseen(
                 what=str(ref), reason=reason, remedy=f"read what explain {ref.kind.lower()} says", policies=(ref,)

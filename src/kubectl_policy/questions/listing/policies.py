@@ -75,7 +75,7 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     profile = analysis.registry.known(policy.group_kind)
     enforcement = analysis.enforcement(policy)
     unseen = unseen_for_policy(analysis, enforcement)
-    nothing_seen = (enforcement.state == "Unknown" and not enforcement.undecided_with) or (
+    nothing_seen = (enforcement.state == "Unknown" and not enforcement.is_undecided) or (
         enforcement.state == "NoEffect" and unseen
     )
     resolutions = dict.fromkeys(outcome.resolution for outcome in enforcement.outcomes)

@@ -154,7 +154,7 @@ class _Report:
         first = resolver.claimants(target, self.policy.group_kind)[0].ref
         again = target in named and attachment.declared.selector is None
         one_applies = self.profile.same_level == "one-applies" or self.profile.default_strategy is MergeStrategy.NONE
-        if one_applies and self.analysis.enforcement(self.policy).undecided_with:
+        if one_applies and self.analysis.enforcement(self.policy).is_undecided:
             return None, ""
         if one_applies and (first != self.policy or again):
             return "conflicted", f"{first} is attached to {target} already"

@@ -64,8 +64,7 @@ def _affects(row: PolicyRow) -> Number:
     if row.affected is None:
         return UNKNOWN
     affected = number(len({node.object for node in row.affected}), complete=not row.unseen)
-    undecided = bool(row.enforcement.undecided_with)
-    return Number(affected.value, f"up to {affected.text}") if undecided else affected
+    return Number(affected.value, f"up to {affected.text}") if row.enforcement.is_undecided else affected
 
 
 def _kind_strategy(row: KindRow) -> str:

@@ -84,6 +84,7 @@ shape(
     Field(
         "undecidedWith",
         "undecided_with",
+        type=tuple[ObjectRef, ...],
         doc="The policies that set other fields, where it is not known how their kind combines; it is then Unknown.",
     ),
 )
