@@ -65,8 +65,8 @@ class Reading:
         self.ignored = 0
         # What is said in files about other files, by their paths; None where it cannot be read.
         self.others: dict[str, Document | None] = {}
-        # Files in which something may be to be filled in.
-        self.with_variables: set[str] = set()
+        # The texts in which something may be to be filled in, by file.
+        self.with_variables: dict[str, str] = {}
         # What is wrong with files that were named and hold no object: said only if there is none anywhere.
         self.unexplained: list[Diagnostic] = []
         self._documents = DocumentReader()
@@ -91,7 +91,7 @@ class Reading:
             self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)
             return
         if "${" in text:
-            self.with_variables.add(file.path)
+            self.with_variables[file.path] = text
         if file.problem:
             self._note(Problem(message=file.problem, reason="unreadable"), file.path)
         elif file.root and file.path not in self.others and not may_hold_objects(text):

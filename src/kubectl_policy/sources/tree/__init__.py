@@ -15,6 +15,7 @@ KUSTOMIZATION: Final = GroupKind("kustomize.toolkit.fluxcd.io", "Kustomization")
 HELM_RELEASE: Final = GroupKind("helm.toolkit.fluxcd.io", "HelmRelease")
 APPLICATION: Final = GroupKind("argoproj.io", "Application")
 APPLICATION_SET: Final = GroupKind("argoproj.io", "ApplicationSet")
+CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 DELIVERING: Final = frozenset({KUSTOMIZATION, HELM_RELEASE, APPLICATION, APPLICATION_SET})
 
 

@@ -55,7 +55,7 @@ def _values(generator: Mapping[str, Json], place: str, ground: Ground) -> Iterat
 
 def _folders(patterns: list[str], excluded: list[str], place: str, ground: Ground) -> list[str]:
     """The paths of folders that patterns match, from the outermost folder around a file below which there are any."""
-    for root in reversed(list(above(place))) if patterns else ():
+    for root in reversed(above(place)) if patterns else ():
         inside = [posixpath.relpath(folder, root) for folder in ground.folders if folder.startswith(root)]
         found = [path for path in inside if any(_matches(path, pattern) for pattern in patterns)]
         if found:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.sources.tree.applicationsets import applications_of
 from kubectl_policy.sources.tree.chains import Build
 from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, FluxKustomization, delivery_of
@@ -42,7 +43,7 @@ class Builds:
         self.applied_by: dict[int, FluxKustomization | Application] = {}
         self.deliveries: list[Delivery] = []
         for resource in objects:
-            found = delivery_of(resource)
+            found = delivery_of(resource) if resource.ref.group_kind in DELIVERING else None
             if isinstance(found, ApplicationSet):
                 self.deliveries += applications_of(found, ground)
             elif found:

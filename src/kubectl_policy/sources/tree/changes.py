@@ -55,13 +55,16 @@ class Changes:
 
     def of(self, resource: Resource, chain: Chain, placed: Resource, remedy: str) -> Iterator[Gap]:
         """The gaps of an object that was placed on a way: what it may become there, and what would show that."""
+        numbers = [number for number in chain.builds if self._changes_more(number)]
+        if not numbers:
+            return
         names = names_of(resource, chain)
         given = [self._builds[number].kustomization.namespace for number in chain.builds]
         # For Kustomize, an object without a namespace is in this one.
         namespaces = [resource.ref.namespace or "default", *filter(None, given)]
         # Whatever is set in objects of some kinds is about nothing else.
         names_none = refers_to_nothing(placed.ref.group_kind)
-        for number in chain.builds:
+        for number in numbers:
             kustomization = self._builds[number].kustomization
             for patch in self._patches_of(number).that_may_change(resource, names, namespaces):
                 mentions = frozenset[str]() if names_none else patch.mentions
@@ -84,6 +87,11 @@ class Changes:
                     prefix, suffix = chain.names[-1]
                     named = frozenset(prefix + word + suffix for word in words_in([dict(resource.raw)]))
                     yield gap_of(placed, reason, kustomization.origin, named, remedy)
+
+    def _changes_more(self, number: int) -> bool:
+        """Whether a build does anything to objects that is not known already."""
+        own = self._builds[number].kustomization
+        return bool(own.patches or own.raw.get("transformers") or own.raw.get("configurations"))
 
     def _patches_of(self, number: int) -> _Patches:
         if number not in self._patches:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kubectl_policy.sources.files import STDIN, is_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 
 class Ground:
@@ -85,16 +86,22 @@ class Ground:
         """
         if not path:
             return self.top or self._common
-        around = [folder for folder in reversed(list(above(named_in))) if not self.top or is_in(folder, self.top)]
+        around = [folder for folder in reversed(above(named_in)) if not self.top or is_in(folder, self.top)]
         found = (posixpath.normpath(posixpath.join(folder, path)) for folder in around)
         return next((place for place in found if place in self.folders or place in self.sources), None)
 
 
-def above(place: str) -> Iterator[str]:
+def above(place: str) -> tuple[str, ...]:
     """The folders around a place, from the nearest to the outermost."""
-    while place not in {"", "/"}:
-        place = posixpath.dirname(place)
-        yield place
+    return _and_above(posixpath.dirname(place)) if place not in {"", "/"} else ()
+
+
+@lru_cache(maxsize=100_000)
+def _and_above(folder: str) -> tuple[str, ...]:
+    found = [folder]
+    while found[-1] not in {"", "/"}:
+        found.append(posixpath.dirname(found[-1]))
+    return tuple(found)
 
 
 def is_in(place: str, folder: str) -> bool:

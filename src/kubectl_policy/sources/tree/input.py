@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
 from kubectl_policy.sources.files import STDIN, InputFile, is_manifest
+from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING
 from kubectl_policy.sources.tree.clusters import name_of_cluster
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, read_kustomization
 from kubectl_policy.sources.tree.ground import Ground
@@ -15,13 +16,14 @@ from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Container
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.files import Files
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
+    from kubectl_policy.sources.tree.variables import Values
 
 # Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
 _MOST_ROUNDS: Final = 3
@@ -40,6 +42,8 @@ class TreeInput:
         self.folders: dict[Resource, str] = {}
         self._rendered_by: dict[Resource, tuple[str, str]] = {}
         self._outside: set[str] = set()
+        # The values that were filled in, by file.
+        self._filled: dict[str, Values] = {}
         self._values: dict[str, list[Json] | None] = {}
         self._documents = DocumentReader()
         self.ground = self._survey()
@@ -142,7 +146,8 @@ class TreeInput:
         while rest:
             place = rest.pop()
             folder = posixpath.dirname(place)
-            values = self.values_in(place)
+            read = self._reading.others.get(self.ground.sources.get(place, ""))
+            values = [read.value] if read else self.values_in(place)
             raw = values[0] if values else None
             # Of several names, kustomize takes none; the first one is as good as any.
             if not isinstance(raw, dict) or folder in kustomizations:
@@ -176,18 +181,33 @@ class TreeInput:
         from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few trees need it)
 
         for _ in range(_MOST_ROUNDS):
-            wanted = self._reading.with_variables & self._files.keys()
-            changed = self.tree.values(self._reading.objects, sorted(wanted)) if wanted else {}
+            texts = self._reading.with_variables
+            changed = (
+                self.tree.values(self._reading.objects, sorted(texts.keys() & self._files.keys())) if texts else {}
+            )
             if not changed:
                 return
+            before = self._delivering(changed)
             self._reading.leave_out(changed.keys())
             for source, values in changed.items():
-                text = self._text_of(source)
+                text = texts[source]
                 try:
                     filled = substitute(text, values.known, closed=values.closed)
                 except DocumentError:
                     filled = substitute(text, values.known)
-                self._reading.with_variables.discard(source)
                 self._reading.read_file(self._files[source], {source: filled}.__getitem__)
+                # Other values may be found for what was written there.
+                texts[source] = text
                 self._values.pop(self.ground.place_of(source), None)
+            # Most variables are in what is delivered, and not in what delivers it.
+            if not before and not self._delivering(changed):
+                return
             self.tree = self._grow()
+
+    def _delivering(self, sources: Container[str]) -> bool:
+        """Whether files say what is delivered, or with which values."""
+        return any(place in sources for place in self._reading.others) or any(
+            each.ref.group_kind in DELIVERING or each.ref.group_kind == CONFIG_MAP
+            for each in self._reading.objects
+            if each.origin.source in sources
+        )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.tree import HELM_RELEASE, creators
+from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import Builds
 from kubectl_policy.sources.tree.chains import Chain, Chains
 from kubectl_policy.sources.tree.changes import RENDER, Changes, gap_of
@@ -24,12 +24,11 @@ from kubectl_policy.sources.tree.variables import Variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
     from kubectl_policy.sources.tree.ground import Ground
     from kubectl_policy.sources.tree.variables import Values
 
-_CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 _UNLISTED: Final = "listed by no kustomization.yaml: it may not be applied"
 
 _UNTAKEN: Final = "no Application takes it in: it may not be applied"
@@ -97,21 +96,23 @@ class Tree:
         found: list[Placed] = []
         gaps: list[Gap] = []
         chains_of: dict[str, tuple[Chain, ...]] = {}
+        called: dict[str, tuple[str, str]] = {}
         for resource in objects:
             source = resource.origin.source
-            place = self._ground.place_of(source)
             if source not in chains_of:
-                chains_of[source] = self._chains.of_file(place)
+                chains_of[source] = self._chains.of_file(self._ground.place_of(source))
             is_namespaced = resource.ref.group_kind not in cluster_scoped
             for chain in chains_of[source]:
-                home = self._ground.short(chain.root)
+                if chain.root not in called:
+                    called[chain.root] = self._ground.short(chain.root), self._ground.source_of(chain.root)
+                home, folder = called[chain.root]
                 one = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
-                folder = self._ground.source_of(chain.root)
                 found.append(Placed(resource=one, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
                 remedy = RENDER if len(chains_of[source]) == 1 else f"--offline {folder} {RENDER}"
                 gaps += changes.of(resource, chain, one, remedy)
             if not chains_of[source]:
+                place = self._ground.place_of(source)
                 unlisted, more = self._place_unlisted(resource, place, is_namespaced=is_namespaced)
                 found.append(unlisted)
                 gaps += more
@@ -173,7 +174,7 @@ class Tree:
 
     def _releases(self, objects: Sequence[Resource], text_in: Callable[[str], str]) -> Iterator[Gap]:
         """What HelmReleases may create."""
-        data = {each.ref.name: each.raw.get("data") for each in objects if each.ref.group_kind == _CONFIG_MAP}
+        data = {each.ref.name: each.raw.get("data") for each in objects if each.ref.group_kind == CONFIG_MAP}
         files = dict(self._generated())
 
         def values_of(config_map: str) -> list[Json] | None:

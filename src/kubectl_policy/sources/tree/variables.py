@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.tree import CONFIG_MAP
 from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.clusters import Clusters
     from kubectl_policy.sources.tree.declared.delivery import Reference
     from kubectl_policy.sources.tree.ground import Ground
-
-_CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 
 
 @value(kw_only=True)
@@ -40,7 +38,7 @@ class Variables:
         self._ground, self._builds, self._chains, self._clusters = ground, builds, chains, clusters
         self._config_maps: dict[str, list[Resource]] = {}
         for resource in objects:
-            if resource.ref.group_kind == _CONFIG_MAP:
+            if resource.ref.group_kind == CONFIG_MAP:
                 self._config_maps.setdefault(resource.ref.name, []).append(resource)
         self._of_build: dict[int, Values | None] = {}
 
