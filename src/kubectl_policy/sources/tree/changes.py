@@ -144,7 +144,8 @@ class _Patches:
         source_of: Callable[[str], str],
     ) -> None:
         self._exact: dict[tuple[str, str], list[tuple[_Known, Target]]] = {}
-        self._others: list[tuple[_Known, Target]] = []
+        # By the kind that is asked for; where that is none, or may be several, by no kind.
+        self._others: dict[str, list[tuple[_Known, Target]]] = {}
         for patch in kustomization.patches:
             values: Sequence[Json] | None = patch.values
             targets, moves = patch.targets, patch.moves
@@ -161,12 +162,13 @@ class _Patches:
                 if target.exact:
                     self._exact.setdefault((target.kind, target.name), []).append((known, target))
                 else:
-                    self._others.append((known, target))
+                    self._others.setdefault(target.kind if target.kind.isalnum() else "", []).append((known, target))
 
     def that_may_change(self, resource: Resource, names: set[str], namespaces: Sequence[str]) -> Iterator[_Known]:
         group_kind, labels = resource.ref.group_kind, labels_of(resource.raw)
         exact = [found for name in names for found in self._exact.get((group_kind.kind, name), ())]
-        for known, target in (*exact, *self._others):
+        others = (*self._others.get(group_kind.kind, ()), *self._others.get("", ()))
+        for known, target in (*exact, *others):
             if any(target.may_be(group_kind, name, namespaces, labels) for name in names):
                 yield known
 

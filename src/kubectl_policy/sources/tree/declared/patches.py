@@ -46,8 +46,8 @@ class Target:
         return (
             self._fits(self.kind, group_kind.kind)
             and (self._fits(self.group, group_kind.group) or not group_kind.group)
-            and (is_unknown(name) or self._fits(self.name, name))
-            and any(is_unknown(each) or self._fits(self.namespace, each) for each in namespaces)
+            and (self._fits(self.name, name) or is_unknown(name))
+            and any(self._fits(self.namespace, each) or is_unknown(each) for each in namespaces)
             and _may_select(self.labels, labels)
         )
 
@@ -124,16 +124,21 @@ def _values_in(text: str) -> Iterator[Json]:
         yield document.value if isinstance(document, Document) else None
 
 
-@lru_cache(maxsize=1_000)
 def _may_match(pattern: str, found: str) -> bool:
     """Whether a regular expression matches the whole of a text; True where that might take long to find out."""
+    compiled = _compiled(pattern)
+    return compiled is None or bool(compiled.fullmatch(found))
+
+
+@lru_cache(maxsize=10_000)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
     alternatives = pattern.removeprefix("^").removesuffix("$").split("|")
-    if not all(_PLAIN.fullmatch(alternative) for alternative in alternatives):
-        return True
-    return any(re.fullmatch(alternative, found) for alternative in alternatives)
+    return re.compile("|".join(alternatives)) if all(map(_PLAIN.fullmatch, alternatives)) else None
 
 
 def _may_select(query: str, labels: Mapping[str, str]) -> bool:
+    if not query:
+        return True
     try:
         return selects(parse_label_query(query), labels) is not False
     except UsageError:
