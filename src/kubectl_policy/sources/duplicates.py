@@ -86,7 +86,7 @@ def _alternatives(
     named = ", ".join(where[:_MOST_NAMED]) + (f" and {len(where) - _MOST_NAMED} more" if where[_MOST_NAMED:] else "")
     clusters = [clusters_of(each) for each in everything]
     if all(clusters) and len(set(clusters)) > 1:
-        remedy = " or ".join(f"--cluster {name}" for name in sorted(frozenset().union(*clusters)))
+        remedy = " or ".join(f"--cluster {name}" for name in sorted(frozenset[str]().union(*clusters)))
     else:
         remedy = " or ".join(f"--offline {folder}" for folder in dict.fromkeys(map(folder_of, everything)))
     is_read = counts.ref.group_kind not in DELIVERING
@@ -98,5 +98,5 @@ def _alternatives(
         reason=f"it is otherwise in {named}",
         origin=counts.origin,
         remedy=remedy,
-        mentions=frozenset().union(*filter(None, words)) if None not in words else None,
+        mentions=frozenset[str]().union(*filter(None, words)) if None not in words else None,
     )

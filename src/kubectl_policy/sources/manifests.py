@@ -186,7 +186,9 @@ def _tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeI
         return None
     from kubectl_policy.sources.tree.input import TreeInput  # noqa: PLC0415 (a plain folder does without)
 
-    around = TreeInput(files, reading, complete=options.complete)
+    # Where nobody said otherwise, it is not known that it is this one.
+    namespace = options.namespace if options.namespace != AS_IT_IS.namespace else ""
+    around = TreeInput(files, reading, namespace=namespace, complete=options.complete)
     if options.cluster:
         around.keep(options.cluster)
     return around

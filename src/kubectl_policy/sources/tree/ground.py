@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Ground:
     """A disk, or a revision of a git repository, as places: absolute paths in which `/` stands between folders."""
 
-    def __init__(self, sources: Iterable[str], *, revision: str = "") -> None:
-        """Know the files that were read by what they are called.
+    def __init__(self, sources: Iterable[str], roots: Iterable[str] = (), *, revision: str = "") -> None:
+        """Know the files that were read by what they are called, and the folders that were searched for them.
 
         `revision` is what stands before the path in each of these names (`main:`), empty for files on a disk.
         """
@@ -34,6 +34,8 @@ class Ground:
             for folder in above(place):
                 self.folders[folder] = self.folders.get(folder, 0) + 1
         self._common = posixpath.commonpath([posixpath.dirname(place) for place in self.sources] or [self._here])
+        searched = {self.place_of(root) for root in roots if root}
+        self._named = posixpath.commonpath(searched) if searched else self._common
         self.top = posixpath.sep if revision else _repository_around(self._common)
 
     def add(self, place: str) -> str:
@@ -58,9 +60,8 @@ class Ground:
         return os.path.relpath(place, self._here) if relative else place
 
     def short(self, place: str) -> str:
-        """A folder by its path in the tree: from the top of the repository, else from what all files have in common."""
-        top = self.top or self._common
-        inside = posixpath.relpath(place, top)
+        """A folder by its path in what was named."""
+        inside = posixpath.relpath(place, self._named)
         return "" if inside == "." else place.strip("/") if inside.startswith("..") else inside
 
     def may_read(self, place: str) -> bool:

@@ -33,10 +33,16 @@ _MOST_FILES: Final = 10_000
 class TreeInput:
     """The files of a tree, as `reading` has them, and those that its kustomizations take in from elsewhere."""
 
-    def __init__(self, files: Files, reading: Reading, *, complete: bool) -> None:
-        """Look around in what was read; of what is `complete`, nothing creates more."""
+    def __init__(self, files: Files, reading: Reading, *, namespace: str, complete: bool) -> None:
+        """Look around in what was read; of what is `complete`, nothing creates more.
+
+        `namespace` is where objects live if nothing says where; if it is empty, that is unknown.
+        """
+        self._namespace = namespace
         self._complete = complete
-        self._files = {file.path: file for file in files.found if not file.problem and file.path != STDIN}
+        self._files: dict[str, InputFile] = {
+            file.path: file for file in files.found if not file.problem and file.path != STDIN
+        }
         self._text_of, self._revision, self._reading = files.text_of, files.revision, reading
         # The folder of what applies each object that was placed.
         self.folders: dict[Resource, str] = {}
@@ -136,7 +142,7 @@ class TreeInput:
         return place in self.ground.sources or place in self.ground.folders
 
     def _survey(self) -> Ground:
-        return Ground(self._files, revision=self._revision)
+        return Ground(self._files, [file.root for file in self._files.values()], revision=self._revision)
 
     def _grow(self) -> Tree:
         """The tree of all files, and of those that are not among them and that its kustomizations take in."""
@@ -159,7 +165,7 @@ class TreeInput:
                     outside = self._taken_in(each)
                     taken += len(outside)
                     rest += [place for place in outside if posixpath.basename(place) in NAMES]
-        return Tree(self.ground, kustomizations, self._reading.objects)
+        return Tree(self.ground, kustomizations, self._reading.objects, self._namespace)
 
     def _taken_in(self, place: str) -> list[str]:
         """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""

@@ -42,8 +42,10 @@ _TEMPLATES: Final[Mapping[GroupKind, str]] = {
 }
 
 
-def placed(resource: Resource, chain: Chain, builds: Sequence[Build], place: str, *, is_namespaced: bool) -> Resource:
-    """An object after one way to a cluster; what nothing gives a namespace has the unknown one of its `place`."""
+def placed(
+    resource: Resource, chain: Chain, builds: Sequence[Build], otherwise: str, *, is_namespaced: bool
+) -> Resource:
+    """An object after one way to a cluster; what nothing gives a namespace has the last one here."""
     kind, own = resource.ref.group_kind, resource.ref.namespace
     prefix, suffix = chain.names[-1] if chain.names and kind not in _NEVER_RENAMED else ("", "")
     name = prefix + resource.ref.name + suffix
@@ -56,8 +58,10 @@ def placed(resource: Resource, chain: Chain, builds: Sequence[Build], place: str
         namespace, said_by = chain.default, chain.default_from
     if not is_namespaced:
         namespace, said_by, own = "", None, ""
-    elif not namespace or namespace == SEVERAL:
-        namespace, said_by = unknown_namespace(place), None
+    elif namespace == SEVERAL:
+        namespace, said_by = unknown_namespace(chain.root), None
+    elif not namespace:
+        namespace = otherwise
     return replace(
         resource,
         ref=resource.ref._replace(namespace=namespace, name=name),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
+from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import Builds
@@ -57,9 +58,17 @@ class Tree:
     """All files of the input, and what Kustomize, Flux and Argo CD make of them."""
 
     def __init__(
-        self, ground: Ground, kustomizations: Mapping[str, Kustomization], objects: Sequence[Resource]
+        self,
+        ground: Ground,
+        kustomizations: Mapping[str, Kustomization],
+        objects: Sequence[Resource],
+        namespace: str = "",
     ) -> None:
-        """Put together what was read; kustomizations are given by their folders."""
+        """Put together what was read; kustomizations are given by their folders.
+
+        `namespace` is where objects live if nothing says where, if that is known.
+        """
+        self._namespace = namespace
         self._ground, self._kustomizations = ground, kustomizations
         self._builds = Builds(ground, kustomizations, objects)
         self._chains = Chains(self._builds.all)
@@ -104,12 +113,13 @@ class Tree:
             is_namespaced = resource.ref.group_kind not in cluster_scoped
             for chain in chains_of[source]:
                 if chain.root not in called:
-                    called[chain.root] = self._ground.short(chain.root), self._ground.source_of(chain.root)
+                    called[chain.root] = self._place_called(chain.root), self._ground.source_of(chain.root)
                 home, folder = called[chain.root]
                 one = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
                 found.append(Placed(resource=one, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
-                remedy = RENDER if len(chains_of[source]) == 1 else f"--offline {folder} {RENDER}"
+                is_one = len(chains_of[source]) == 1 or chain.builds[-1] in self._builds.applied_by
+                remedy = RENDER if is_one else f"--offline {folder} {RENDER}"
                 gaps += changes.of(resource, chain, one, remedy)
             if not chains_of[source]:
                 place = self._ground.place_of(source)
@@ -117,6 +127,10 @@ class Tree:
                 found.append(unlisted)
                 gaps += more
         return found, list(dict.fromkeys(gaps))
+
+    def _place_called(self, folder: str) -> str:
+        """The namespace of what is delivered from a folder, if nothing says it."""
+        return self._namespace or unknown_namespace(self._ground.short(folder))
 
     def _place_unlisted(self, resource: Resource, place: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
         """An object in a file that nothing lists, where the folders around it say at most where it would live."""
@@ -130,8 +144,7 @@ class Tree:
         if home.folder is None:
             one = resource
         else:
-            short = self._ground.short(home.folder)
-            one = placed(resource, way, (), short, is_namespaced=is_namespaced)
+            one = placed(resource, way, (), self._place_called(home.folder), is_namespaced=is_namespaced)
         found = Placed(resource=one, folder=posixpath.dirname(resource.origin.source))
         if folder in self._kustomizations:
             return found, [gap_of(one, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
