@@ -212,7 +212,10 @@ def _resources(reading: Reading, namespace: str, around: TreeInput | None) -> tu
     homes: list[Resource] = []
     for read in reading.objects:
         home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
-        resource = read if home == read.ref.namespace else replace(read, ref=read.ref._replace(namespace=home))
+        resource = read
+        if home != read.ref.namespace:
+            said_by = read.namespace_from if home else None
+            resource = replace(read, ref=read.ref._replace(namespace=home), namespace_from=said_by)
         if around:
             around.follow(read, resource)
         homes.append(resource)

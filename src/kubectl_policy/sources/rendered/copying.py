@@ -105,7 +105,7 @@ class Disk:
 
     def repository_of(self, path: str) -> str | None:
         """See `Tree`."""
-        folder = path
+        folder = path.lstrip("/")
         seen: list[str] = []
         while folder not in self._roots:
             seen.append(folder)

@@ -101,7 +101,7 @@ class Kustomizations:
         """The place of the kustomization of a folder; empty if it has none."""
         if folder not in self._files:
             paths = (posixpath.join(folder, name) for name in NAMES)
-            self._files[folder] = next((path for path in paths if self._tree.kind(path) == "file"), "")
+            self._files[folder] = next((path for path in paths if self._kind(path) == "file"), "")
         return self._files[folder]
 
     def of(self, folder: str) -> Kustomization | None:
