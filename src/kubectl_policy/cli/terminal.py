@@ -12,7 +12,7 @@ from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from kubectl_policy.render.output.formats import Shown
     from kubectl_policy.render.output.text import Document
@@ -107,7 +107,7 @@ def complain(*lines: str) -> None:
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[Callable[[int, int, str], None] | None]:
+def progress(doing: str) -> Generator[Callable[[int, int, str], None] | None]:
     """What shows on standard error how far something is, in one line that is gone afterwards; None without a terminal.
 
     It takes how many of how many things are begun, and the name of the last one.

@@ -56,7 +56,7 @@ class Clusters:
         if not chains:
             around = [place, *above(place)]
             serving = next((self._serving[each] for each in around if each in self._serving), ())
-            beside = next(filter(None, map(self._chains.all_at, around)), ())
+            beside = next((found for each in around if (found := self._chains.all_at(each))), ())
             chains = tuple(chain for number in serving or beside for chain in self._chains.through(number))
         return {number for chain in chains for number in chain.builds}
 
