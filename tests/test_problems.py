@@ -181,3 +181,17 @@ class TestAttachmentsThatFail:
         other = build.route("b")
         assert outcomes(build.gateway("g"), other, ON_ROUTE) == [("target-overlaps", "error", self.field, message)]
         assert outcomes(build.gateway("g"), ON_ROUTE) == []
+
+
+def test_what_is_to_be_filled_in_breaks_no_schema() -> None:
+    """It may become what it has to be; other text may not."""
+    schema: Json = {
+        "type": "object",
+        "properties": {
+            "spec": {"type": "object", "properties": {"size": {"type": "integer"}, "shape": {"type": "integer"}}}
+        },
+    }
+    unfilled, wrong = build.policy("p", size="${SIZE}"), build.policy("q", size="large", shape="odd")
+    analysis = analyze(build.snapshot(build.crd("ColorPolicy", schema=schema), unfilled, wrong))
+    assert [found.field for found in analysis.problems_of(unfilled.ref) if found.rule == "schema"] == []
+    assert len([found for found in analysis.problems_of(wrong.ref) if found.rule == "schema"]) == 2

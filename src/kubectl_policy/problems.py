@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import MEANINGS, calls_of, without_references
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.references import NOT_PERMITTED, ROUTES, WITH_FILTERS, reference_problem, route_filters
@@ -46,7 +47,8 @@ class Problems:
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
         """Wrong shapes, broken or circular references and, of a policy, what keeps it from having its effect."""
         yield from shape_problems_of(resource)
-        yield from self._validation.problems_of(resource)
+        refused = self._validation.problems_of(resource)
+        yield from (problem for problem in refused if not _is_unfilled(resource, problem.field))
         yield from self.with_others(resource)
 
     def with_others(self, resource: Resource) -> Iterator[Diagnostic]:
@@ -187,3 +189,9 @@ class Problems:
                 origin=policy.origin,
                 related=related,
             )
+
+
+def _is_unfilled(resource: Resource, field: str) -> bool:
+    """Whether what is wrong with a field may be put right by filling it in."""
+    found = FieldPath.parse(field).get(resource.raw)
+    return isinstance(found, str) and is_unfilled(found)

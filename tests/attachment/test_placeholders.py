@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy import GroupKind, PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
-from tests.build import gateway, index, listener, policy, resource, route, rule, service, target
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests.build import backend, gateway, index, listener, policy, resource, route, rule, service, target
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
@@ -91,3 +93,22 @@ def test_labels_of_expressions() -> None:
         "selector": {"matchExpressions": [expression], "matchLabels": {"tier": 1, "x": None}},
     }
     assert [state for state, _, _ in attached(reference, route(labels={"app": "a"}))] == ["target missing"]
+
+
+def test_a_namespace_that_may_be_the_policys_own() -> None:
+    """Where a kind may not leave its own, that is undecided."""
+    profile = replace(PROFILE, cross_namespace=False)
+    found = policy("p", target("g", namespace="${NS}"))
+    (attachment,) = attach(found, profile, Topology(index(found, gateway(), complete=True)))
+    assert attachment.state == "target unknown"
+    assert attachment.message.endswith("own namespace default alone, not ${NS}, if these are not the same")
+
+
+def test_a_route_that_others_may_delegate_to_may_be_managed() -> None:
+    """As long as it is not known what these name."""
+    child = route("child", parents=[])
+    above = route("above", parents=[], rules=[rule(backend("${R}", None, kind="HTTPRoute", group=GATEWAY_API))])
+    profile = replace(PROFILE, controllers=frozenset({"example.com/gateway"}))
+    found = policy("p", target("child", "HTTPRoute"))
+    (attachment,) = attach(found, profile, Topology(index(found, child, above, complete=True)))
+    assert attachment.state == "attached"

@@ -8,6 +8,7 @@ from kubectl_policy.model.unknown import (
     is_unknown,
     is_unknown_kind,
     may_be,
+    may_be_label,
     may_be_port,
     may_be_section,
     may_equal,
@@ -135,3 +136,10 @@ def test_the_unknown_namespace_of_a_place_is_always_the_same() -> None:
     assert unknown_namespace("apps/echo/") == unknown_namespace("apps/echo")
     assert unknown_namespace("apps/echo") != unknown_namespace("apps")
     assert is_unknown(unknown_namespace(""))
+
+
+def test_labels_may_be_words_with_underscores() -> None:
+    """So only places make one unknown."""
+    assert may_be_label("TIER_1", "TIER_1")
+    assert may_be_label("${X}_1", "TIER_1")
+    assert not may_be_label("TIER_1", "TIER_2")

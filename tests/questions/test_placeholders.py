@@ -8,7 +8,20 @@ from kubectl_policy import GroupKind, PolicyKindProfile, analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from tests.build import gateway, gateway_class, namespace, policy, ref, route, service, snapshot, target
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    namespace,
+    parent,
+    policy,
+    ref,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -73,3 +86,13 @@ def test_other_targets_of_a_policy_that_is_refused_everywhere() -> None:
     assert "ColorPolicy default/other" in whats
     unknown = policy("one", target("g"), target("${R}", "HTTPRoute"), a=1)
     assert "HTTPRoute default/${R}" in {what for what, _ in unseen(ref("Gateway", "g"), route(), unknown)}
+
+
+def test_what_may_be_above_and_below() -> None:
+    """Routes of a Gateway, and Services of a route."""
+    found = route(parents=[parent("${G}")], rules=[rule(backend("${S}"))])
+    doubt = ("HTTPRoute default/r", "spec.parentRefs[0] of HTTPRoute default/r may name it")
+    assert doubt in unseen(ref("Gateway", "g"), found)
+    backends = ("Service default/s", "spec.rules[0].backendRefs[0] of HTTPRoute default/r may name it")
+    assert backends in unseen(found.ref, found)
+    assert ("HTTPRoute default/r", backends[1]) in unseen(ref("Service", "s", group=""), found)

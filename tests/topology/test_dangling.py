@@ -115,3 +115,13 @@ def test_every_certificate_of_a_listener_is_looked_for() -> None:
         refused,
     ]
     assert found(gateway_class(), gateway("g", https)) == []
+
+
+def test_a_certificate_whose_name_is_to_be_filled_in_is_unknown() -> None:
+    """It may be there."""
+    tls: Json = {"certificateRefs": [{"name": "${CERT}"}]}
+    found = gateway("g", listener("https", "HTTPS", 443, tls=tls))
+    missing = Topology(index(found, complete=True)).missing_from(found.ref)
+    assert [(problem.rule, problem.field) for problem in missing if "tls" in problem.field] == [
+        ("unknown-reference", "spec.listeners[0].tls.certificateRefs[0]")
+    ]
