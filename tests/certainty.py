@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def lies(raw: Analysis, truth: Analysis) -> list[str]:
-    """What one analysis says for sure of objects and attachments, and the other one denies."""
-    return [*wrong_objects(raw, truth), *wrong_attachments(raw, truth)]
+    """What one analysis says for sure, and the other one denies."""
+    return [*wrong_objects(raw, truth), *wrong_attachments(raw, truth), *wrong_answers(raw, truth)]
 
 
 def is_asked_about(analysis: Analysis, ref: ObjectRef) -> bool:

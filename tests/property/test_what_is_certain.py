@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @settings(max_examples=examples(40))
 @given(tree=trees())
 def test_what_is_certain_is_true(tree: Tree) -> None:
-    """Of every object, and of what policies and routes are attached to, on every cluster."""
+    """Of every object, of what policies and routes are attached to, and in every answer, on every cluster."""
     with tempfile.TemporaryDirectory() as name:
         write(tree, Path(name))
         for cluster, objects in tree.truths.items():

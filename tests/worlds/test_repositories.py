@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_policy import GroupKind, InputOptions, NodeRef, ObjectRef, analyze, leaves, load_manifests
 from kubectl_policy.model.kinds import GATEWAY_API
-from tests.certainty import lies, wrong_answers
+from tests.certainty import lies
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -85,7 +85,7 @@ def test_every_repository_can_be_read(name: str) -> None:
 def test_what_is_certain_without_rendering_is_true(name: str, cluster: str) -> None:
     """Of every object, attachment and answer."""
     raw, rendered = read(name, cluster), read(name, cluster, render=True)
-    assert [*lies(raw, rendered), *wrong_answers(raw, rendered)] == []
+    assert lies(raw, rendered) == []
 
 
 LIVE: Final = "BackendTrafficPolicy live/stream"
