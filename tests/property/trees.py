@@ -294,11 +294,11 @@ class _Hiding:
     def _hide_values(self, app: _App, shown: Sequence[Object]) -> None:
         """Put a variable in the place of a value, or of a part of it; what its value is may be anywhere."""
         number = self.draw(st.integers(0, len(shown) - 1))
-        # What is filled in loses its quotes: text that looks like a number would be one.
+        # What is filled in loses its quotes: text that looks like a number, or like a boolean, would be one.
         places = [
             place
             for place in _leaves(shown[number])
-            if not str(_at(shown[number], place)).isdigit() or place[-1] == "port"
+            if place[-1] == "port" or not re.fullmatch(r"\d+|[yYnN]", str(_at(shown[number], place)))
         ]
         where = self.draw(st.sampled_from(places))
         value = _at(shown[number], where)
