@@ -78,20 +78,27 @@ class TestNotPolicies:
         """Only direct, inherited and true are values of the label."""
         assert found(labelled("false")) is None
 
-    @pytest.mark.parametrize("kind", ["ServerRegistration", "GatewayExtension", "PolicyBinding", "Policyholder"])
-    def test_what_refers_to_gateways_and_is_not_called_a_policy(self, kind: str) -> None:
+    @pytest.mark.parametrize("kind", ["ServerRegistration", "GatewayExtension", "PolicyBinding", "GatewayParameters"])
+    def test_what_refers_to_gateways_and_is_called_something_else(self, kind: str) -> None:
         """Registrations and extensions have a `targetRef` as well; a label or a profile says if they are policies."""
         named = GroupKind("example.com", kind)
         found = policy("p", target("g"), kind=kind)
         world = index(found)
         assert Registry(world).profile_of(named) is None
-        said = "has target references, but no label of a policy, and is not called one"
+        said = "has target references, but no label of a policy, and is called something else"
         assert Registry(world).why_none(named) == said
         label = crd(kind, labels={"gateway.networking.k8s.io/policy": "true"})
         own = PolicyKindProfile(named, "direct", "profile")
         for known in (Registry(index(found, label)), Registry(world, [own])):
             assert known.profile_of(named) is not None
             assert not known.why_none(named)
+
+    @pytest.mark.parametrize("kind", ["Bar", "GatewayExtensionPolicy", "Timeouts"])
+    def test_what_refers_to_gateways_and_is_called_anything_else_is_a_guess(self, kind: str) -> None:
+        """Nobody has to call a policy a policy; that it is one is then assumed."""
+        profile = Registry(index(policy("p", target("g"), kind=kind))).profile_of(GroupKind("example.com", kind))
+        assert profile is not None
+        assert "being a policy" in profile.assumed
 
     def test_a_label_on_a_definition_without_target_references(self) -> None:
         """Parameters of Gateways carry the label in some releases; a spec that nobody describes may have references."""

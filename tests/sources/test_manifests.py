@@ -650,3 +650,17 @@ def test_what_files_say_of_other_files() -> None:
         "e/kustomization.yaml": None,
     }
     assert (reading.gaps, reading.ignored) == ([], len(texts))
+
+
+@pytest.mark.parametrize("named", [("one", "two"), ("one/a.yaml", "two/a.yaml")])
+def test_of_what_several_paths_mean_the_later_one_counts(tmp_path: Path, named: tuple[str, str]) -> None:
+    """As for `kubectl apply -f A -f B`; only in the folders of one path are they alternatives."""
+    for folder, value in (("one", "1"), ("two", "2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.yaml").write_text(f"{CM % 'a'}\nspec: {{value: {value}}}\n")
+    for paths in (named, named[::-1]):
+        snapshot = load_manifests([tmp_path / path for path in paths])
+        assert [resource.origin.source for resource in snapshot.resources] == [str(tmp_path / paths[1][:3] / "a.yaml")]
+        assert not snapshot.gaps
+        assert [problem.rule for problem in snapshot.diagnostics] == ["duplicate-object"]
+    assert load_manifests([tmp_path]).gaps

@@ -24,6 +24,8 @@ _STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
     "singular": ("default", "override"),
 }
 _REFERENCES: Final = ("targetRef", "targetRefs", "targetSelectors")
+# What kinds are called that refer to Gateways, routes and Services for other reasons than to change what they do.
+_NO_POLICIES: Final = ("attachment", "binding", "export", "extension", "import", "parameters", "registration")
 _STRATEGY_FIELD: Final = "spec.strategy"
 
 
@@ -52,20 +54,22 @@ class _Signs:
         if not self.refers:
             return "has no profile, no label of a policy and no target references"
         return (
-            "has target references, but no label of a policy, and is not called one" if self.looks_alike(kind) else ""
+            "has target references, but no label of a policy, and is called something else"
+            if self.looks_alike(kind)
+            else ""
         )
 
     def looks_alike(self, kind: str) -> bool:
-        """Whether a kind refers to targets as policies do, and nothing else says that it is one."""
-        return self.refers and not self.label and not kind.lower().endswith("policy")
+        """Whether a kind refers to targets as policies do, and says by its name that it is something else."""
+        return self.refers and not self.label and kind.lower().endswith(_NO_POLICIES)
 
 
 def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
     """The profile that the policy label of a kind's definition implies or, without one, its shape; None without either.
 
-    A kind has the shape of a policy kind if it is called a policy and has target references in its schema or, without a
-    schema, in one of its objects. A reference has a kind and a name or labels, and no apiVersion: `spec.targetRef` of a
-    VerticalPodAutoscaler names a workload by apiVersion and is none.
+    A kind has the shape of a policy kind if it has target references in its schema or, without a schema, in one of its
+    objects, unless its name says that it is something else. A reference has a kind and a name or labels, and no
+    apiVersion: `spec.targetRef` of a VerticalPodAutoscaler names a workload by apiVersion and is none.
     """
     signs, objects = _signs(group_kind, index), index.in_any_state(group_kind)
     if signs.why_none(group_kind.kind):
@@ -91,7 +95,7 @@ def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
 
 
 def looks_alike(group_kind: GroupKind, index: Index) -> bool:
-    """Whether a kind without a profile refers to targets as policy kinds do, and is not called one."""
+    """Whether a kind without a profile refers to targets as policy kinds do, and is called something else."""
     return _signs(group_kind, index).looks_alike(group_kind.kind)
 
 

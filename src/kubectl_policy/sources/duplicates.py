@@ -21,10 +21,12 @@ def one_of_each(
     resources: Iterable[Resource],
     folder_of: Callable[[Resource], str],
     clusters_of: Callable[[Resource], frozenset[str]],
+    argument_of: Callable[[Resource], int],
 ) -> tuple[tuple[Resource, ...], list[Diagnostic], list[Gap]]:
     """Resources with names that differ, what is wrong with the others, and which of them may be another one.
 
-    In one folder, whatever is read last counts; in several, the first one that has a `spec`, and it is in doubt.
+    Of what several paths of a call mean, the later one counts, as for `kubectl apply -f A -f B`. In one folder,
+    whatever is read last counts; in several, the first one that has a `spec`, and it is in doubt.
     """
     by_ref: dict[ObjectRef, list[Resource]] = {}
     for resource in resources:
@@ -36,6 +38,12 @@ def one_of_each(
         if len(same_name) == 1:
             chosen += same_name
             continue
+        last = max(map(argument_of, same_name))
+        for earlier in [each for each in same_name if argument_of(each) < last]:
+            later = next(each for each in same_name if argument_of(each) > argument_of(earlier))
+            diagnostics.append(_duplicate(earlier, later))
+            if _counting(earlier, later) is later:
+                same_name.remove(earlier)
         # One folder may be for several clusters, and come to different ends there.
         by_folder: dict[tuple[str, frozenset[str]], Resource] = {}
         for resource in same_name:

@@ -52,12 +52,14 @@ _CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 class InputFile:
     """A file to read, or a folder or file that cannot be read, and why not.
 
-    `root` is the folder that was searched for it, empty for a file that was named itself.
+    `root` is the folder that was searched for it, empty for a file that was named itself; `argument` is the position of
+    the path, among those of the call, by which it is meant.
     """
 
     path: str
     problem: str = ""
     root: str = ""
+    argument: int = 0
 
     @property
     def place(self) -> str:
@@ -93,13 +95,13 @@ def find_files(paths: Iterable[str | Path], exclusions: Exclusions | None = None
     """
     exclusions = exclusions or Exclusions()
     files: dict[str, InputFile] = {}
-    for path in map(str, paths):
+    for argument, path in enumerate(map(str, paths)):
         before = len(exclusions.left_out)
         meant = [InputFile(STDIN)] if path == "-" else list(_meant_by(path, exclusions))
         if not meant:
             raise nothing_in(path, left_out=len(exclusions.left_out) > before)
         for file in meant:
-            files.setdefault(os.path.normpath(file.path), file)
+            files.setdefault(os.path.normpath(file.path), replace(file, argument=argument) if argument else file)
     return list(files.values())
 
 

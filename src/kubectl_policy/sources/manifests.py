@@ -32,7 +32,7 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import line_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kubectl_policy.model import GroupKind
@@ -147,7 +147,8 @@ def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None =
     if not reading.objects:
         raise _nothing_found(reading, files.found)
     reading.diagnostics.extend(_wrong_definitions(_definitions(reading)))
-    resources = _resources(reading, options.namespace, around)
+    arguments = {file.path: file.argument for file in files.found if file.argument}
+    resources = _resources(reading, options.namespace, around, arguments)
     # The order of files means nothing: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
@@ -206,7 +207,9 @@ def _cluster_scoped(reading: Reading) -> frozenset[GroupKind]:
     return frozenset(kind for kind, names in known.items() if not names.namespaced)
 
 
-def _resources(reading: Reading, namespace: str, around: TreeInput | None) -> tuple[Resource, ...]:
+def _resources(
+    reading: Reading, namespace: str, around: TreeInput | None, arguments: Mapping[str, int]
+) -> tuple[Resource, ...]:
     """One resource for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(reading)
     homes: list[Resource] = []
@@ -227,7 +230,10 @@ def _resources(reading: Reading, namespace: str, around: TreeInput | None) -> tu
     def clusters_of(resource: Resource) -> frozenset[str]:
         return around.clusters_of(resource) if around else frozenset()
 
-    resources, diagnostics, gaps = one_of_each(homes, folder_of, clusters_of)
+    def argument_of(resource: Resource) -> int:
+        return arguments.get(resource.origin.source, 0)
+
+    resources, diagnostics, gaps = one_of_each(homes, folder_of, clusters_of, argument_of)
     reading.diagnostics += diagnostics
     reading.gaps += gaps
     return resources

@@ -121,7 +121,7 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
         case "label":
             yield "label", f"{POLICY_LABEL} of its CustomResourceDefinition{where}", ""
         case _:
-            yield "shape", f"it is called a policy and has target references{where}", ""
+            yield "shape", f"it has target references{where}", ""
     read = dict.fromkeys(statement.label for statement in said if statement.basis == "schema")
     if read:
         yield "schema", f"of its CustomResourceDefinition, for: {', '.join(read)}", ""
