@@ -312,6 +312,49 @@ class TestOpenWorld:
         assert [one.state for one in found] == ["attached", "target unknown"]
 
 
+class TestPlaceholders:
+    """What is to be filled in may be what another route has."""
+
+    @staticmethod
+    def unsure(what: str, *, port: int | str = 80) -> tuple[str, str]:
+        """State and message where it is not known whether requests are shared with route `b`."""
+        _, message = shares(what)
+        return "target unknown", f"whether {message.replace('80', str(port))} cannot be known yet"
+
+    def test_a_hostname(self) -> None:
+        """Of whichever route; what is known of it may tell that it is another one."""
+        known, open_one = web("a", "/tea", hostnames=["a.org"]), web("b", "/tea", hostnames=["${X}"])
+        assert outcome(known, open_one) == self.unsure("a.org/tea")
+        known, open_one = web("b", "/tea", hostnames=["a.org"]), web("a", "/tea", hostnames=["${X}"])
+        assert outcome(known, open_one) == self.unsure("${X}/tea")
+        assert outcome(known, web("a", "/tea", hostnames=["${X}.com"])) == FINE
+        assert outcome(known, web("a", "/coffee", hostnames=["${X}"])) == FINE
+
+    def test_one_of_both(self) -> None:
+        """It is the same, whatever it is."""
+        both = [web(name, "/tea", hostnames=["${X}"]) for name in "ab"]
+        assert outcome(*both) == shares("${X}/tea")
+
+    def test_a_hostname_that_the_listener_may_not_have(self) -> None:
+        """Then it is not even known whether the route is there."""
+        known, open_one = web("a", "/tea", section="cafe"), web("b", "/tea", section="cafe", hostnames=["${X}"])
+        assert outcome(known, open_one) == self.unsure("cafe.org/tea")
+
+    def test_a_port(self) -> None:
+        """Of another listener."""
+        more = listener("more", hostname="a.org", allowedRoutes=allow()) | {"port": "${PORT}"}
+        own = listener_set("ls", more)
+        at_set = route("b", parents=[parent("ls", "more", kind="ListenerSet")], rules=[*_rules("/tea")])
+        assert outcome(web("a", "/tea", hostnames=["a.org"]), own, at_set) == self.unsure("a.org/tea")
+        assert outcome(web("a", "/tea", hostnames=["b.org"]), own, at_set) == FINE
+
+    def test_a_route_of_its_own(self) -> None:
+        """With those that the policy targets as well, it may share."""
+        both = web("a", "/tea", hostnames=["a.org"]), web("b", "/tea", hostnames=["${X}"])
+        found = attachments(*both, to=[TO_A, target("b", "HTTPRoute")])
+        assert [one.state for one in found] == ["attached", "attached"]
+
+
 def test_filters_are_attachments_as_well() -> None:
     """A route whose rule names the policy by a filter is one of its targets."""
     named = replace(ALONE, filter_routes=frozenset({GroupKind(GATEWAY_API, "HTTPRoute")}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology import Topology
+    from kubectl_policy.topology.gateway.hostnames import Requests
     from kubectl_policy.topology.references import RouteFilter
 
 
@@ -86,7 +88,8 @@ _LOOKED_AT: Final = frozenset({"attached", "not enabled"})
 def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> tuple[Attachment, ...]:
     """The attachments of a policy; none holds if a route that it targets shares requests with one that it does not.
 
-    What it may target, as far as is known, is not known to be another's.
+    What it may target, as far as is known, is not known to be another's. Where it may share requests with another
+    once names are filled in, nothing of it is known to hold.
     """
     targets = {
         attachment.target.object for attachment in attachments if attachment.target and attachment.state in _LOOKED_AT
@@ -96,11 +99,14 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
         for attachment in attachments
         if attachment.target and attachment.state == "target unknown"
     }
-    message = next(_shared(sorted(targets), targets | possible, topology), "")
-    if not message:
+    own = targets | possible
+    known = (NotAttached("target overlaps", message) for message in _shared(sorted(targets), own, topology))
+    unknown = (NotAttached("target unknown", message) for message in _perhaps_shared(sorted(targets), own, topology))
+    failure = next(chain(known, unknown), None)
+    if failure is None:
         return tuple(attachments)
     return tuple(
-        replace(attachment, state="target overlaps", message=message, competes=False)
+        replace(attachment, state=failure.state, message=failure.message, competes=False)
         if attachment.state in _LOOKED_AT
         else attachment
         for attachment in attachments
@@ -113,6 +119,21 @@ def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: 
         for requests in topology.relations.requests_of(route):
             for other in topology.relations.routes_taking(requests):
                 if other not in own:
-                    port = "" if requests.port is None else f"port {requests.port} of "
-                    which = f"requests for {requests.hostname}{requests.path} on {port}{requests.gateway}"
-                    yield f"{route} and {other}, which the policy does not target, both take {which}"
+                    yield f"{_both(route, other)} take {_in_words(requests)}"
+
+
+def _perhaps_shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
+    """What they may share with such routes, as far as is known, in words."""
+    for route in targets:
+        for other, requests in topology.relations.routes_that_may_share(route):
+            if other not in own:
+                yield f"whether {_both(route, other)} take {_in_words(requests)} cannot be known yet"
+
+
+def _both(route: ObjectRef, other: ObjectRef) -> str:
+    return f"{route} and {other}, which the policy does not target, both"
+
+
+def _in_words(requests: Requests) -> str:
+    port = "" if requests.port is None else f"port {requests.port} of "
+    return f"requests for {requests.hostname}{requests.path} on {port}{requests.gateway}"

@@ -15,7 +15,7 @@ from kubectl_policy.topology.delegation.references import delegating_refs
 from kubectl_policy.topology.gateway.conditions import why_ignored
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import bindings_of
-from kubectl_policy.topology.gateway.hostnames import requests_at
+from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
 from kubectl_policy.topology.references import (
     HIERARCHY,
     HTTP_ROUTE,
@@ -224,6 +224,29 @@ class Relations:
         """The routes that take the same requests; by kind, then sorted."""
         return self._routes_by_requests.get(requests, ())
 
+    def routes_that_may_share(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, Requests]]:
+        """The routes that may take the same requests as a route, once all is filled in, and which of the route's own.
+
+        Also those that are known to, and the route itself.
+        """
+        for requests, is_known in self._possible_requests_of(route):
+            place = requests.gateway, requests.path
+            for other, theirs in (self._unsettled_at if is_known else self._possible_at).get(place, ()):
+                if may_be_same(requests, theirs):
+                    yield other, requests
+
+    def _possible_requests_of(self, route: ObjectRef) -> tuple[tuple[Requests, bool], ...]:
+        """Which requests a route may take, and whether that, and which ones these are, is known."""
+        found: dict[Requests, bool] = {}
+        resource = self.index.get(route)
+        for binding in self.bindings(route):
+            listener = self.gateways.listener(binding.listener) if binding.listener else None
+            if resource and listener and binding.state in {"attached", "unknown"}:
+                for requests in requests_at(self.index.filled(resource), [listener]):
+                    is_known = binding.state == "attached" and not requests.is_open
+                    found[requests] = found.get(requests, False) or is_known
+        return tuple(found.items())
+
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
@@ -280,6 +303,25 @@ class Relations:
     @cached_property
     def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
         return grouped((requests, route) for route in self._routes() for requests in self.requests_of(route))
+
+    @cached_property
+    def _possible_at(self) -> Mapping[tuple[ObjectRef, str], tuple[tuple[ObjectRef, Requests], ...]]:
+        """Each route with each of the requests that it may take, by the Gateway and the path of these."""
+        return grouped(
+            ((requests.gateway, requests.path), (route, requests))
+            for route in self._routes()
+            for requests, _ in self._possible_requests_of(route)
+        )
+
+    @cached_property
+    def _unsettled_at(self) -> Mapping[tuple[ObjectRef, str], tuple[tuple[ObjectRef, Requests], ...]]:
+        """The same, of those requests alone of which it is not known whether it takes them, or which ones they are."""
+        return grouped(
+            ((requests.gateway, requests.path), (route, requests))
+            for route in self._routes()
+            for requests, is_known in self._possible_requests_of(route)
+            if not is_known
+        )
 
     @cached_property
     def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:

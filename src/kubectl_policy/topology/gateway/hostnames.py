@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
-from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_become, same_places
+from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_be_port, may_become, same_places
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 
@@ -88,6 +88,17 @@ class Requests:
     port: Port | None
     hostname: str
     path: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something of the port or the hostname is to be filled in."""
+        return isinstance(self.port, str) or is_unknown_hostname(self.hostname)
+
+
+def may_be_same(one: Requests, other: Requests) -> bool:
+    """Whether requests at one Gateway, with one path, may be the same once all is filled in."""
+    is_one = one.hostname == other.hostname or _may_intersect(one.hostname, other.hostname)
+    return is_one and may_be_port(one.port, other.port)
 
 
 def requests_at(route: Resource, listeners: Iterable[Listener]) -> Iterator[Requests]:
