@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy import GroupKind, PolicyKindProfile, analyze
 from kubectl_policy.model import NodeRef
+from kubectl_policy.profiles.merging import PortField, SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests.build import (
@@ -25,7 +27,7 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Json, ObjectRef, Resource
 
 PROFILE = PolicyKindProfile(
     GroupKind("example.com", "ColorPolicy"),
@@ -96,3 +98,53 @@ def test_what_may_be_above_and_below() -> None:
     backends = ("Service default/s", "spec.rules[0].backendRefs[0] of HTTPRoute default/r may name it")
     assert backends in unseen(found.ref, found)
     assert ("HTTPRoute default/r", backends[1]) in unseen(ref("Service", "s", group=""), found)
+
+
+PORTS = replace(
+    PROFILE,
+    strategy_field="",
+    order_field="",
+    shared_fields=(SharedField(field="perPort", within=("level",), by="[port]"),),
+    port_field=PortField("perPort", "port", "default"),
+)
+
+
+def test_settings_for_a_port() -> None:
+    """They may stand instead of what others say of all ports."""
+    world = [gateway_class(), gateway(), namespace("default"), service()]
+    entry: Json = {"port": "${PORT}", "x": 1}
+    one, other = policy("one", target("g"), perPort=[entry]), policy("other", target("g"), default={"x": 2})
+    analysis = analyze(snapshot(*world, one, other, route(), complete=True), profiles=[PORTS])
+    doubts = [("ColorPolicy default/one", "its spec.perPort[0].port is ${PORT}")]
+    for ref_ in (one.ref, other.ref):
+        assert [(each.what, each.reason) for each in describe_policy(analysis, ref_).unseen] == doubts
+    answer = describe(analysis, NodeRef(ref("Gateway", "g")))
+    assert [(each.what, each.reason) for each in answer.unseen] == doubts
+
+
+UNCOMPUTED = PolicyKindProfile(
+    GroupKind("example.com", "ColorPolicy"),
+    "direct",
+    "profile",
+    attachment="none",
+    cross_namespace=False,
+    declared_targets=frozenset({GroupKind("", "Service")}),
+)
+
+
+def test_policies_of_a_namespace_that_is_not_known() -> None:
+    """Any object may be in it."""
+    world = [gateway_class(), gateway(), namespace("default"), service(), service(namespace="${TEAM}-a")]
+
+    def said(namespace: str, of: str = "default") -> list[str]:
+        found = policy("p", a=1, namespace=namespace)
+        analysis = analyze(snapshot(*world, found, complete=True), profiles=[UNCOMPUTED])
+        unseen = describe(analysis, NodeRef(ref("Service", "s", group="", namespace=of))).unseen
+        return [each.what for each in unseen if each.policies]
+
+    assert said("default") == ["ColorPolicy default/p"]
+    assert said("${X}") == ["ColorPolicy ${X}/p"]
+    assert said("other") == said("${X}-other") == []
+    assert said("${X}", "${TEAM}-a") == ["ColorPolicy ${X}/p"]
+    assert said("b-a", "${TEAM}-a") == ["ColorPolicy b-a/p"]
+    assert said("b", "${TEAM}-a") == []

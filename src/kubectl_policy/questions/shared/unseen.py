@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.validity import unread_needs
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown
+from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown, may_equal
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.relevance import gaps_in_list, relevant_gaps
 from kubectl_policy.topology import MOST_NODES, is_cut
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
@@ -94,16 +94,19 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
     kinds = [(policy.group_kind, path) for path in paths]
     subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
     resolutions = dict.fromkeys(effective.resolution for effective in enforcement.outcomes)
-    beside = (other for each in resolutions for other in each.contributions_of) if analysis.snapshot.gaps else ()
+    has_ports = analysis.registry.known(policy.group_kind).port_field is not None
+    counts = has_ports or bool(analysis.snapshot.gaps)
+    beside = [other for each in resolutions for other in each.contributions_of] if counts else []
     on_paths = (node.object for path in (*paths, *through) for node in path)
-    others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *beside)))
+    others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ()))))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
+    beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
     unseen = (
         *gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)),
         *gaps(analysis, gaps_in_list(analysis, selected, "") if below else ()),
         *_unknown_targets(analysis, attachments),
-        *_unfilled_settings(analysis, [policy]),
-        *_unknown_needs(analysis, attachments),
+        *_unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),
+        *_unknown_needs(analysis, (*attachments, *beating)),
         *unknown_parents(analysis, routes),
         *(_unknown_routes(analysis, targets) if below else ()),
         *(_possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
@@ -307,13 +310,16 @@ def _possible_for(
 
 
 def _unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[Unseen]:
-    """The policies of which it is to be filled in how they combine with others, or which of them comes first."""
+    """The policies of which it is to be filled in how they combine with others, which comes first, or on which port."""
     for policy in dict.fromkeys(policies):
         profile, resource = analysis.registry.known(policy.group_kind), analysis.index.get(policy)
-        for field in filter(None, (profile.strategy_field, profile.order_field)) if resource else ():
-            found = value_at(resource.raw, field) if resource else None
-            if isinstance(found, str) and is_unfilled(found):
-                yield Unseen(what=str(policy), reason=f"its {field} is {found}", remedy=_FILL_IN)
+        fields = [FieldPath.parse(field) for field in (profile.strategy_field, profile.order_field) if field]
+        if profile.port_field:
+            fields.append(FieldPath.parse(f"spec.{profile.port_field.field}[].{profile.port_field.key}"))
+        for pattern in fields if resource else ():
+            for field, found in pattern.each(resource.raw) if resource else ():
+                if isinstance(found, str) and is_unfilled(found):
+                    yield Unseen(what=str(policy), reason=f"its {field} is {found}", remedy=_FILL_IN)
 
 
 def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:
@@ -366,9 +372,14 @@ def _not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[
         if profile.attaches_as_known and profile.references_alone:
             continue
         index, kind = analysis.index, profile.group_kind
+        homeless = [policy for policy in index.of_kind(kind) if is_unknown(policy.ref.namespace)]
         possible: dict[ObjectRef, list[ObjectRef]] = {}
         for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
-            near = index.of_kind_in(kind, obj.namespace) if profile.cross_namespace is False else index.of_kind(kind)
+            near: Sequence[Resource] = index.of_kind(kind)
+            if profile.cross_namespace is False:
+                others = near if is_unknown(obj.namespace) else homeless
+                perhaps = [each for each in others if may_equal(each.ref.namespace, obj.namespace)]
+                near = list(dict.fromkeys((*index.of_kind_in(kind, obj.namespace), *perhaps)))
             possible[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
         policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
         if policies:
