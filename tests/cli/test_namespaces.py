@@ -49,8 +49,8 @@ def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, wo
     """With the file, where people read it."""
     result = command(*words, "-n", "media", "--offline", tree(tmp_path, "namespace: media\n"))
     assert result.code == 0
-    (said,) = [line for line in result.err.splitlines() if "says the namespace" in line]
-    assert re.search(r"kustomization\.yaml:\d+ says the namespace$", said)
+    (said,) = [line for line in result.err.splitlines() if " is in namespace " in line]
+    assert re.search(r" is in namespace media by .*kustomization\.yaml:\d+$", said)
 
 
 def test_where_nothing_says_it_the_answer_says_so(command: Command, tmp_path: Path) -> None:

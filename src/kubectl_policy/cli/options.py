@@ -262,9 +262,8 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         from kubectl_policy.cli.terminal import complain
 
         first = derived[0]
-        whose = f"{len(derived)} of these objects name no namespace; for example, of" if derived[1:] else "of"
-        says = f"{whose} {first.ref}, {first.namespace_from} says the namespace"
-        complain(says[0].upper() + says[1:])
+        several = f"{len(derived)} of these are where files around them put them; for example, " if derived[1:] else ""
+        complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {first.namespace_from}")
 
 
 def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:
