@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # is, or a star: no object has such a name, and nothing fills it in.
 _NAME: Final = re.compile(r"[a-zA-Z0-9*]([-a-zA-Z0-9.*]*[a-zA-Z0-9*])?")
 # What fills something in writes its places in brackets; what stands around them is known.
-_PLACE: Final = re.compile(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*\]")
+_PLACE: Final = re.compile(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
 # Or it is a word that cries out to be replaced; no word of the API is written like that.
 _CRY: Final = re.compile(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 # What a hostname may be made of; an asterisk out of its place is only a mistake.
@@ -54,6 +54,11 @@ def is_unknown_hostname(name: str) -> bool:
 @lru_cache(maxsize=100_000)
 def has_place(text: str) -> bool:
     """Whether something in a text is to be filled in; unlike names, labels may be words with underscores."""
+    return is_withheld(text)
+
+
+def is_withheld(text: str) -> bool:
+    """The same of what may be secret: the text is not kept."""
     return bool(_PLACE.search(text[:_LONGEST]))
 
 

@@ -72,6 +72,8 @@ def test_a_malformed_secret_is_no_certificate(body: dict[str, Json], message: st
         {},
         {"data": None},
         {"data": {"tls.crt": CODED, "tls.key": KEY}},
+        {"data": {"tls.crt": f"ENC[AES256_GCM,data:{'x' * 2000}]", "tls.key": "ENC[AES256_GCM,data:x,type:str]"}},
+        {"stringData": {"tls.crt": "${CERTIFICATE}", "tls.key": "<path:kv/edge#key>"}},
         {"data": {"tls.crt": CODED[:20] + "\n" + CODED[20:], "tls.key": KEY}},
         {"stringData": {"tls.crt": PEM, "tls.key": "anything"}},
         {"stringData": {"tls.crt": PEM}, "data": {"tls.key": KEY}},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.unknown import is_unknown_kind
+from kubectl_policy.model.unknown import is_unknown_kind, is_withheld
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import refer, reference_problem
 
@@ -92,11 +92,14 @@ def _holds(raw: Mapping[str, Json], key: str) -> bool:
     """Whether an object has a value under a key and, for a certificate, whether it looks like one in PEM.
 
     No value is kept or shown, and of a private key nothing but its presence is looked at. An object without any data is
-    one whose body was withheld, so nothing can be said against it.
+    one whose body was withheld, as is a value that is encrypted or to be filled in: nothing can be said against these.
     """
     parts = [part for part in ("stringData", "data", "binaryData") if value_at(raw, part) is not None]
+    written = [mapping_at(raw, part).get(key) for part in parts]
+    if not parts or any(isinstance(text, str) and is_withheld(text) for text in written):
+        return True
     texts = [_text(raw, part, key) for part in parts]
-    return not parts or any(text and (key == "tls.key" or _PEM in text) for text in texts)
+    return any(text and (key == "tls.key" or _PEM in text) for text in texts)
 
 
 def _text(raw: Mapping[str, Json], part: str, key: str) -> str:
