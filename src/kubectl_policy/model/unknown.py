@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.fields import integer_at, value_at
+from kubectl_policy.model.fields import value_at
 
 if TYPE_CHECKING:
     from kubectl_policy.model.fields import Json
@@ -41,11 +41,13 @@ def is_unknown(name: str) -> bool:
     return bool(name) and (name.isupper() or not _NAME.fullmatch(name))
 
 
+@lru_cache(maxsize=100_000)
 def is_unfilled(text: str) -> bool:
     """Whether a text that is no name, as a protocol or a label, holds something that is to be filled in."""
     return has_place(text) or bool(_CRY.fullmatch(text[:_LONGEST]))
 
 
+@lru_cache(maxsize=100_000)
 def is_unknown_hostname(name: str) -> bool:
     """Whether a hostname is none that the API could hold, as a placeholder is."""
     return not _HOSTNAME.fullmatch(name)
@@ -104,6 +106,7 @@ def is_open(ref: ObjectRef) -> bool:
     return is_unknown(ref.name) or is_unknown(ref.namespace) or is_unknown_kind(ref.group_kind)
 
 
+@lru_cache(maxsize=10_000)
 def is_unknown_kind(kind: GroupKind) -> bool:
     """Whether the name of a kind, or of its group, is to be filled in."""
     return is_unfilled(kind.kind) or is_unfilled(kind.group)
@@ -122,7 +125,7 @@ def port_at(value: Json, path: str) -> Port | None:
     found = value_at(value, path)
     if isinstance(found, str):
         return found if is_unfilled(found) else None
-    return integer_at(value, path)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def may_be_port(one: Port | None, other: Port | None) -> bool:

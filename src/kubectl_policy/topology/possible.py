@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.fields import items_at, strings_at, text_at, value_at
-from kubectl_policy.model.index import grouped, words_of
+from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
+from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import (
     is_open,
@@ -34,10 +35,15 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import GroupKind, Resource
+    from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.topology.relations import Relations
+
+# What decides how objects are related that are no routes, of the fields of their specs.
+_DECIDING: Final = frozenset(
+    {"listeners", "allowedListeners", "parentRef", "gatewayClassName", "ports", "controllerName"}
+)
 
 
 @value()
@@ -69,21 +75,21 @@ class PossibleRelations:
         if kind in ROUTES:
             return any(map(self._is_open_route, resources))
         # Of what is not a route, little is read; and of that, any placeholder may decide.
-        fields = ("listeners", "allowedListeners", "parentRef", "gatewayClassName", "ports", "controllerName")
-        found = (value_at(resource.raw, f"spec.{field}") for resource in resources for field in fields)
-        return any(map(is_unfilled, words_of([value for value in found if value is not None])))
+        specs = (mapping_at(resource.raw, "spec") for resource in resources)
+        return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
 
     def _is_open_route(self, route: Resource) -> bool:
         index, ref = self._index, route.ref
-        parents, backends = parent_refs(index, ref), backend_refs(index, ref)
         filters = route_filters(index, ref) if ref.group_kind in WITH_FILTERS else ()
         return (
-            any(is_open(parent.object) or isinstance(parent.port, str) for parent in parents)
-            or any(is_open(backend.object) or isinstance(backend.port, str) for backend in backends)
-            or any(is_open(each.object) for each in filters)
-            or any(is_unknown(parent.section) for parent in parents)
-            or any(map(is_unknown_hostname, strings_at(route.raw, "spec.hostnames")))
+            any(map(is_unknown_hostname, strings_at(route.raw, "spec.hostnames")))
             or any(is_unknown(text_at(rule, "name")) for rule in items_at(route.raw, "spec.rules"))
+            or any(
+                is_open(parent.object) or isinstance(parent.port, str) or is_unknown(parent.section)
+                for parent in parent_refs(index, ref)
+            )
+            or any(is_open(backend.object) or isinstance(backend.port, str) for backend in backend_refs(index, ref))
+            or any(is_open(each.object) for each in filters)
         )
 
     def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
@@ -217,3 +223,19 @@ class PossibleRelations:
 
 def _in_namespace(namespace: ObjectRef, obj: ObjectRef) -> PossibleRelation:
     return PossibleRelation(namespace, obj, f"{obj} may be in it: which namespace it is in is not known")
+
+
+def _is_any_unfilled(value: Json) -> bool:
+    """Whether any text in a value, keys as well, is to be filled in."""
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, str):
+            if is_unfilled(item):
+                return True
+        elif isinstance(item, (dict, Mapping)):
+            rest += item
+            rest += item.values()
+        elif isinstance(item, list | tuple):
+            rest += item
+    return False

@@ -76,6 +76,7 @@ class Relations:
         self.gateways = Gateways(index, implementation, profiles)
         self._profiles = profiles
         self._sections: dict[ObjectRef, tuple[str, ...]] = {}
+        self._ports: dict[ObjectRef, Mapping[Port, str]] = {}
         self._ignored: dict[NodeRef, Problem | None] = {}
         self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
         self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
@@ -95,8 +96,13 @@ class Relations:
             self._sections[obj] = sections
         return self._sections[obj]
 
-    def ports(self, obj: ObjectRef) -> dict[Port, str]:
+    def ports(self, obj: ObjectRef) -> Mapping[Port, str]:
         """The sections of a backend by port number; empty for a kind that is not known to have any."""
+        if obj not in self._ports:
+            self._ports[obj] = self._ports_of(obj)
+        return self._ports[obj]
+
+    def _ports_of(self, obj: ObjectRef) -> Mapping[Port, str]:
         kind = obj.group_kind
         if kind in WITH_PORTS:
             return port_names(self.index.raw(obj))

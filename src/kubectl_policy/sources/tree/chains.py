@@ -83,6 +83,7 @@ class Chains:
             or (not self._parents[number] and build.place not in applied and not build.kustomization.is_component)
         ]
         self._above: list[tuple[Chain, ...]] = [()] * len(builds)
+        self._through: dict[int, tuple[Chain, ...]] = {}
         self._follow()
 
     def of_file(self, place: str) -> tuple[Chain, ...]:
@@ -95,7 +96,9 @@ class Chains:
 
     def through(self, number: int) -> tuple[Chain, ...]:
         """The ways on from what a build takes in as a resource."""
-        return tuple(self._extended(above, number, 0) for above in self._above[number])
+        if number not in self._through:
+            self._through[number] = tuple(self._extended(above, number, 0) for above in self._above[number])
+        return self._through[number]
 
     def at(self, place: str) -> tuple[int, ...]:
         """The builds of a folder: as something applies it, else as it is."""

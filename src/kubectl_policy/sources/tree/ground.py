@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,20 @@ class Ground:
         """
         self._revision = revision
         self._here = posixpath.sep if revision else os.getcwd()  # noqa: PTH109 (places are text)
+        # The places of the folders that were asked for.
+        self._places: dict[str, str] = {}
         self.sources: dict[str, str] = {}
         for source in sources:
             if source != STDIN:
                 self.sources.setdefault(self.place_of(source), source)
+        self._is_relative = not any(source.startswith("/") for source in self.sources.values())
         # Every folder around a file, with the number of files below it.
         self.folders: dict[str, int] = {}
-        for place in self.sources:
-            for folder in above(place):
-                self.folders[folder] = self.folders.get(folder, 0) + 1
-        self._common = posixpath.commonpath([posixpath.dirname(place) for place in self.sources] or [self._here])
+        inside = Counter(map(posixpath.dirname, self.sources))
+        for folder, files in inside.items():
+            for each in (folder, *above(folder)):
+                self.folders[each] = self.folders.get(each, 0) + files
+        self._common = posixpath.commonpath([*inside] or [self._here])
         searched = {self.place_of(root) for root in roots if root}
         self._named = posixpath.commonpath(searched) if searched else self._common
         self.top = posixpath.sep if revision else _repository_around(self._common)
@@ -48,7 +53,12 @@ class Ground:
 
     def place_of(self, source: str) -> str:
         """The place of what a message calls so."""
-        return posixpath.normpath(posixpath.join(self._here, source.removeprefix(self._revision)))
+        folder, name = posixpath.split(source.removeprefix(self._revision))
+        if name in {"", ".", ".."}:
+            return posixpath.normpath(posixpath.join(self._here, folder, name))
+        if folder not in self._places:
+            self._places[folder] = posixpath.normpath(posixpath.join(self._here, folder))
+        return posixpath.join(self._places[folder], name)
 
     def source_of(self, place: str) -> str:
         """What messages call a file or a folder, as its neighbours are called."""
@@ -56,8 +66,7 @@ class Ground:
             return self.sources[place]
         if self._revision:
             return self._revision + place.lstrip("/")
-        relative = not any(source.startswith("/") for source in self.sources.values())
-        return os.path.relpath(place, self._here) if relative else place
+        return os.path.relpath(place, self._here) if self._is_relative else place
 
     def short(self, place: str) -> str:
         """A folder by its path in what was named."""
