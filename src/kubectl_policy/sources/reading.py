@@ -70,6 +70,10 @@ class Reading:
         # What is wrong with files that were named and hold no object: said only if there is none anywhere.
         self.unexplained: list[Diagnostic] = []
         self._documents = DocumentReader()
+        # The files with words that are booleans to kubectl and text to Kustomize, and those that Kustomize reads.
+        self.with_words: set[str] = set()
+        self.kustomized: set[str] = set()
+        self._kustomized_documents = DocumentReader(words_are_text=True)
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted."""
@@ -107,7 +111,11 @@ class Reading:
 
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
-        documents = list(self._documents.read(text))
+        reader = self._kustomized_documents if file.path in self.kustomized else self._documents
+        words = reader.words
+        documents = list(reader.read(text))
+        if reader.words > words:
+            self.with_words.add(file.path)
         if file.path in self.others:
             first = next((document for document in documents if not _is_empty(document)), None)
             self.others[file.path] = first if isinstance(first, Document) else None

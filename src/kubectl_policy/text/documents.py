@@ -31,10 +31,15 @@ _JSON_START: Final = re.compile(r"(?:---)?\s*(?=[\[{])")
 class DocumentReader:
     """Reads the documents of one text after the other, keeping equal strings of all of them once."""
 
-    def __init__(self) -> None:
-        """Start without having read anything."""
-        self._yaml = YamlReader()
+    def __init__(self, *, words_are_text: bool = False) -> None:
+        """Start without having read anything; see `YamlReader` for words that are text."""
+        self._yaml = YamlReader(words_are_text=words_are_text)
         self._json: JsonReader | None = None
+
+    @property
+    def words(self) -> int:
+        """How many words were met so far that are booleans here and text to others."""
+        return self._yaml.words
 
     def read(self, text: str) -> Iterator[Document | Unread]:
         """The documents of a text in their order, and where there is none that can be read, why not."""

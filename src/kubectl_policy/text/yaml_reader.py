@@ -28,6 +28,11 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
 }
+# What YAML 1.2 has for booleans: whatever reads it, as Kustomize does, takes the others for text, and quotes them.
+_BOOLEANS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+_ONLY_WORDS: Final = {
+    word: word for word, meaning in _WORDS.items() if isinstance(meaning, bool) and word not in _BOOLEANS
+}
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 # strconv.ParseInt with base 0; a longer decimal is out of its range, and left to the next pattern.
 _INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]{0,18}|0))")
@@ -38,10 +43,18 @@ _FLOAT_BITS: Final = 1023
 
 
 class PlainScalars(dict[str, Scalar]):
-    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once."""
+    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once.
+
+    `words` is how often a boolean was met that is text to others.
+    """
+
+    words: int = 0
 
     def __missing__(self, text: str) -> Scalar:
-        """Work out a scalar that was not met before."""
+        """Work out a scalar that was not met before, or that is to be counted."""
+        if text in _ONLY_WORDS:
+            self.words += 1
+            return _WORDS[text]
         value = self[text] = plain_scalar(text)
         return value
 
@@ -52,14 +65,18 @@ class PlainKeys(dict[str, str | None]):
     def __init__(self, *, only_text: bool = False) -> None:
         """Take numbers and booleans as the text that JSON makes of them, or refuse them as null is refused."""
         super().__init__()
+        self.words = 0
         self._only_text = only_text
         self.refusal = (
             "the name of a field must be text: put it in quotes" if only_text else "a mapping key that is null"
         )
 
     def __missing__(self, text: str) -> str | None:
-        """Work out a key that was not met before."""
+        """Work out a key that was not met before, or that is to be counted as scalars are."""
         key = _resolved(text)
+        if text in _ONLY_WORDS and not self._only_text:
+            self.words += 1
+            return key_of(key)
         refused = text == MERGE_KEY or (self._only_text and not isinstance(key, str))
         value = self[text] = None if refused else key_of(key)
         return value
@@ -148,15 +165,23 @@ _SCALAR_TAGS: Final[dict[str | None, tuple[type[object], ...]]] = {
 class YamlReader:
     """Reads YAML as kubectl does; one reader keeps equal keys and scalars of all that it reads once."""
 
-    def __init__(self, *, strict: bool = False) -> None:
-        """Start without having met any scalar.
+    def __init__(self, *, strict: bool = False, words_are_text: bool = False) -> None:
+        """Start without having met any scalar; `yes`, `no`, `on`, `off`, `y` and `n` are booleans, if not text.
 
         A strict one is for files of our own: it refuses keys that are not text, where kubectl takes what JSON makes of
         them, and tags that say nothing to it; what a merge key brings never replaces what is written next to it.
         """
         self._scalars = PlainScalars()
         self._keys = PlainKeys(only_text=strict)
+        if words_are_text:
+            self._scalars.update(_ONLY_WORDS)
+            self._keys.update(_ONLY_WORDS)
         self._strict = strict
+
+    @property
+    def words(self) -> int:
+        """How many booleans were met that are text to others."""
+        return self._scalars.words + self._keys.words
 
     def read(self, text: str, first_line: int = 1) -> Iterator[Document]:
         """The documents of a text of which the first line has the given number.
@@ -259,7 +284,7 @@ class _Builder:
         """The value of a scalar with an anchor or a tag; with a tag that nothing is known of, it is text."""
         tag, text = event.tag, _printable(event.value)
         if not tag:
-            return plain_scalar(text) if event.implicit[0] else text
+            return self._scalars[text] if event.implicit[0] else text
         if tag in _SCALAR_TAGS:
             value = plain_scalar(text)
             if type(value) not in _SCALAR_TAGS[tag]:

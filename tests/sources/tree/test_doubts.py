@@ -12,6 +12,8 @@ from tests.sources.tree.build import argo, doubts, flux, read, refs, service
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kubectl_policy.model import Json
+
 PATCH = "apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: {x: y}\n"
 RELEASE = (
     "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: %s, namespace: apps}\n"
@@ -219,3 +221,41 @@ def test_many_alternatives(tmp_path: Path) -> None:
 def test_any_kustomization_is_read(tmp_path: Path, text: str) -> None:
     """Whatever is in it, and whatever else there is."""
     read(tmp_path, {"kustomization.yaml": text, "a.yaml": service("a"), "Chart.yaml": text})
+
+
+WORDS = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, labels: {y: on}}
+data:
+  a: yes
+  b: "no"
+  c: &c off
+  d:
+    N
+  e: [Yes, true, TRUE, no]
+  on: 1
+"""
+AS_TEXT = {"a": "yes", "b": "no", "c": "off", "d": "N", "e": ["Yes", True, True, "no"], "on": 1}
+AS_BOOLEANS = {"a": True, "b": "no", "c": False, "d": False, "e": [True, True, True, False], "true": 1}
+
+
+class TestWords:
+    """What is a boolean to kubectl, and text to Kustomize: `yes`, `no`, `on`, `off`, `y` and `n`."""
+
+    @staticmethod
+    def data(folder: Path, files: dict[str, str]) -> list[Json]:
+        """What the ConfigMaps of a tree hold."""
+        snapshot = read(folder, files)
+        return [each.raw["data"] for each in snapshot.resources if each.ref.kind == "ConfigMap"]
+
+    def test_in_a_kustomization(self, tmp_path: Path) -> None:
+        """They are text; also where Flux makes one for a folder."""
+        assert self.data(tmp_path / "a", {"kustomization.yaml": "resources: [c.yaml]", "c.yaml": WORDS}) == [AS_TEXT]
+        assert self.data(tmp_path / "b", {"c/c.yaml": WORDS, "flux.yaml": flux("c", "./c")}) == [AS_TEXT]
+
+    def test_elsewhere(self, tmp_path: Path) -> None:
+        """They are booleans."""
+        assert self.data(tmp_path / "a", {"c.yaml": WORDS}) == [AS_BOOLEANS]
+        assert self.data(tmp_path / "b", {"c/c.yaml": WORDS, "argo.yaml": argo("c", "c")}) == [AS_BOOLEANS]
+        files = {"kustomization.yaml": "resources: [d.yaml]", "d.yaml": service("s"), "e/c.yaml": WORDS}
+        assert self.data(tmp_path / "c", files) == [AS_BOOLEANS]

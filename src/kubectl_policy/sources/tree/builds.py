@@ -65,6 +65,11 @@ class Builds:
                 if folder is not None and not self._is_chart(folder):
                     yield self._of_argo(delivery, source, folder)
 
+    def is_kustomize(self, number: int) -> bool:
+        """Whether Kustomize builds it: all but the folders without a kustomization that Argo CD applies as they are."""
+        is_plain = self.all[number].place not in self._kustomizations
+        return not (is_plain and isinstance(self.applied_by.get(number), Application))
+
     def _is_chart(self, folder: str) -> bool:
         return f"{folder}/Chart.yaml" in self._ground.sources
 

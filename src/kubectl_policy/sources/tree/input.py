@@ -54,6 +54,7 @@ class TreeInput:
         self._documents = DocumentReader()
         self.ground = self._survey()
         self.tree = self._grow()
+        self._read_as_kustomize_does()
         self._fill_in()
 
     def keep(self, cluster: str) -> None:
@@ -181,6 +182,15 @@ class TreeInput:
                 self._reading.read_file(file, self._text_of)
                 return [each]
         return []
+
+    def _read_as_kustomize_does(self) -> None:
+        """Read files again in which words are booleans to kubectl and text to Kustomize, which takes these files in."""
+        reading = self._reading
+        found = (reading.with_words & self._files.keys()) - reading.others.keys()
+        reading.kustomized = {each for each in found if self.tree.is_kustomized(self.ground.place_of(each))}
+        reading.leave_out(reading.kustomized)
+        for source in sorted(reading.kustomized):
+            reading.read_file(self._files[source], self._text_of)
 
     def _fill_in(self) -> None:
         """Read files again in which Flux fills in variables, until nothing changes any more."""

@@ -82,6 +82,10 @@ class Tree:
         found = {source: variables.of_file(self._ground.place_of(source)) for source in sources}
         return {source: values for source, values in found.items() if values}
 
+    def is_kustomized(self, place: str) -> bool:
+        """Whether Kustomize takes in the file at a place; where Argo CD applies plain folders, it does not."""
+        return any(self._builds.is_kustomize(number) for number in self._chains.lists(place))
+
     def left_out(self) -> Iterator[LeftOut]:
         """What is no object of its own."""
         for place, what in self.roles.items():
