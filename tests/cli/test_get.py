@@ -202,7 +202,7 @@ def test_what_could_not_be_read_is_said(command: Command, manifests: Path) -> No
     code, out, err = command(*words)
     assert (code, out.splitlines()[1].split()[-1]) == (0, "0+")
     assert err.splitlines()[:2] == [
-        "1 Gateway in namespace app, as far as could be read: 1 file could not be.",
+        "1 Gateway in namespace app, as far as could be read: 1 file may hold more.",
         "hint: a number that ends with + may be higher; -o yaml says what is not in the input",
     ]
     assert err.splitlines()[2].startswith("1 problem in the input: ")

@@ -54,7 +54,7 @@ def test_nothing_changes() -> None:
     assert diff_headline(some) == ("Nothing changes in what policies do (3 objects differ: 1 created and 2 updated).")
     assert diff_headline(replace(some, updated=())).endswith(" (1 object created).")
     assert diff_headline(difference(unseen=(GAP,))) == (
-        "Nothing changes in what policies do, as far as could be read: 1 object could not be."
+        "Nothing changes in what policies do, as far as could be read: 1 object is not in the input."
     )
 
 
@@ -279,7 +279,8 @@ def test_nothing_below_a_target_that_was_read() -> None:
     )
     assert blast_headline(answer) == (
         "ColorPolicy default/idle → Namespace default affects nothing that was read, but not all below its target may "
-        "have been. Deleting it changes nothing, as far as could be read: 1 file and 1 object could not be."
+        "have been. Deleting it changes nothing, as far as could be read: 1 object is not in the input and 1 file may "
+        "hold more."
     )
 
 
@@ -290,7 +291,8 @@ def test_what_is_not_known_is_said() -> None:
     answer = blast_radius(analyze(build.snapshot(*base, gaps=gaps)), base[1].ref)
     sentence = blast_headline(answer)
     assert sentence.startswith("Whether LimitPolicy default/p has an effect is unknown: ")
-    assert ". What deleting it would change is unknown too, as far as could be read: 1 file" in sentence
+    unread = "as far as could be read: 2 objects are not in the input"
+    assert f". What deleting it would change is unknown too, {unread}" in sentence
 
 
 @pytest.mark.parametrize("text", ["{0}", "{who}", "{is}", "%s", "\\", "\x1b[31m"])

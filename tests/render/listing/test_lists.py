@@ -239,6 +239,6 @@ def test_an_incomplete_list_says_so() -> None:
     """With what the marks in it mean; a complete one says nothing."""
     assert remarks(list_type(colourful(), "policies", Selection()), empty=False) == []
     assert remarks(list_type(busy(), "routes", Selection("default")), empty=False) == [
-        "6 routes in namespace default, as far as could be read: 1 object could not be.",
+        "6 routes in namespace default, as far as could be read: 1 object is not in the input.",
         "hint: a number that ends with + may be higher; -o yaml says what is not in the input",
     ]

@@ -141,7 +141,7 @@ def test_the_first_sentence() -> None:
     assert status_headline(one).startswith("The only condition on ColorPolicy default/p is not as computed.")
     odd = compared(*world(), reported(policy("p", build.target("x", "GRPCRoute")), conditions=[{}]), word="policies")
     assert status_headline(odd) == "Nothing that is computed here was reported."
-    assert status_headline(busy()).endswith("as far as could be read: 1 file could not be.")
+    assert status_headline(busy()).endswith("as far as could be read: 1 file may hold more.")
 
 
 def test_at_a_terminal_long_lists_are_cut_and_commands_lead_on() -> None:

@@ -17,10 +17,10 @@ POLICY = Unseen(what="ColorPolicy default/p", reason="x", policies=(build.ref("C
     ("unseen", "said"),
     [
         ([], ""),
-        ([FILE, FILE], ", as far as could be read: 1 file could not be"),
-        ([FILE, OBJECT], ", as far as could be read: 1 file and 1 object could not be"),
+        ([FILE, FILE], ", as far as could be read: 1 file may hold more"),
+        ([FILE, OBJECT], ", as far as could be read: 1 object is not in the input and 1 file may hold more"),
         ([PATCHED], ", as far as could be read: 1 object may be otherwise"),
-        ([FILE, PATCHED], ", as far as could be read: 1 file could not be and 1 object may be otherwise"),
+        ([FILE, PATCHED], ", as far as could be read: 1 file may hold more and 1 object may be otherwise"),
         ([POLICY], "; how 1 policy attaches is not computed"),
     ],
 )

@@ -296,13 +296,13 @@ def reason_words(reason: Reason) -> str:
 
 
 def as_far_as(unseen: Sequence[Unseen]) -> str:
-    """`, as far as could be read: 1 file could not be; how 2 policies attach is not computed`; empty if nothing is."""
+    """`, as far as could be read: 1 file may hold more; how 2 policies attach is not computed`; empty if nothing is."""
     otherwise = {thing.what for thing in unseen if thing.is_there}
     files = {thing.origin.source for thing in unseen if thing.origin and not thing.is_there}
     others = {thing.what for thing in unseen if not (thing.origin or thing.policies or thing.is_there)}
-    parts = [count(len(files), "file")] if files else []
-    parts += [count(len(others), "object")] if others else []
-    told = [f"{listed(parts)} could not be"] if parts else []
+    are = "is" if len(others) == 1 else "are"
+    told = [f"{count(len(others), 'object')} {are} not in the input"] if others else []
+    told += [f"{count(len(files), 'file')} may hold more"] if files else []
     told += [f"{count(len(otherwise), 'object')} may be otherwise"] if otherwise else []
     unread = f", as far as could be read: {listed(told)}" if told else ""
     number = len({policy for thing in unseen for policy in thing.policies})
