@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
@@ -30,7 +30,7 @@ from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.topology.references import HIERARCHY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
@@ -87,17 +87,17 @@ def said(answer: object, chain: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
     elif isinstance(answer, ObjectRef | NodeRef | str | bool | None):
         yield (*chain, str(answer))
     elif isinstance(answer, list | tuple | frozenset):
-        for item in answer:
+        for item in cast("Iterable[object]", answer):
             yield from said(item, chain)
     elif dataclasses.is_dataclass(answer) or isinstance(answer, Mapping):
-        for name, inside in parts(answer):
+        for name, inside in parts(cast("object", answer)):
             yield from said(inside, (*chain, name))
 
 
 def parts(answer: object) -> Iterator[tuple[str, object]]:
     """The fields of a value, or what is under the keys of a mapping."""
     if isinstance(answer, Mapping):
-        yield from ((str(key), inside) for key, inside in answer.items())
+        yield from ((str(key), inside) for key, inside in cast("Mapping[object, object]", answer).items())
     elif dataclasses.is_dataclass(answer):
         names = (field.name for field in dataclasses.fields(answer))
         yield from ((name, getattr(answer, name)) for name in names if name not in _SKIPPED)

@@ -33,7 +33,8 @@ def program(name: str) -> str:
 def read(place: str, cluster: str = "", *, render: bool = False, complete: bool = False) -> Analysis:
     """A repository, or a folder in one, as it is read; a test that renders is left out where a program is missing."""
     if render:
-        program("kubectl"), program("helm")
+        for needed in ("kubectl", "helm"):
+            program(needed)
     options = InputOptions(cluster=cluster, render=render, complete=complete)
     return analyze(load_manifests([REPOSITORIES / place], options=options))
 
