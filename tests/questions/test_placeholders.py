@@ -10,6 +10,8 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles.merging import PortField, SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.listing.lists import list_names
+from kubectl_policy.questions.shared.selection import Selection
 from tests.build import (
     backend,
     gateway,
@@ -26,6 +28,8 @@ from tests.build import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, ObjectRef, Resource
 
@@ -148,3 +152,20 @@ def test_policies_of_a_namespace_that_is_not_known() -> None:
     assert said("${X}", "${TEAM}-a") == ["ColorPolicy ${X}/p"]
     assert said("b-a", "${TEAM}-a") == ["ColorPolicy b-a/p"]
     assert said("b", "${TEAM}-a") == []
+
+
+def test_objects_that_may_have_the_labels_that_are_asked_for() -> None:
+    """They are said not to be listed, if they are of the type, and where is asked."""
+    found = policy("p", target("g"), a=1, labels={"team": "${TEAM}"})
+    other = policy("q", target("g"), a=1, labels={"team": "a"})
+    analysis = analysed(found, other)
+
+    def asked(selector: Mapping[str, str], word: str = "policies", namespace: str = "") -> list[str]:
+        selection = Selection(namespace=namespace, selector={"matchLabels": dict(selector)})
+        reason = "whether it has the labels that are asked for cannot be known yet"
+        return [each.what for each in list_names(analysis, word, selection).unseen if each.reason == reason]
+
+    assert asked({"team": "a"}) == asked({"team": "a"}, "colorpolicies") == ["ColorPolicy default/p"]
+    assert asked({"team": "a"}, namespace="default") == ["ColorPolicy default/p"]
+    assert asked({"team": "a"}, namespace="other") == asked({"team": "a"}, "gateways") == []
+    assert asked({"color": "red"}) == asked({}) == []

@@ -141,3 +141,23 @@ def test_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = load_state("HEAD:apps/west")
     assert refs(snapshot) == ["apps/b"]
     assert snapshot.resources[0].origin.source == "HEAD:apps/base/b.yaml"
+
+
+def test_what_shows_a_patched_object_of_several_clusters(tmp_path: Path) -> None:
+    """Rendering it for one of them; that of one cluster takes no more than rendering it."""
+    patch = """kind: Kustomization
+resources: [s.yaml]
+patches: [{target: {kind: Service}, patch: "[{op: add, path: /spec/x, value: 1}]"}]
+"""
+    files = {
+        **{f"clusters/{name}/a.yaml": flux("a", "./apps") for name in ("east", "west")},
+        "clusters/east/b.yaml": flux("b", "./own"),
+        "apps/kustomization.yaml": patch,
+        "apps/s.yaml": service("s"),
+        "own/kustomization.yaml": patch,
+        "own/s.yaml": service("own"),
+    }
+    remedies = {gap.name: gap.remedy for gap in read(tmp_path, files).gaps if gap.kind == "Service"}
+    assert remedies == {"s": "--render --cluster east or --render --cluster west", "own": "--render"}
+    snapshot = read(tmp_path, files, options=InputOptions(cluster="east"))
+    assert {gap.remedy for gap in snapshot.gaps if gap.kind == "Service"} == {"--render"}

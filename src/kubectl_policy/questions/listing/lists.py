@@ -20,7 +20,7 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.questions.shared.unseen import gaps
+from kubectl_policy.questions.shared.unseen import gaps, unknown_labels
 from kubectl_policy.topology.references import HIERARCHY
 
 if TYPE_CHECKING:
@@ -78,12 +78,15 @@ def _selected(
     selected, registry = select(analysis, word, selection), analysis.registry
     if selection.names or not is_any_policy(word):
         return selected, ()
-    kept = [it for it in selected.resources if all_kinds or _of_hierarchy(registry.known(it.ref.group_kind))]
+    kept, undecided = (
+        tuple(it for it in resources if all_kinds or _of_hierarchy(registry.known(it.ref.group_kind)))
+        for resources in (selected.resources, selected.undecided)
+    )
     others = Counter(it.ref.group_kind for it in selected.resources)
     others.subtract(it.ref.group_kind for it in kept)
     alike = (resource for kind in registry.look_alikes for resource in analysis.index.of_kind(kind))
     here = Counter(it.ref.group_kind for it in alike if selection.fits(it) and selection.reaches(it))
-    return replace(selected, resources=tuple(kept)), (
+    return replace(selected, resources=kept, undecided=undecided), (
         *(LeftOutKind(kind, number, other=True) for kind, number in sorted(others.items()) if number),
         *(LeftOutKind(kind, number, other=False) for kind, number in sorted(here.items())),
     )
@@ -117,6 +120,6 @@ def _listing(
         namespace=selected.namespace,
         rows=rows,
         elsewhere=selected.elsewhere,
-        unseen=tuple(dict.fromkeys((*gaps(analysis, hiding), *unseen))),
+        unseen=tuple(dict.fromkeys((*gaps(analysis, hiding), *unknown_labels(selected.undecided), *unseen))),
         left_out=left_out,
     )

@@ -68,8 +68,14 @@ class Selection:
 
     def fits(self, resource: Resource) -> bool:
         """Whether an object has the labels and a name that are asked for, wherever it is."""
-        named = not self.names or resource.ref.name in self.names
-        return named and selects(self.selector, labels_of(resource.raw)) is True
+        return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is True
+
+    def may_fit(self, resource: Resource) -> bool:
+        """Whether an object has such a name, and it is not known whether it has the labels."""
+        return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is None
+
+    def _is_named(self, resource: Resource) -> bool:
+        return not self.names or resource.ref.name in self.names
 
     def reaches(self, resource: Resource) -> bool:
         """Whether an object is in the namespace that is asked about, or in none."""
@@ -81,13 +87,14 @@ class Selected:
     """The selected objects of a type, sorted by namespace and name.
 
     `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of further
-    objects that would have been selected there.
+    objects that would have been selected there. Of the `undecided` ones it is not known whether they have the labels.
     """
 
     type: ListType
     resources: tuple[Resource, ...]
     namespace: str
     elsewhere: tuple[str, ...]
+    undecided: tuple[Resource, ...] = ()
 
 
 @value()
@@ -157,11 +164,14 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
         if name not in present:
             raise not_found([resource.ref for resource in every], word, name, namespace)
     elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
+    may_fit = filter(selection.may_fit, every) if selection.selector else ()
+    undecided = tuple(each for each in may_fit if not type_.namespaced or selection.reaches(each))
     return Selected(
         type=type_,
         resources=tuple(sorted(here, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))),
         namespace=namespace,
         elsewhere=elsewhere,
+        undecided=undecided,
     )
 
 

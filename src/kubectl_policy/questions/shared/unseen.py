@@ -322,6 +322,13 @@ def _unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Ite
                     yield Unseen(what=str(policy), reason=f"its {field} is {found}", remedy=_FILL_IN)
 
 
+def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:
+    """The objects of which it is to be filled in whether they have the labels that are asked for."""
+    for resource in resources:
+        reason = "whether it has the labels that are asked for cannot be known yet"
+        yield Unseen(what=str(resource.ref), reason=reason, remedy=_FILL_IN, origin=resource.origin, is_there=True)
+
+
 def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:
     """What may be related to anything above or below a node, as something is to be filled in."""
     if analysis.may_be_otherwise:

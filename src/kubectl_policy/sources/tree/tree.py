@@ -110,6 +110,7 @@ class Tree:
         gaps: list[Gap] = []
         chains_of: dict[str, tuple[Chain, ...]] = {}
         called: dict[str, tuple[str, str]] = {}
+        remedies: dict[str, str] = {}
         for resource in objects:
             source = resource.origin.source
             if source not in chains_of:
@@ -122,8 +123,12 @@ class Tree:
                 one = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
                 found.append(Placed(resource=one, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
-                is_one = len(chains_of[source]) == 1 or chain.builds[-1] in self._builds.applied_by
-                remedy = RENDER if is_one else f"--offline {folder} {RENDER}"
+                if len(chains_of[source]) == 1:
+                    remedy = RENDER
+                elif chain.builds[-1] in self._builds.applied_by:
+                    remedy = remedies.setdefault(source, self._remedy_for(source))
+                else:
+                    remedy = f"--offline {folder} {RENDER}"
                 gaps += changes.of(resource, chain, one, remedy)
             if not chains_of[source]:
                 place = self._ground.place_of(source)
@@ -131,6 +136,11 @@ class Tree:
                 found.append(unlisted)
                 gaps += more
         return found, list(dict.fromkeys(gaps))
+
+    def _remedy_for(self, source: str) -> str:
+        """What shows what a file comes to that is delivered on several ways: rendering it, for one of its clusters."""
+        names = sorted(self.clusters.of(self._ground.place_of(source)))
+        return " or ".join(f"{RENDER} --cluster {name}" for name in names) if len(names) > 1 else RENDER
 
     def _place_called(self, folder: str) -> str:
         """The namespace of what is delivered from a folder, if nothing says it."""
