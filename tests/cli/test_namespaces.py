@@ -50,7 +50,7 @@ def test_what_says_a_namespace_is_told_once(command: Command, tmp_path: Path, wo
     result = command(*words, "-n", "media", "--offline", tree(tmp_path, "namespace: media\n"))
     assert result.code == 0
     (said,) = [line for line in result.err.splitlines() if " is in namespace " in line]
-    assert re.search(r" is in namespace media by .*kustomization\.yaml:\d+$", said)
+    assert re.search(r" is in namespace media by .*kustomization\.yaml:3$", said)
 
 
 def test_where_nothing_says_it_the_answer_says_so(command: Command, tmp_path: Path) -> None:

@@ -254,6 +254,17 @@ def mention_the_rest(
         complain(f"{number} in the input{example}: {first.origin}: {first.message}")
 
 
+# Where kustomizations, and what delivers them, say a namespace.
+_NAMESPACE_FIELDS: Final = (
+    "namespace",
+    "spec.targetNamespace",
+    "spec.source.kustomize.namespace",
+    "spec.destination.namespace",
+    "spec.template.spec.source.kustomize.namespace",
+    "spec.template.spec.destination.namespace",
+)
+
+
 def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> None:
     """One line about objects that name no namespace, of which files around them say it, with an example."""
     objects = (analysis.index.get(ref) for ref in dict.fromkeys(refs))
@@ -263,7 +274,10 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
 
         first = derived[0]
         several = f"{len(derived)} of these are where files around them put them; for example, " if derived[1:] else ""
-        complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {first.namespace_from}")
+        said_by = first.namespace_from
+        for field in _NAMESPACE_FIELDS:
+            said_by = at_field(said_by, field) if said_by == first.namespace_from else said_by
+        complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {said_by}")
 
 
 def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:

@@ -159,7 +159,8 @@ class TreeInput:
             # Of several names, kustomize takes none; the first one is as good as any.
             if not isinstance(raw, dict) or folder in kustomizations:
                 continue
-            found = read_kustomization(raw, folder, Origin(self.ground.source_of(place), 1))
+            origin = Origin(self.ground.source_of(place), read.line if read else 1)
+            found = read_kustomization(raw, folder, origin)
             kustomizations[folder] = found
             for each in (*found.resources, *found.components):
                 if each not in self.ground.sources and each not in kustomizations and taken < _MOST_FILES:
