@@ -208,13 +208,16 @@ class Index:
         """The objects of other names that may be what a reference names, as a name of either is not known; sorted."""
         return self._candidates.of(ref)
 
+    @property
+    def unknown_namespaces(self) -> frozenset[str]:
+        """The namespaces of objects of which it is not known what they are called."""
+        return self._candidates.unknown_namespaces
+
     def _may_be_there(self, ref: ObjectRef) -> bool:
         """Whether an object that is not in the input, although that is complete, may exist all the same."""
         if is_unknown(ref.name) or is_unknown(ref.namespace) or self.candidates(ref):
             return True
-        if ref.group_kind == NAMESPACE and any(
-            may_equal(name, ref.name) for name in self._candidates.unknown_namespaces
-        ):
+        if ref.group_kind == NAMESPACE and any(may_equal(name, ref.name) for name in self.unknown_namespaces):
             return True
         return any(gap.covers(ref) for gap in self.snapshot.gaps)
 

@@ -97,7 +97,9 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
     has_ports = analysis.registry.known(policy.group_kind).port_field is not None
     counts = has_ports or bool(analysis.snapshot.gaps)
     beside = [other for each in resolutions for other in each.contributions_of] if counts else []
-    on_paths = (node.object for path in (*paths, *through) for node in path)
+    # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
+    in_doubt = (*paths, *through) if analysis.snapshot.gaps or analysis.index.unknown_namespaces else ()
+    on_paths = (node.object for path in in_doubt for node in path)
     others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ()))))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))

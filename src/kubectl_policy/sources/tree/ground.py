@@ -25,7 +25,7 @@ class Ground:
         """
         self._revision = revision
         self._here = posixpath.sep if revision else os.getcwd()  # noqa: PTH109 (places are text)
-        # The places of the folders that were asked for.
+        # The folders that were asked for, each with a slash at its end.
         self._places: dict[str, str] = {}
         self.sources: dict[str, str] = {}
         for source in sources:
@@ -53,12 +53,15 @@ class Ground:
 
     def place_of(self, source: str) -> str:
         """The place of what a message calls so."""
-        folder, name = posixpath.split(source.removeprefix(self._revision))
+        path = source.removeprefix(self._revision)
+        name = path.rpartition("/")[2]
         if name in {"", ".", ".."}:
-            return posixpath.normpath(posixpath.join(self._here, folder, name))
-        if folder not in self._places:
-            self._places[folder] = posixpath.normpath(posixpath.join(self._here, folder))
-        return posixpath.join(self._places[folder], name)
+            return posixpath.normpath(posixpath.join(self._here, path))
+        around = path.removesuffix(name)
+        if around not in self._places:
+            folder = posixpath.normpath(posixpath.join(self._here, around))
+            self._places[around] = folder if folder.endswith("/") else f"{folder}/"
+        return self._places[around] + name
 
     def source_of(self, place: str) -> str:
         """What messages call a file or a folder, as its neighbours are called."""
