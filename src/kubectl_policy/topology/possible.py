@@ -61,6 +61,7 @@ class PossibleRelations:
     def __init__(self, relations: Relations) -> None:
         """Remember where to look."""
         self._relations, self._index = relations, relations.index
+        self._around: dict[ObjectRef, tuple[tuple[ObjectRef, str], ...]] = {}
 
     @cached_property
     def is_any(self) -> bool:
@@ -91,6 +92,17 @@ class PossibleRelations:
             or any(is_open(backend.object) or isinstance(backend.port, str) for backend in backend_refs(index, ref))
             or any(is_open(each.object) for each in filters)
         )
+
+    def around(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
+        """What may be directly above an object or the routes to it, or attached to them, and by which reference."""
+        if obj not in self._around:
+            places = (obj, *self._relations.routes_referring_to(obj))
+            self._around[obj] = tuple(
+                (each.upper if each.lower == place else each.lower, each.message)
+                for place in places
+                for each in self.above(place)
+            )
+        return self._around[obj]
 
     def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly above an object, or attached to it by a filter."""

@@ -353,12 +353,9 @@ def _possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[
 
 def _possible(analysis: Analysis, objects: Collection[ObjectRef], below: Collection[ObjectRef]) -> Iterator[Unseen]:
     """What may be above some objects, or attached to them, and what may be directly below some of them."""
-    relations = analysis.topology.relations
     for obj in objects:
-        for place in (obj, *relations.routes_referring_to(obj)):
-            for relation in analysis.topology.possible.above(place):
-                what = relation.upper if relation.lower == place else relation.lower
-                yield Unseen(what=str(what), reason=relation.message, remedy=_FILL_IN)
+        for what, message in analysis.topology.possible.around(obj):
+            yield Unseen(what=str(what), reason=message, remedy=_FILL_IN)
         for relation in analysis.topology.possible.below(obj) if obj in below else ():
             yield Unseen(what=str(relation.lower), reason=relation.message, remedy=_FILL_IN)
         parents = {binding.parent for binding in analysis.topology.bindings(obj)} if obj.group_kind in ROUTES else ()
