@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.index import Index
+from kubectl_policy.model.index import Index, words_of
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
@@ -191,3 +191,8 @@ class TestDefinitions:
         spec = mapping_at(one.raw, "spec")
         other = resource("CustomResourceDefinition", "zz", spec, group="apiextensions.k8s.io", namespace="")
         assert index(other, one).definitions == {GroupKind("example.com", "Widget"): one}
+
+
+def test_words_of_a_value() -> None:
+    """Keys and texts at any depth; numbers and truth values are none."""
+    assert list(words_of({"a": ["b", 1, None, {"c": True}], "d": "e"})) == ["a", "b", "c", "d", "e"]
