@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.unknown import is_unknown_kind, may_equal
+from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,13 @@ class PossibleAttachments:
     @cached_property
     def is_any(self) -> bool:
         """Whether there are attachments that may be, or of which it is not known whether they are."""
-        return bool(self._undecided or self._of_unknown_kind or self._by_selector)
+        return bool(self._undecided or self._of_unknown_kind or self._selects_unknown)
+
+    @cached_property
+    def _selects_unknown(self) -> bool:
+        """Whether a selector is in a namespace that is not known, or may select what is in one."""
+        selected = (resource for kind in self._by_selector for resource in self._index.of_kind(kind))
+        return bool(self._in_unknown) or any(is_unknown(resource.ref.namespace) for resource in selected)
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """The attachments to an object that was read, or to a section of it, that may be others."""
@@ -72,9 +78,10 @@ class PossibleAttachments:
     def _selecting(self, obj: ObjectRef) -> Iterator[Attachment]:
         """Those by labels, of which it is not known whether they are about the namespace of the object."""
         resource = self._index.get(obj)
-        for attachment in self._by_selector.get(obj.group_kind, ()) if resource else ():
-            declared, home = attachment.declared, attachment.policy.namespace
-            namespace = declared.namespace or home
+        # Two namespaces that are known are the same or not.
+        selectors = self._by_selector if is_unknown(obj.namespace) else self._in_unknown
+        for attachment in selectors.get(obj.group_kind, ()) if resource else ():
+            declared, namespace = attachment.declared, _selected_in(attachment)
             near = namespace != obj.namespace and may_equal(namespace, obj.namespace)
             if near and resource and selects(declared.selector or {}, labels_of(resource.raw)) is not False:
                 yield attachment
@@ -89,3 +96,17 @@ class PossibleAttachments:
                 kind = GroupKind(declared.group, declared.kind)
                 firsts.setdefault(kind, {}).setdefault((each.policy, declared.field), each)
         return {kind: tuple(by_field.values()) for kind, by_field in firsts.items()}
+
+    @cached_property
+    def _in_unknown(self) -> Mapping[GroupKind, Sequence[Attachment]]:
+        """Those of them that select in a namespace that is not known."""
+        unknown = {
+            kind: [each for each in found if is_unknown(_selected_in(each))]
+            for kind, found in self._by_selector.items()
+        }
+        return {kind: found for kind, found in unknown.items() if found}
+
+
+def _selected_in(attachment: Attachment) -> str:
+    """The namespace in which an attachment by labels selects."""
+    return attachment.declared.namespace or attachment.policy.namespace
