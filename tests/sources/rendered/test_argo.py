@@ -147,6 +147,7 @@ def test_charts(tmp_path: Path, source: str, service: str, port: int) -> None:
     assert snapshot.gaps == ()
 
 
+@helm
 @pytest.mark.parametrize(
     ("source", "why"),
     [
