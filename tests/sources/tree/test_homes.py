@@ -264,3 +264,13 @@ def test_a_base_of_very_many_overlays(tmp_path: Path) -> None:
     (only,) = refs(read(tmp_path, files))
     assert only.startswith("?")
     assert only.endswith("/{namePrefix}a{nameSuffix}")
+
+
+def test_words_in_what_delivers_are_text_where_kustomize_takes_them_in(tmp_path: Path) -> None:
+    """`n` and `yes` are no booleans to Kustomize; a namespace may be called so, and a variable have that value."""
+    files = {
+        "apps/kustomization.yaml": "resources: [app.yaml]",
+        "apps/app.yaml": flux("app", "./app", "  targetNamespace: n\n  postBuild: {substitute: {WORD: yes}}\n"),
+        "app/a.yaml": service("a-${WORD}"),
+    }
+    assert refs(read(tmp_path, files)) == ["n/a-yes"]

@@ -52,8 +52,8 @@ class TreeInput:
         self._filled: dict[str, Values] = {}
         self._values: dict[str, list[Json] | None] = {}
         self._documents = DocumentReader()
-        self.ground = self._survey()
-        self.tree = self._grow()
+        self.ground: Ground = self._survey()
+        self.tree: Tree = self._grow()
         self._read_as_kustomize_does()
         self._fill_in()
 
@@ -87,7 +87,7 @@ class TreeInput:
             if each.origin.source not in consumed:
                 (in_tree if each.origin.source in order else found).append(each)
         in_tree.sort(key=lambda each: order[each.origin.source])
-        placed, gaps = tree.place(in_tree, cluster_scoped, self.values_in)
+        placed, gaps = tree.place(in_tree, cluster_scoped, self.values_in, reading.with_variables)
         for one in placed:
             self.folders[one.resource] = one.folder
             found.append(one.resource)
@@ -192,6 +192,8 @@ class TreeInput:
         reading.leave_out(reading.kustomized)
         for source in sorted(reading.kustomized):
             reading.read_file(self._files[source], self._text_of)
+        if self._delivering(reading.kustomized):
+            self.tree = self._grow()
 
     def _fill_in(self) -> None:
         """Read files again in which Flux fills in variables, until nothing changes any more."""
