@@ -259,3 +259,57 @@ class TestWords:
         assert self.data(tmp_path / "b", {"c/c.yaml": WORDS, "argo.yaml": argo("c", "c")}) == [AS_BOOLEANS]
         files = {"kustomization.yaml": "resources: [d.yaml]", "d.yaml": service("s"), "e/c.yaml": WORDS}
         assert self.data(tmp_path / "c", files) == [AS_BOOLEANS]
+
+
+@pytest.mark.parametrize(
+    ("patch", "doubted"),
+    [
+        ("spec: {interval: 1h, decryption: {provider: sops}}", []),
+        ("spec: {targetNamespace: other}", ["*/*", "live/a", "live/b"]),
+        ("spec: {postBuild: {substitute: {X: y}}}", ["*/*", "live/b"]),
+        ("spec: {patches: [{target: {kind: Deployment}, patch: '[]'}]}", []),
+        ("spec: {patches: [{target: {kind: Service, name: a}, patch: '[]'}]}", ["live/a"]),
+    ],
+)
+@pytest.mark.parametrize("of_flux", [False, True])
+def test_what_a_patched_kustomization_of_flux_applies(
+    tmp_path: Path, patch: str, doubted: list[str], *, of_flux: bool
+) -> None:
+    """It applies other objects, in another namespace, or with other values; most patches change nothing of that."""
+    merge = f"{{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {{name: app}}, {patch}}}"
+    patches = f"patches:\n- target: {{kind: Kustomization, name: app}}\n  patch: |\n    {merge}\n"
+    indented = "".join(f"  {line}\n" for line in patches.splitlines())
+    files = {
+        "cluster/flux.yaml": flux("all", "./apps", indented if of_flux else ""),
+        "apps/kustomization.yaml": "resources: [app.yaml]\n" + ("" if of_flux else patches),
+        "apps/app.yaml": flux("app", "./app", "  targetNamespace: live\n"),
+        "app/a.yaml": service("a"),
+        "app/b.yaml": service("b", spec="{ports: [{port: 80}], externalName: '${X}'}"),
+    }
+    found = {text.partition(": ")[0] for text in doubts(read(tmp_path, files), tmp_path) if text.startswith("Service")}
+    assert sorted(text.removeprefix("Service ") for text in found) == doubted
+
+
+@pytest.mark.parametrize(
+    ("operation", "doubted"),
+    [
+        ("{op: add, path: /spec/wait, value: true}", []),
+        ("{op: add, path: /spec/targetNamespace, value: other}", ["*/*", "live/a"]),
+        ("{op: add, path: /spec/patches/-, value: {target: {kind: Service}, patch: '[]'}}", ["live/a"]),
+        ("{op: add, path: /spec/patches, value: [{target: {kind: Job}, patch: '[]'}, 1]}", ["live/a"]),
+        ("{op: replace, path: /spec, value: {}}", ["*/*", "live/a"]),
+        ("{op: replace, path: /metadata/labels, value: {}}", ["*/*", "live/a"]),
+    ],
+)
+def test_a_json_patch_of_a_kustomization_of_flux(tmp_path: Path, operation: str, doubted: list[str]) -> None:
+    """What cannot be told from its path may be anything."""
+    files = {
+        "apps/kustomization.yaml": (
+            "resources: [app.yaml]\npatches:\n- {target: {kind: Kustomization}, path: p.yaml}\n"
+        ),
+        "apps/p.yaml": f"- {operation}\n",
+        "apps/app.yaml": flux("app", "./app", "  targetNamespace: live\n"),
+        "app/a.yaml": service("a"),
+    }
+    found = {text.partition(": ")[0] for text in doubts(read(tmp_path, files), tmp_path) if text.startswith("Service")}
+    assert sorted(text.removeprefix("Service ") for text in found) == doubted

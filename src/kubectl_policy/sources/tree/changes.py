@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.fields import labels_of, mappings_at, text_at
+from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.sources.tree.declared.patches import (
     Target,
+    inline_patch,
     moves_objects,
     replacement_moves,
     replacement_targets,
@@ -35,6 +37,23 @@ _PLACES: Final = {
     "namePrefix": "name_prefix",
     "nameSuffix": "name_suffix",
 }
+# What of a Kustomization of Flux says nothing of the objects that it applies (kustomize.toolkit.fluxcd.io/v1).
+_HARMLESS: Final = frozenset(
+    {
+        "decryption",
+        "deletionPolicy",
+        "dependsOn",
+        "force",
+        "healthCheckExprs",
+        "healthChecks",
+        "interval",
+        "prune",
+        "retryInterval",
+        "serviceAccountName",
+        "timeout",
+        "wait",
+    }
+)
 
 
 class Changes:
@@ -58,26 +77,15 @@ class Changes:
         numbers = [number for number in chain.builds if self._changes_more(number)]
         if not numbers:
             return
-        names = names_of(resource, chain)
-        given = [self._builds[number].kustomization.namespace for number in chain.builds]
-        # For Kustomize, an object without a namespace is in this one.
-        namespaces = [resource.ref.namespace or "default", *filter(None, given)]
         # Whatever is set in objects of some kinds is about nothing else.
         names_none = refers_to_nothing(placed.ref.group_kind)
+        for patch in self.patches_on(resource, chain):
+            mentions = frozenset[str]() if names_none else patch.mentions
+            yield gap_of(placed, f"{patch.source} patches it", patch.origin, mentions, remedy)
+            if patch.moves:
+                yield _moved(placed, patch, remedy)
         for number in numbers:
             kustomization = self._builds[number].kustomization
-            for patch in self._patches_of(number).that_may_change(resource, names, namespaces):
-                mentions = frozenset[str]() if names_none else patch.mentions
-                yield gap_of(placed, f"{patch.source} patches it", patch.origin, mentions, remedy)
-                if patch.moves:
-                    yield Gap(
-                        kind=placed.ref.kind,
-                        namespace="",
-                        reason=f"{patch.source} may change the name or the namespace of {placed.ref}",
-                        origin=patch.origin,
-                        remedy=remedy,
-                        mentions=patch.mentions,
-                    )
             if kustomization.raw.get("transformers"):
                 reason = f"transformers of {kustomization.origin.source} may change it"
                 yield gap_of(placed, reason, kustomization.origin, None, remedy)
@@ -87,6 +95,16 @@ class Changes:
                     prefix, suffix = chain.names[-1]
                     named = frozenset(prefix + word + suffix for word in words_in([dict(resource.raw)]))
                     yield gap_of(placed, reason, kustomization.origin, named, remedy)
+
+    def patches_on(self, resource: Resource, chain: Chain) -> Iterator[KnownPatch]:
+        """The patches that may change an object on a way."""
+        names = names_of(resource, chain)
+        given = [self._builds[number].kustomization.namespace for number in chain.builds]
+        # For Kustomize, an object without a namespace is in this one.
+        namespaces = [resource.ref.namespace or "default", *filter(None, given)]
+        for number in chain.builds:
+            if self._builds[number].kustomization.patches:
+                yield from self._patches_of(number).that_may_change(resource, names, namespaces)
 
     def _changes_more(self, number: int) -> bool:
         """Whether a build does anything to objects that is not known already."""
@@ -126,12 +144,41 @@ class Changes:
         return any(text_at(spec, "kind") in {"", placed.ref.kind} for spec in specs)
 
 
-class _Known:
-    """What there is to say of a patch."""
+class KnownPatch:
+    """What there is to say of a patch; `values` are None if it cannot be read."""
 
     def __init__(self, origin: Origin, source: str, *, moves: bool, values: Sequence[Json] | None) -> None:
-        self.origin, self.source, self.moves = origin, source, moves
+        """Know what it mentions."""
+        self.origin, self.source, self.moves, self.values = origin, source, moves, values
         self.mentions = None if values is None else mentioned_in(values)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The fields of the spec that it sets; with an empty one, any of them."""
+        found: set[str] = set() if self.values else {""}
+        for each in self.values or ():
+            for operation in each if isinstance(each, list) else ():
+                steps = text_at(operation, "path").strip("/").split("/")
+                found.add(steps[1] if steps[0] == "spec" and len(steps) > 1 else "")
+            if not isinstance(each, list):
+                found.update(mapping_at(each, "spec"))
+        return frozenset(found)
+
+    def patches_in(self) -> Iterator[Target]:
+        """What the patches mean that it gives to a Kustomization of Flux."""
+        for each in self.values or ():
+            given: list[Json] = [*mappings_at(each, "spec.patches")]
+            for operation in each if isinstance(each, list) else ():
+                if text_at(operation, "path").startswith("/spec/patches"):
+                    set_there = value_at(operation, "value")
+                    given = [
+                        *given,
+                        *items_at(operation, "value"),
+                        *([set_there] if isinstance(set_there, dict) else ()),
+                    ]
+            for patch in given:
+                inner = patch if isinstance(patch, dict) else {}
+                yield from inline_patch(inner.get("patch"), inner.get("target"), self.origin).targets
 
 
 class _Patches:
@@ -143,9 +190,9 @@ class _Patches:
         values_in: Callable[[str], Sequence[Json] | None],
         source_of: Callable[[str], str],
     ) -> None:
-        self._exact: dict[tuple[str, str], list[tuple[_Known, Target]]] = {}
+        self._exact: dict[tuple[str, str], list[tuple[KnownPatch, Target]]] = {}
         # By the kind that is asked for; where that is none, or may be several, by no kind.
-        self._others: dict[str, list[tuple[_Known, Target]]] = {}
+        self._others: dict[str, list[tuple[KnownPatch, Target]]] = {}
         for patch in kustomization.patches:
             values: Sequence[Json] | None = patch.values
             targets, moves = patch.targets, patch.moves
@@ -157,14 +204,14 @@ class _Patches:
                 moves = moves or any(map(replacement_moves, flat) if replaces else map(moves_objects, values or ()))
             source = source_of(patch.file) if patch.file else patch.origin.source
             origin = Origin(source, 1) if patch.file else patch.origin
-            known = _Known(origin, source, moves=moves, values=values)
+            known = KnownPatch(origin, source, moves=moves, values=values)
             for target in targets:
                 if target.exact:
                     self._exact.setdefault((target.kind, target.name), []).append((known, target))
                 else:
                     self._others.setdefault(target.kind if target.kind.isalnum() else "", []).append((known, target))
 
-    def that_may_change(self, resource: Resource, names: set[str], namespaces: Sequence[str]) -> Iterator[_Known]:
+    def that_may_change(self, resource: Resource, names: set[str], namespaces: Sequence[str]) -> Iterator[KnownPatch]:
         group_kind, labels = resource.ref.group_kind, labels_of(resource.raw)
         exact = [found for name in names for found in self._exact.get((group_kind.kind, name), ())]
         others = (*self._others.get(group_kind.kind, ()), *self._others.get("", ()))
@@ -181,6 +228,37 @@ def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple
         tuple(target for each in values for target in replacement_targets(each))
         if replaces
         else tuple(targets_in(values))
+    )
+
+
+def applied_otherwise(
+    placed: Resource, applied_by: Resource, patch: KnownPatch, remedy: str, *, has_variables: bool
+) -> Iterator[Gap]:
+    """The gaps of an object for a patch of the Kustomization of Flux that applies it."""
+    fields = patch.fields - _HARMLESS
+    if not has_variables:
+        fields -= {"postBuild"}
+    patches_alone = fields == frozenset({"patches"})
+    if patches_alone:
+        labels, namespaces = labels_of(placed.raw), [placed.ref.namespace]
+        targets = patch.patches_in()
+        if not any(target.may_be(placed.ref.group_kind, placed.ref.name, namespaces, labels) for target in targets):
+            return
+    if fields:
+        reason = f"{patch.source} patches {applied_by.ref}, which applies it"
+        yield gap_of(placed, reason, patch.origin, patch.mentions, remedy)
+        if not patches_alone:
+            yield _moved(placed, patch, remedy)
+
+
+def _moved(placed: Resource, patch: KnownPatch, remedy: str) -> Gap:
+    return Gap(
+        kind=placed.ref.kind,
+        namespace="",
+        reason=f"{patch.source} may change the name or the namespace of {placed.ref}",
+        origin=patch.origin,
+        remedy=remedy,
+        mentions=patch.mentions,
     )
 
 

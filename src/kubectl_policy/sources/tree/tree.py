@@ -13,7 +13,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import Builds
 from kubectl_policy.sources.tree.chains import Chain, Chains
-from kubectl_policy.sources.tree.changes import RENDER, Changes, gap_of
+from kubectl_policy.sources.tree.changes import RENDER, Changes, applied_otherwise, gap_of
 from kubectl_policy.sources.tree.clusters import Clusters
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.declared.kustomization import within
@@ -23,9 +23,10 @@ from kubectl_policy.sources.tree.roles import charts_of, roles
 from kubectl_policy.sources.tree.variables import Variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.sources.tree.changes import KnownPatch
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
     from kubectl_policy.sources.tree.ground import Ground
     from kubectl_policy.sources.tree.variables import Values
@@ -103,9 +104,14 @@ class Tree:
         objects: Iterable[Resource],
         cluster_scoped: Collection[GroupKind],
         values_in: Callable[[str], Sequence[Json] | None],
+        with_variables: Container[str],
     ) -> tuple[list[Placed], list[Gap]]:
-        """The objects as they are once applied, each for every way on which it is, and what is not known of them."""
+        """The objects as they are once applied, each for every way on which it is, and what is not known of them.
+
+        In files `with_variables`, something was to be filled in.
+        """
         changes = Changes(self._chains.builds, values_in, self._ground.source_of)
+        altered = self._altered(changes)
         found: list[Placed] = []
         gaps: list[Gap] = []
         chains_of: dict[str, tuple[Chain, ...]] = {}
@@ -130,12 +136,25 @@ class Tree:
                 else:
                     remedy = f"--offline {folder} {RENDER}"
                 gaps += changes.of(resource, chain, one, remedy)
+                for applied_by, patch in (each for number in chain.builds for each in altered.get(number, ())):
+                    gaps += applied_otherwise(one, applied_by, patch, remedy, has_variables=source in with_variables)
             if not chains_of[source]:
                 place = self._ground.place_of(source)
                 unlisted, more = self._place_unlisted(resource, place, is_namespaced=is_namespaced)
                 found.append(unlisted)
                 gaps += more
         return found, list(dict.fromkeys(gaps))
+
+    def _altered(self, changes: Changes) -> dict[int, list[tuple[Resource, KnownPatch]]]:
+        """By the number of a build, the Kustomization of Flux that applies it, with each patch that may change that."""
+        found: dict[int, list[tuple[Resource, KnownPatch]]] = {}
+        for number, delivery in self._builds.applied_by.items():
+            if isinstance(delivery, FluxKustomization):
+                ways = self._chains.of_file(self._ground.place_of(delivery.resource.origin.source))
+                patches = {patch: None for way in ways for patch in changes.patches_on(delivery.resource, way)}
+                if patches:
+                    found[number] = [(delivery.resource, patch) for patch in patches]
+        return found
 
     def _remedy_for(self, source: str) -> str:
         """What shows what a file comes to that is delivered on several ways: rendering it, for one of its clusters."""
