@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 # Choose with HYPOTHESIS_PROFILE. `quick` tries the same examples in every run; `thorough` looks for new ones.
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=45)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=35)
 settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
