@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import AllowIncomplete, Call, command, mention_namespaces, split_object
+from kubectl_policy.cli.options import AllowIncomplete, Call, ShowAll, command, mention_namespaces, split_object
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
@@ -46,6 +46,7 @@ def diff(
         ),
     ] = None,
     allow_incomplete: AllowIncomplete = False,
+    show_all: ShowAll = False,
 ) -> int:
     """Compare two states by the effects of policies.
 
@@ -73,7 +74,7 @@ def diff(
     problems = (*difference.problems.introduced, *difference.problems.fixed)
     # What is wrong with reading the input is the same after changes to it.
     read = (comparison.before, comparison.after) if states else (comparison.after,)
-    call.show(DIFF, difference, *read, problems=problems, unseen=difference.unseen)
+    call.show(DIFF, difference, *read, problems=problems, unseen=difference.unseen, everything=show_all)
     return ending(differs=bool(difference.changes), incomplete=bool(difference.unseen) and not allow_incomplete)
 
 
@@ -94,6 +95,7 @@ def blast_radius(
         bool, typer.Option("--exit-code", help="Exit with 1 if deleting it would change anything else.")
     ] = False,
     allow_incomplete: AllowIncomplete = False,
+    show_all: ShowAll = False,
 ) -> int:
     """Show what deleting an object would change.
 
@@ -115,7 +117,7 @@ def blast_radius(
 
     answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
     unseen = answer.difference.unseen
-    call.show(BLAST_RADIUS, answer, analysis, unseen=unseen)
+    call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])
     return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
 

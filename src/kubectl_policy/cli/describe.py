@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, at_fields, command, mention_namespaces, split_object
+from kubectl_policy.cli.options import Call, ShowAll, at_fields, command, mention_namespaces, split_object
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.describe import OBJECT, POLICY
 
@@ -27,6 +27,7 @@ def describe(
     section: Annotated[
         str, typer.Option(metavar="NAME", help="Ask about one listener, rule or port of the object.")
     ] = "",
+    show_all: ShowAll = False,
 ) -> int:
     """Show what affects an object, or what a policy affects.
 
@@ -46,7 +47,7 @@ def describe(
     subject = find(analysis, type_name, name, call.namespace)
     forms, answer = _answer(analysis, subject, section)
     answer = replace(answer, diagnostics=at_fields(answer.diagnostics))
-    call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen)
+    call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, [subject])
     return 0
 

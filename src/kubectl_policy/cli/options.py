@@ -30,6 +30,7 @@ AllowIncomplete: TypeAlias = Annotated[
 AllNamespaces: TypeAlias = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="List what is in any namespace.")
 ]
+ShowAll: TypeAlias = Annotated[bool, typer.Option("--show-all", help="Show all of long lists and values.")]
 Selector: TypeAlias = Annotated[
     str, typer.Option("--selector", "-l", metavar="QUERY", help="List what has these labels, as for kubectl.")
 ]

@@ -128,8 +128,9 @@ def test_more_than_a_dozen_lines_are_cut_at_a_terminal_only() -> None:
     paths = tuple((node("Gateway", f"g{number}"), node("HTTPRoute", f"r{number}")) for number in range(14))
     assert len(_shown(paths, View(100)).splitlines()) == 14
     shown = _shown(paths, View(100, terminal=True)).splitlines()
-    assert shown[12] == "  and 2 more lines of paths; -o yaml shows all 14"
+    assert shown[12] == "  and 2 more lines of paths; --show-all shows all 14"
     assert len(shown) == 13
+    assert len(_shown(paths, View(100, terminal=True, everything=True)).splitlines()) == 14
 
 
 def test_the_subject_is_marked() -> None:

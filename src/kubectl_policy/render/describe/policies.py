@@ -246,7 +246,7 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
 
 
 def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
-    most = _MOST if view.terminal else len(answer.affected)
+    most = _MOST if view.cuts else len(answer.affected)
     for node in answer.affected[:most]:
         yield Line((Span(node_words(node)),), 2)
     if len(answer.affected) > most:

@@ -51,10 +51,11 @@ DEFAULT_WIDTH: Final = 100
 class View:
     """The place where an answer is shown.
 
-    `width` is in terminal cells. At a `terminal` long values and lists are cut and next commands are offered; anywhere
-    else everything is shown. Without `unicode` only ASCII can be written. `program` is the command as the user calls
-    it, `options` are those that a next command needs to see the same input. A table has its `headers`, and a column
-    for the `namespaces` of its rows if these are from several; `everything` also shows what is as it should be.
+    `width` is in terminal cells. At a `terminal` long values and lists are cut, unless `everything` is to be shown, and
+    next commands are offered; anywhere else everything is shown. Without `unicode` only ASCII can be written. `program`
+    is the command as the user calls it, `options` are those that a next command needs to see the same input. A table
+    has its `headers`, and a column for the `namespaces` of its rows if these are from several. `everything` also shows
+    what is as it should be.
     """
 
     width: int = DEFAULT_WIDTH
@@ -65,6 +66,11 @@ class View:
     headers: bool = True
     namespaces: bool = False
     everything: bool = False
+
+    @property
+    def cuts(self) -> bool:
+        """Whether long values and lists are shortened; what is left out is said, with the option that shows it."""
+        return self.terminal and not self.everything
 
 
 def cells(text: str) -> int:

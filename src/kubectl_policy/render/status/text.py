@@ -83,7 +83,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 
 def status_tree(report: StatusReport, view: View) -> Document:
     """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
-    whole = view.everything or not view.terminal
+    whole = not view.cuts
     disagreeing = (_block(status, lambda comparison: comparison.disagrees) for status in report.objects)
     undecided = (_block(status, lambda comparison: comparison.verdict == "undecided") for status in report.objects)
     stale: list[tuple[Line, ...]] = []

@@ -57,7 +57,7 @@ def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...
 
 
 def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: WhichPaths, view: View) -> Iterator[Line]:
-    most = _SHOWN if view.terminal else len(reasons)
+    most = _SHOWN if view.cuts else len(reasons)
     for reason in reasons[:most]:
         scope = which.words(reason.paths) if answer.in_force else ""
         where = f"{scope}: " if scope else ""

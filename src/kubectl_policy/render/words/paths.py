@@ -41,14 +41,14 @@ def path_lines(paths: Sequence[Path], subject: NodeRef, view: View, *, numbered:
     rows = [_cells(path) for path in paths]
     if not numbered and len(rows) > _FEW:
         rows = _grouped(rows)
-    shown = rows[:_MOST] if view.terminal else rows
+    shown = rows[:_MOST] if view.cuts else rows
     own = _cell_of(subject)
     numbers = [f"{number:>2}  " if numbered else "" for number in range(1, len(shown) + 1)]
     entries = list(zip(shown, numbers, strict=True))
     lines = _block(shown, numbers, own, 0) if _fits(shown, view) else _blocks(entries, own, view)
     if len(rows) > len(shown):
         left = count(len(rows) - len(shown), "more line")
-        lines.append(Line((Span(f"and {left} of paths; -o yaml shows all {len(paths)}", "aside"),), INDENT))
+        lines.append(Line((Span(f"and {left} of paths; --show-all shows all {len(paths)}", "aside"),), INDENT))
     return tuple(lines)
 
 

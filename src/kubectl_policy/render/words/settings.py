@@ -125,7 +125,7 @@ def row(field: str, value: Span, third: tuple[Span, ...], widths: Columns, view:
 
 
 def _shortened(text: str, room: int, view: View) -> str:
-    return cut(text, max(room, _NARROWEST)) if view.terminal else text
+    return cut(text, max(room, _NARROWEST)) if view.cuts else text
 
 
 def _without_effect(group: InForce, view: View, targets: Targets) -> Iterator[Line]:
