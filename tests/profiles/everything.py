@@ -19,6 +19,7 @@ from kubectl_policy.profiles.merging import (
     SharedField,
 )
 from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter, Variant
+from kubectl_policy.profiles.summary import SummaryPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,6 +119,14 @@ FIELDS: Final[Mapping[str, Any]] = {
             "wholeFields": [],
             "fields": ["retries", "retryOn"],
             "unheeded": [{"levels": [{"group": GATEWAY_API, "kind": "Gateway"}], "fields": ["retryOn"]}],
+        },
+    ],
+    "summary": [
+        {
+            "field": "retries",
+            "words": "{attempts} attempts",
+            "when": {"mode": ["on", "auto"]},
+            "terms": {"1": "one"},
         },
     ],
     "status": {
@@ -254,6 +263,11 @@ def profile(origin: Origin) -> PolicyKindProfile:
                 whole_fields=frozenset(),
                 fields=frozenset({"retries", "retryOn"}),
                 ignored=(IgnoredPart(levels=(TargetLevel(GATEWAY),), fields=("retryOn",)),),
+            ),
+        ),
+        summary=(
+            SummaryPart(
+                field="retries", words="{attempts} attempts", when={"mode": ("on", "auto")}, terms={"1": "one"}
             ),
         ),
         status=StatusProfile(

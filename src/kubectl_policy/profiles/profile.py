@@ -42,11 +42,12 @@ from kubectl_policy.profiles.shapes import (
     required_field,
     set_of,
 )
+from kubectl_policy.profiles.summary import SummaryPart, summarized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind, Origin
+    from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile
     from kubectl_policy.profiles.merging import TargetLevel
 
@@ -74,6 +75,7 @@ TARGETS: Final = "What a policy targets"
 EFFECT: Final = "Where it takes effect"
 PROTECTION: Final = "What protects"
 COMBINING: Final = "How two policies combine"
+SUMMARY: Final = "What is said of it in short"
 REPORTING: Final = "Status"
 
 _PATHS: Final = Items(PATH)
@@ -355,6 +357,10 @@ class PolicyKindProfile:
     counting_fields: frozenset[str] | None = None
     variants: tuple[Variant, ...] = field_of(Items(Record(Variant)), default=())
     """What holds instead where the kind takes effect on objects of some kinds. Without it: the same everywhere."""
+    summary: tuple[SummaryPart, ...] = field_of(Items(Record(SummaryPart), least=1), default=(), topic=SUMMARY)
+    """What is said of a policy's settings in a line, what matters most first; a field that no part is about follows by
+    its name. Without it: the names of the fields, and values that are plain.
+    """
     status: StatusProfile = field_of(Record(StatusProfile), default=STANDARD_STATUS, topic=REPORTING)
     """Where the controllers report, and in which words. Without it: that of the file."""
     status_by: Mapping[str, StatusProfile] = field_of(Entries(Record(StatusProfile)), default=NOTHING)
@@ -435,6 +441,10 @@ class PolicyKindProfile:
         all policies apply, the field is given without the policy's name.
         """
         return any(FieldPath.parse(name).holds(field) for name in self.security_fields)
+
+    def summary_of(self, spec: Mapping[str, Json]) -> tuple[str, ...]:
+        """Settings in a few short phrases, such as `JWT from acme`; where all policies apply, those of one policy."""
+        return summarized(self.summary, spec)
 
     def counts(self, field: str) -> bool:
         """Whether a field of the settings, as it is written, is one of those that count, in one, or holds one."""

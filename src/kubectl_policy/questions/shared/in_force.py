@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.resolution import leaves, reach, same_level_of, takes_effect_below
+from kubectl_policy.resolution import leaves, plain, reach, same_level_of, takes_effect_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,12 +43,13 @@ class InForce:
     """The effective policy of one kind, the same on all of `paths` (positions in the description's paths).
 
     `policies` have an effective field here, or take part without declaring any; of those that are `undecided` it is not
-    known whether they do. `at` are the nodes at which it takes
-    effect. `beaten` are declared fields that have no effective counterpart. `passes_down`: the kind takes effect
-    further down than these paths reach; these are the settings that it would bring. `strategies` are those that decide
-    here, least specific first, each once; `same_level` is the rule for policies on one node; `assumed` names what of
-    the kind rests on a default or a guess and matters here; `doubts` what could not be decided. `order` are those who
-    say something here, least specific first, and `weights` the numbers by which the kind orders them on one target.
+    known whether they do. `at` are the nodes at which it takes effect. `beaten` are declared fields that have no
+    effective counterpart. `passes_down`: the kind takes effect further down than these paths reach; these are the
+    settings that it would bring. `strategies` are those that decide here, least specific first, each once; `same_level`
+    is the rule for policies on one node; `assumed` names what of the kind rests on a default or a guess and matters
+    here; `doubts` what could not be decided. `order` are those who say something here, least specific first, and
+    `weights` the numbers by which the kind orders them on one target. `summary` are the settings in a few short
+    phrases.
     """
 
     kind: GroupKind
@@ -66,6 +67,7 @@ class InForce:
     doubts: tuple[str, ...]
     order: tuple[Source, ...]
     weights: Mapping[ObjectRef, int]
+    summary: tuple[str, ...]
 
 
 @value(kw_only=True)
@@ -176,7 +178,17 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
         order=tuple(part.source for part in parts),
         weights=_weights(analysis, effective, profile),
+        summary=summary_of(effective, profile),
     )
+
+
+def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
+    """An effective policy in a few short phrases; where all policies apply, those of each."""
+    values = plain(effective.spec)
+    if not profile.all_apply:
+        return profile.summary_of(values)
+    policies = (spec for spec in values.values() if isinstance(spec, dict))
+    return tuple(dict.fromkeys(phrase for spec in policies for phrase in profile.summary_of(spec)))
 
 
 def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy]) -> tuple[str, ...]:

@@ -141,6 +141,7 @@ shape(
     Field("scope", doc="These paths in words; empty if there is one path only."),
     Field("at", "group.at", doc="Where it takes effect."),
     Field("passesDown", "group.passes_down", doc="True if it takes effect only below these paths."),
+    Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
     Field("settings", "group.settings"),
     Field("withoutEffect", "group.beaten", doc="Declared fields for which nothing else stands."),
     assumed_field("group.assumed"),

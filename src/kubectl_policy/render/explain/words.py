@@ -233,6 +233,8 @@ def _two(profile: PolicyKindProfile) -> Iterator[Saying]:
     own = listed([f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()])
     yield "target's fields", ("object_fields",), own and f"{own}; that beats every default and loses to every override"
     yield "elsewhere", ("variants",), _variants(profile)
+    worded = listed(list(dict.fromkeys(part.field for part in profile.summary if part.words)))
+    yield "in short", ("summary",), worded and f"first {worded}, then the names of other fields"
 
 
 def above_words(profile: PolicyKindProfile) -> str:
