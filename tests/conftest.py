@@ -34,4 +34,5 @@ def neutral_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytes
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setenv("KUBECONFIG", str(tmp_path_factory.getbasetemp() / "no-kubeconfig"))
+    monkeypatch.delenv("KUBECTL_POLICY_OFFLINE", raising=False)
     monkeypatch.setenv("KUBECTL_POLICY_CONFIG", str(tmp_path_factory.getbasetemp() / "no-config"))

@@ -24,7 +24,7 @@ IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline"
     ("words", "message"),
     [
         ([], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
-        (["retrypolicy"], "the name of the retrypolicy is missing"),
+        (["retrypolicy", "--offline", BAKERY], "the name of the retrypolicy is missing"),
         (["a/b", "c/d"], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
         (["retrypolicy/x"], "live clusters are not supported yet"),
     ],

@@ -69,7 +69,9 @@ def _spec(word: str, *policies: Resource, profile: PolicyKindProfile | None = No
 class TestDeletions:
     """`--delete TYPE/NAME`."""
 
-    @pytest.mark.parametrize("word", ["", "gateway", "gateway/", "/g", "gateway/default/g", "gateway/g/", "//"])
+    @pytest.mark.parametrize(
+        "word", ["", "gateway", "gateway/", "/g", "gateway/a/b/g", "gateway/g/", "gateway//g", "//"]
+    )
     def test_what_names_no_object(self, word: str) -> None:
         """Is wrong usage."""
         with pytest.raises(UsageError, match="--delete takes TYPE/NAME, not") as caught:
@@ -80,7 +82,7 @@ class TestDeletions:
         """With the namespace in which it would be."""
         with pytest.raises(NotFoundError, match='gateway "far" not found in namespace default') as caught:
             deletions(analyze(snapshot(*WORLD)), ["gateway/far"], "default")
-        assert caught.value.hint == "it exists in namespace other: add -n other"
+        assert caught.value.hint == "it exists in namespace other: say gateway/other/far"
         with pytest.raises(UsageError, match='there is no resource type "teapot"'):
             deletions(analyze(snapshot(*WORLD)), ["teapot/a"], "default")
 
@@ -91,13 +93,19 @@ class TestDeletions:
         assert [str(one) for one in found] == ["Service default/s", "GatewayClass public", "Gateway default/g"]
         assert deletions(analyze(snapshot(*WORLD)), [], "default") == ()
 
+    def test_a_name_with_a_namespace(self) -> None:
+        """Counts, wherever else one looks."""
+        assert [str(one) for one in deletions(analyze(snapshot(*WORLD)), ["gateway/other/far"], "x")] == [
+            "Gateway other/far"
+        ]
+
 
 class TestRetargeted:
     """`--retarget POLICY=TARGET`."""
 
     @pytest.mark.parametrize(
         "word",
-        ["", "colorpolicy/p", "=", "colorpolicy/p=", "=gateway/g", "p=g", "colorpolicy/p=gateway/g#", "a/b=c/d/e"],
+        ["", "colorpolicy/p", "=", "colorpolicy/p=", "=gateway/g", "p=g", "colorpolicy/p=gateway/g#", "a/b=c/d/e/f"],
     )
     def test_what_is_no_pair(self, word: str) -> None:
         """Is wrong usage."""

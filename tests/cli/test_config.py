@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.config import config_file, known, owner_key
+from kubectl_policy.cli.config import config_file, known, offline_paths, owner_key
 from kubectl_policy.errors import ProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("profiles:\n  - 1\n", "config.yaml:2: profiles[0]: must be text, not 1"),
         ('profiles: [near.yaml, "a\\0b"]\n', "config.yaml:1: profiles[1]: 'a\\x00b' does not fit. A path is wanted."),
         ("profiles: ['']\n", "config.yaml:1: profiles[0]: '' does not fit. A path is wanted."),
+        ("offline: x\n", "config.yaml:1: offline: must be a list, not 'x'"),
         ("owner: ''\n", "config.yaml:1: owner: '' does not fit. A label or annotation is wanted."),
         ("- near.yaml\n", "config.yaml:1: the file: must be a mapping"),
         ("profiles: []\nprofiles: []\n", "config.yaml:2: profiles is given twice: it is on line 1 as well"),
@@ -94,6 +95,24 @@ def test_the_command_line_beats_the_config_file(config: Path, command: Command, 
     other = config.parent / "other.yaml"
     other.write_text(PROFILE % "Atomic defaults", "utf-8")
     assert "ColorPolicy.example.com · atomic defaults\n" in command(*words, "--profiles", other).out
+
+
+def test_what_is_read_where_nothing_is_named(
+    config: Path, command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the environment, else by the config file, relative to it; what a call names counts before both."""
+    words = ("describe", "httproute/app/r")
+    assert offline_paths() == []
+    assert command(*words).code == 2
+    (config.parent / "world").mkdir()
+    config.write_text("offline: [world, '-']\n", "utf-8")
+    assert offline_paths() == [str(config.parent / "world"), "-"]
+    config.write_text("offline: [world]\n", "utf-8")
+    assert command(*words).code == 3
+    assert command(*words, "--offline", manifests).code == 0
+    monkeypatch.setenv("KUBECTL_POLICY_OFFLINE", f"{manifests}:{config.parent}")
+    assert offline_paths() == [str(manifests), str(config.parent)]
+    assert command(*words).code == 0
 
 
 def test_a_malformed_config_file_stops_a_command(config: Path, command: Command, manifests: Path) -> None:

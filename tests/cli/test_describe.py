@@ -23,24 +23,27 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy.\n"
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ([], "describe takes one object, as TYPE/NAME or TYPE NAME", "for example: describe httproute/baker"),
-        (["httproute"], "the name of the httproute is missing", "for example: describe httproute/baker"),
+        ([], "describe takes one object, as TYPE/NAME or TYPE NAME", "for example: describe httproute/NAME"),
         (
             ["a/b", "c/d"],
             "describe takes one object, as TYPE/NAME or TYPE NAME",
-            "for example: describe httproute/baker",
+            "for example: describe httproute/NAME",
         ),
         (
             ["a", "b", "c"],
             "describe takes one object, as TYPE/NAME or TYPE NAME",
-            "for example: describe httproute/baker",
+            "for example: describe httproute/NAME",
         ),
         (
             ["httproute/"],
             "describe takes one object, as TYPE/NAME or TYPE NAME",
-            "for example: describe httproute/baker",
+            "for example: describe httproute/NAME",
         ),
-        (["httproute/r"], "live clusters are not supported yet", "add --offline PATH to read manifests"),
+        (
+            ["httproute/r"],
+            "live clusters are not supported yet",
+            "add --offline PATH, or set KUBECTL_POLICY_OFFLINE",
+        ),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
@@ -72,7 +75,7 @@ def test_an_unknown_type_is_refused(command: Command, manifests: Path) -> None:
     ("words", "message"),
     [
         (["httproute/x", "-n", "app"], 'error: httproute "x" not found in namespace app\n'),
-        (["httproute/r"], "hint: it exists in namespace app: add -n app\n"),
+        (["httproute/r"], "hint: it exists in namespace app: say httproute/app/r\n"),
         (["gateway/g", "-n", "app", "--section", "x"], "error: Gateway app/g has no section x\nhint: it has http\n"),
     ],
 )
@@ -89,6 +92,38 @@ def test_a_policy_has_no_sections(command: Command, manifests: Path) -> None:
         2,
         "",
         "error: ColorPolicy app/red is a policy, and policies have no sections\nhint: leave out --section\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "message", "hint"),
+    [
+        ("httproute", "the name of the httproute is missing", "for example: httproute/app/r"),
+        ("httproutes", "the name of the httproutes is missing", "for example: httproutes/app/r"),
+        ("grpcroute", "the name of the grpcroute is missing", "for example: grpcroute/NAME"),
+        ("red", 'there is no resource type "red" in the input', "did you mean colorpolicy/app/red?"),
+        ("zzz", 'there is no resource type "zzz" in the input', "write TYPE/NAME, such as gateway/edge"),
+    ],
+)
+def test_one_word_is_a_type_or_a_name(command: Command, manifests: Path, word: str, message: str, hint: str) -> None:
+    """What the input has of it is the hint."""
+    assert command("describe", word, "--offline", manifests) == (2, "", f"error: {message}\nhint: {hint}\n")
+
+
+@pytest.mark.parametrize("words", [["httproute/app/r"], ["httproute", "app/r"], ["httproute/app/r", "-n", "elsewhere"]])
+def test_a_name_can_have_its_namespace(command: Command, manifests: Path, words: list[str]) -> None:
+    """Which counts, whatever `-n` says."""
+    code, out, err = command("describe", *words, "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert out.startswith(HEADLINE)
+
+
+def test_what_has_no_namespace_is_named_without_one(command: Command, manifests: Path) -> None:
+    """A GatewayClass is in none."""
+    assert command("describe", "gatewayclass/app/c", "--offline", manifests) == (
+        2,
+        "",
+        "error: a GatewayClass is in no namespace\nhint: write gatewayclass/c\n",
     )
 
 
@@ -123,7 +158,10 @@ def test_where_manifests_are_that_name_no_namespace(command: Command, manifests:
     assert command(*words, "-n", "app") == (
         3,
         "",
-        'error: httproute "r" not found in namespace app\nhint: it exists in namespace default: add -n default\n',
+        (
+            'error: httproute "r" not found in namespace app\n'
+            "hint: it exists in namespace default: say httproute/default/r\n"
+        ),
     )
 
 

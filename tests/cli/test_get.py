@@ -33,9 +33,9 @@ Enforced      2
         ([], "the type of objects to list is missing", EXAMPLE),
         (["gateways,routes"], "get takes one type at a time", EXAMPLE),
         (["gateway/g", "httproute/r"], "get takes one type at a time", EXAMPLE),
-        (["gateway", "gateway/g"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["gateway", "gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (["gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (["a/b/c"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["a/b/c/d"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (
             ["gateway/g", "-A"],
             "objects are named or picked by --all-namespaces, not both",
@@ -51,7 +51,11 @@ Enforced      2
             '"a b" is no label selector: "b" is where one of =, ==, !=, in, notin should be',
             "for example: -l 'app=shop,tier in (front, back),!canary'",
         ),
-        (["gateways"], "live clusters are not supported yet", "add --offline PATH to read manifests"),
+        (
+            ["gateways"],
+            "live clusters are not supported yet",
+            "add --offline PATH, or set KUBECTL_POLICY_OFFLINE",
+        ),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:
@@ -90,7 +94,7 @@ def test_a_name_that_is_not_there_has_no_answer(command: Command, manifests: Pat
     assert command("get", "gateway", "g", "--offline", manifests) == (
         3,
         "",
-        'error: gateway "g" not found in namespace default\nhint: it exists in namespace app: add -n app\n',
+        'error: gateway "g" not found in namespace default\nhint: it exists in namespace app: say gateway/app/g\n',
     )
     code, out, err = command("get", "httproutes", "r", "s", "-n", "app", "--offline", manifests)
     assert (code, out) == (3, "")

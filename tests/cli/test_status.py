@@ -25,13 +25,13 @@ HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed
     ("words", "message", "hint"),
     [
         (["gateways,routes"], "status takes one type at a time", EXAMPLE),
-        (["a/b/c"], "status takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["a/b/c/d"], "status takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (
             ["gateway/g", "-A"],
             "objects are named or picked by --all-namespaces, not both",
             "leave out --all-namespaces, or the names",
         ),
-        ([], "live clusters are not supported yet", "add --offline PATH to read manifests"),
+        ([], "live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE"),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:

@@ -20,7 +20,7 @@ EXAMPLE: Final = "for example: why-not retrypolicy/own httproute/menu"
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["retrypolicy/own"], ["retrypolicy", "own"], ["a/b", "c/"], ["a/b", "c/d", "e/f"], ["a/b/c", "d/e"]]
+    "words", [[], ["retrypolicy/own"], ["retrypolicy", "own"], ["a/b", "c/"], ["a/b", "c/d", "e/f"], ["a/b/c/d", "e/f"]]
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None:
     """With exit code 2, one line that says what is wrong and one that helps."""
@@ -31,7 +31,7 @@ def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None
 def test_nothing_to_read_is_refused(command: Command) -> None:
     """As by every command."""
     assert command("why-not", "a/b", "c/d").err == (
-        "error: live clusters are not supported yet\nhint: add --offline PATH to read manifests\n"
+        "error: live clusters are not supported yet\nhint: add --offline PATH, or set KUBECTL_POLICY_OFFLINE\n"
     )
 
 

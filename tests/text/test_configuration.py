@@ -26,7 +26,7 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 
     [
         ("a: [\n", 1, "not valid YAML: "),
         ("a: b: c\n", 1, "not valid YAML: mapping values are not allowed"),
-        ("a:\n\t- b\n", 2, "(YAML is indented with spaces, not with tabs)"),
+        ("a:\n\t- b\n", 2, "a tab; YAML indents with spaces"),
         ("a: 1\n---\nb: 2\n", 3, "a second document: one file holds one"),
         ("a: 1\nb:\n  c: 1\n  d:\n  c: 2\n", 5, ": b.c is given twice: it is on line 3 as well"),
         ('{"a": 1,\n"a": 2}', 2, "a is given twice: it is on line 1 as well"),

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import AllowIncomplete, Call, ShowAll, command, mention_namespaces, split_object
+from kubectl_policy.cli.options import (
+    AllowIncomplete,
+    Call,
+    ShowAll,
+    command,
+    mention_namespaces,
+    split_object,
+    type_and_name,
+)
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
@@ -190,7 +198,7 @@ def retargetings(analysis: "Analysis", words: "Sequence[str]", namespace: str) -
 
 
 def _type_and_name(word: str, malformed: str, example: str) -> tuple[str, str]:
-    type_name, _, name = word.partition("/")
-    if not type_name or not name or "/" in name:
+    found = type_and_name(word)
+    if found is None:
         raise UsageError(malformed, example)
-    return type_name, name
+    return found

@@ -1,4 +1,4 @@
-"""What the user's config file and the command line say of policy kinds, of their controllers and of owners."""
+"""What the config file, the environment and the command line say of policy kinds, controllers, owners and the input."""
 
 from __future__ import annotations
 
@@ -67,6 +67,20 @@ def owner_key() -> str:
     return cast("dict[str, str]", document.value).get("owner", "") if document else ""
 
 
+def offline_paths() -> list[str]:
+    """The manifests that are read where a call names none: by KUBECTL_POLICY_OFFLINE, else by the config file.
+
+    Those in the file are relative to it, but for `-`. Raises `ProfileError` for a file that cannot be read or is
+    malformed.
+    """
+    named = [path for path in os.environ.get("KUBECTL_POLICY_OFFLINE", "").split(os.pathsep) if path]
+    if named:
+        return named
+    document = _config()
+    said: list[str] = cast("dict[str, Any]", document.value).get("offline", []) if document else []
+    return [path if path == "-" else os.path.join(os.path.dirname(config_file()), path) for path in said]  # noqa: PTH118, PTH120 (pathlib is slow to load)
+
+
 def config_file() -> str:
     """Where the config file is, whether or not there is one."""
     named = os.environ.get("KUBECTL_POLICY_CONFIG")
@@ -104,6 +118,7 @@ def _shape() -> Shape:
         Declaration(Items(Text(pattern=named, hint="A path is wanted.")), name="profiles"),
         Declaration(Entries(Text()), name="settings"),
         Declaration(Text(pattern=named, hint="A label or annotation is wanted."), name="owner"),
+        Declaration(Items(Text(pattern=named, hint="A path is wanted.")), name="offline"),
     )
 
 

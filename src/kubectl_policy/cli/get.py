@@ -69,6 +69,13 @@ def get(
         of_type = list_type(analysis, type_name, chosen, all_kinds=all_kinds)
         refs = [row.ref for row in of_type.rows]
         listing = ordered(of_type, sort_by)
-    call.show(LISTING, listing, analysis, unseen=listing.unseen, headers=not no_headers, namespaces=all_namespaces)
+    call.show(
+        LISTING,
+        listing,
+        analysis,
+        unseen=listing.unseen,
+        headers=not no_headers,
+        namespaces=all_namespaces or any("/" in name for name in names),
+    )
     mention_namespaces(analysis, refs)
     return 0

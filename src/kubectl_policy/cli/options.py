@@ -90,16 +90,20 @@ class Call:
 
         Raises `PolicyError` if they name nothing that can be read.
         """
-        if not (self.offline or optional):
-            raise UsageError("live clusters are not supported yet", "add --offline PATH to read manifests")
+        from kubectl_policy.cli.config import known, offline_paths
+
+        paths = self.offline or offline_paths()
+        if not (paths or optional):
+            raise UsageError("live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE")
         from kubectl_policy import Snapshot, analyze, load_manifests
-        from kubectl_policy.cli.config import known
 
         told = known(self.profiles, self.setting)
         snapshot = Snapshot()
-        if self.offline:
+        if paths:
+            if "-" in paths:
+                mention_waiting()
             with self.progress() as progress:
-                snapshot = load_manifests(self.offline, options=self.input_options(), progress=progress)
+                snapshot = load_manifests(paths, options=self.input_options(), progress=progress)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
     def progress(self) -> "AbstractContextManager[Progress | None]":
@@ -229,6 +233,16 @@ def exit_code(*, differs: bool, incomplete: bool) -> int:
     return FOUND if differs else 0
 
 
+def mention_waiting() -> None:
+    """One line about what is waited for, where a person has to type it."""
+    import sys
+
+    if sys.stdin is not None and sys.stdin.isatty():
+        from kubectl_policy.cli.terminal import complain
+
+        complain("reading manifests from the keyboard; Ctrl-D ends them")
+
+
 def mention_the_rest(
     analysis: "Analysis", shown: "Collection[Diagnostic]" = (), unseen: "Collection[Unseen]" = ()
 ) -> None:
@@ -319,22 +333,32 @@ def at_field(origin: "Origin | None", field: str, *, or_above: bool = False) -> 
 
 
 def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
-    """The type and the name in `TYPE/NAME` or `TYPE NAME`. Raises `UsageError` for anything else."""
-    parts = words[0].split("/") if len(words) == 1 else list(words)
-    example = f"for example: {command} httproute/baker"
-    if len(words) == 1 and len(parts) == 1:
-        raise UsageError(f"the name of the {words[0]} is missing", example)
-    if len(parts) != 2 or not all(parts) or any("/" in part for part in parts if len(words) > 1):  # noqa: PLR2004 (a pair)
+    """The type and the name in `TYPE/NAME` or `TYPE NAME`; the name is empty in `TYPE`, for the input to help with.
+
+    A name can have a namespace, `shop/cart`. Raises `UsageError` for anything else.
+    """
+    if len(words) == 1 and words[0] and "/" not in words[0]:
+        return words[0], ""
+    joined = "/".join(words) if len(words) <= 2 and "/" not in "".join(words[:-1]) else ""  # noqa: PLR2004 (a pair)
+    found = type_and_name(joined)
+    if found is None:
+        example = f"for example: {command} httproute/NAME"
         raise UsageError(f"{command} takes one object, as TYPE/NAME or TYPE NAME", example)
-    return parts[0], parts[1]
+    return found
+
+
+def type_and_name(word: str) -> tuple[str, str] | None:
+    """The type and the name in `TYPE/NAME` and `TYPE/NAMESPACE/NAME`; None if a word is not of these."""
+    first, *rest = word.split("/")
+    return (first, "/".join(rest)) if first and all(rest) and len(rest) in {1, 2} else None
 
 
 def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str, tuple[str, ...]]:
     """The type and the names in `TYPE`, `TYPE NAME...` or `TYPE/NAME...`. Raises `UsageError` for anything else."""
-    pairs = [word.split("/") for word in words]
-    if all(len(pair) == 1 for pair in pairs):
+    pairs = [pair for word in words if (pair := type_and_name(word))]
+    if "/" not in words[0] and all(word.count("/") <= 1 and all(word.split("/")) for word in words):
         types, names = {words[0]}, tuple(words[1:])
-    elif all(len(pair) == 2 and all(pair) for pair in pairs):  # noqa: PLR2004 (a pair)
+    elif len(pairs) == len(words):
         types, names = {pair[0] for pair in pairs}, tuple(pair[1] for pair in pairs)
     else:
         raise UsageError(f"{command} takes TYPE, TYPE NAME... or TYPE/NAME...", example)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, at_field, at_fields, command, mention_namespaces
+from kubectl_policy.cli.options import Call, at_field, at_fields, command, mention_namespaces, type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.why_not import WHY_NOT
 
@@ -36,10 +36,10 @@ def why_not(
     Examples:
       kubectl policy why-not retrypolicy/own httproute/menu -n baker --offline manifests/
       kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
-      kubectl policy why-not securitypolicy/jwt httproute/baker -n infra --target-namespace baker --offline manifests/
+      kubectl policy why-not securitypolicy/infra/jwt httproute/baker/baker --offline manifests/
     """
-    pairs = [word.split("/") for word in words or ()]
-    if len(pairs) != 2 or not all(len(pair) == 2 and all(pair) for pair in pairs):  # noqa: PLR2004 (two pairs)
+    pairs = [pair for word in words or () if (pair := type_and_name(word))]
+    if len(pairs) != 2 or len(words or ()) != 2:  # noqa: PLR2004 (two pairs)
         raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
     (policy_type, policy_name), (target_type, target_name) = pairs
     analysis = call.read()

@@ -204,8 +204,11 @@ class YamlReader:
             line = error.problem_mark.line if error.problem_mark else 0
             lines = text.split("\n", line + 1)
             written = lines[line].partition("#")[0] if line < len(lines) else ""
-            hint = " (YAML is indented with spaces, not with tabs)" if "\t" in written else ""
-            raise DocumentError("syntax-error", first_line + line, f"not valid YAML: {error.problem}{hint}") from None
+            problem = error.problem or ""
+            if "\t" in written:
+                hint = "YAML indents with spaces"
+                problem = f"a tab; {hint}" if "cannot start any token" in problem else f"{problem} ({hint}, not tabs)"
+            raise DocumentError("syntax-error", first_line + line, f"not valid YAML: {problem}") from None
         except (yaml.YAMLError, ValueError, OverflowError):
             raise DocumentError("syntax-error", first_line, "a character that YAML does not allow") from None
 

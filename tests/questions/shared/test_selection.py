@@ -125,7 +125,7 @@ def test_a_name_that_is_not_there_has_no_answer() -> None:
         select(analysis, "gtw", Selection("default", ("edge", "inner")))
     assert (error.value.message, error.value.hint) == (
         'gtw "inner" not found in namespace default',
-        "it exists in namespace far: add -n far",
+        "it exists in namespace far: say gtw/far/inner",
     )
     with pytest.raises(NotFoundError, match=r'^gc "x" not found$'):
         select(analysis, "gc", Selection("default", ("x",)))
@@ -135,6 +135,14 @@ def test_names_select_what_has_one_of_them() -> None:
     """Of several kinds, all that have it."""
     routes = (build.route("a"), build.route("b"), build.route("a", kind="GRPCRoute"))
     assert names("routes", Selection("default", ("a",)), *routes) == ["default/a", "default/a"]
+
+
+def test_a_name_with_a_namespace_is_looked_for_there() -> None:
+    """Together with others that are here."""
+    routes = (build.route("a"), build.route("a", namespace="far"), build.route("b", namespace="far"))
+    assert names("routes", Selection("default", ("a", "far/b")), *routes) == ["default/a", "far/b"]
+    with pytest.raises(NotFoundError, match='routes "c" not found in namespace far'):
+        names("routes", Selection("default", ("far/c",)), *routes)
 
 
 def test_labels_select_what_has_them() -> None:
@@ -189,7 +197,13 @@ def test_an_ambiguous_name_is_refused() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "home", "message", "hint"),
     [
-        ("httproute", "shop", "near", " in namespace near", "it exists in namespace default, far: add -n default"),
+        (
+            "httproute",
+            "shop",
+            "near",
+            " in namespace near",
+            "it exists in namespace default, far: say httproute/default/shop",
+        ),
         ("gateway", "edgy", "default", " in namespace default", "did you mean edge?"),
         ("gateway", "zzz", "default", " in namespace default", "there are: default/edge"),
         ("gatewayclass", "zzz", "default", "", "the input has no gatewayclass at all"),

@@ -59,7 +59,8 @@ class ListType:
 class Selection:
     """Which of a type's objects are meant: those in a namespace, with one of the names, with labels as selected.
 
-    An empty namespace is every one, no name is any name. What is cluster-scoped is in every namespace.
+    An empty namespace is every one, no name is any name. A name can have a namespace of its own, `shop/cart`. What is
+    cluster-scoped is in every namespace.
     """
 
     namespace: str = ""
@@ -75,11 +76,13 @@ class Selection:
         return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is None
 
     def _is_named(self, resource: Resource) -> bool:
-        return not self.names or resource.ref.name in self.names
+        return not self.names or resource.ref.name in self.names or resource.ref.qualified_name in self.names
 
     def reaches(self, resource: Resource) -> bool:
-        """Whether an object is in the namespace that is asked about, or in none."""
-        return not self.namespace or resource.ref.namespace in {"", self.namespace}
+        """Whether an object is in the namespace that is asked about, in none, or named with its own."""
+        if not self.namespace or resource.ref.namespace in {"", self.namespace}:
+            return True
+        return resource.ref.qualified_name in self.names
 
 
 @value(kw_only=True)
@@ -159,7 +162,8 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
     fitting = [resource for resource in every if selection.fits(resource)]
     namespace = selection.namespace if type_.namespaced else ""
     here = [resource for resource in fitting if not type_.namespaced or selection.reaches(resource)]
-    present = {resource.ref.name for resource in here}
+    names = ((resource.ref.qualified_name, resource.ref.name) for resource in here)
+    present = {name for pair in names for name in pair}
     for name in selection.names:
         if name not in present:
             raise not_found([resource.ref for resource in every], word, name, namespace)
@@ -178,12 +182,19 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
 def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> ObjectRef:
     """The object of a type (`httproute`, `httproutes`, a short name, `type.group`, `type.version.group`) and name.
 
+    A name can have a namespace of its own, `shop/cart`, which then counts. Without one, the error says what there is.
     Of two kinds with one name the one that has such an object is meant. A Namespace is there if anything is that lives
     in it. Where there is none of that name, one may be meant of which nothing says the namespace. Raises `UsageError`
     for an unknown or ambiguous type and `NotFoundError`, with the nearest names as a hint, where there is no such
     object.
     """
+    if not name:
+        raise _without_name(analysis, type_name)
     index, kinds = analysis.index, kinds_meant(analysis, type_name)
+    own, _, name = name.rpartition("/")
+    if own and not any(map(index.namespaced, kinds)):
+        raise UsageError(f"a {kinds[0].kind} is in no namespace", f"write {type_name}/{name}")
+    namespace = own or namespace
     refs = [ObjectRef(kind, namespace if index.namespaced(kind) else "", name) for kind in kinds]
     present = [ref for ref in refs if index.presence(ref) == "present"]
     if len(present) > 1:
@@ -201,6 +212,23 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     where = namespace if any(ref.namespace for ref in refs) else ""
     objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
     raise not_found(objects, type_name, name, where)
+
+
+def _without_name(analysis: Analysis, word: str) -> UsageError:
+    """The error that an object is asked for by one word alone: a type, or the name of something."""
+    kinds = kinds_named(analysis, word)
+    there = [resource.ref for kind in kinds or analysis.index.group_kinds for resource in analysis.index.of_kind(kind)]
+    if kinds:
+        some = ", ".join(f"{word}/{ref.qualified_name}" for ref in sorted(there)[:_SHOWN])
+        return UsageError(f"the name of the {word} is missing", f"for example: {some or f'{word}/NAME'}")
+    called = [ref for ref in there if ref.name == word]
+    named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in sorted(called, key=_hierarchy_first)[:_SHOWN]]
+    hint = f"did you mean {' or '.join(named)}?" if named else "write TYPE/NAME, such as gateway/edge"
+    return UsageError(f'there is no resource type "{word}" in the input', hint)
+
+
+def _hierarchy_first(ref: ObjectRef) -> tuple[bool, ObjectRef]:
+    return ref.group_kind not in HIERARCHY, ref
 
 
 def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:
@@ -234,9 +262,11 @@ def _all_kinds(analysis: Analysis) -> Iterable[KindNames]:
 
 def not_found(objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:
     """The error that there is no object of a name, with a hint at those that there are."""
+    own, _, name = name.rpartition("/")
+    namespace = own or namespace
     elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
     if elsewhere:
-        hint = f"it exists in namespace {', '.join(elsewhere)}: add -n {elsewhere[0]}"
+        hint = f"it exists in namespace {', '.join(elsewhere)}: say {type_name}/{elsewhere[0]}/{name}"
     elif objects:
         some = ", ".join(sorted({ref.qualified_name for ref in objects})[:5])
         hint = did_you_mean(name, {ref.name for ref in objects}) or f"there are: {some}"
