@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
+    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.questions.why_not.case import Reason
     from kubectl_policy.sources import Progress
 
 # Options that some commands share.

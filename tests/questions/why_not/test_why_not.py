@@ -14,7 +14,8 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.questions.shared.effects import affecting, covered_paths
-from kubectl_policy.questions.why_not.case import RULES, Case, effect_on
+from kubectl_policy.questions.shared.reasons import RULES
+from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.topology.references import HTTP_ROUTE

@@ -147,7 +147,7 @@ def test_an_effect_is_said_with_its_paths() -> None:
     )
     assert shown.endswith(
         "No effect\n  listener other only: ColorPolicy default/o → listener other of Gateway default/g "
-        "overrides a from above (test.yaml:1)\n"
+        "overrides all of it from above (test.yaml:1)\n"
     )
     section = why_not(analysis, POLICY, build.node("HTTPRoute", "r", "rule[0]"))
     assert "--section 'rule[0]'" in text(section, View(terminal=True))

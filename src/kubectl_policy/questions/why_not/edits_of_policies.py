@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.questions.why_not.case import Case, Reason
+    from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.why_not.case import Case
 
 _MOST_NODES: Final = 6
 # What a reference says of which objects, or sections, it means.

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.why_not.case import Case, Reason
+    from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.why_not.case import Case
 
 _LONGEST_NAME: Final = 253
 _MOST_LISTENERS: Final = 4

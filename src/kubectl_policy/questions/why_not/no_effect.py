@@ -7,23 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import value_at
-from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.questions.why_not.case import Reason, in_causal_order, named
-from kubectl_policy.questions.why_not.not_attached import (
-    below,
-    elsewhere,
-    failed,
-    is_above_routes,
-    no_reference,
-    not_sent,
-    other_section,
-    refused,
-)
-from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.controllers import controlled
-from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.parameters import enabled_on, why_disabled
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.questions.shared.beaten import lost_to_others
+from kubectl_policy.questions.shared.reasons import Reason, in_causal_order, named
+from kubectl_policy.questions.shared.unattached import failed, is_above_routes, no_reference, not_sent, refused
+from kubectl_policy.questions.shared.without_effect import direct_above, does_not_count, no_traffic_on
+from kubectl_policy.questions.why_not.elsewhere import below, elsewhere, other_section
 from kubectl_policy.topology.references import (
     GATEWAY,
     LISTENER_SETS,
@@ -39,7 +28,6 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.why_not.case import Case
-    from kubectl_policy.resolution import EffectivePolicy, Fate, Source
     from kubectl_policy.topology import Path
 
 
@@ -66,7 +54,7 @@ class _Chain:
         """The reasons that hold of the node as a whole."""
         attachments = self._case.attachments
         if not attachments:
-            yield no_reference(self._case)
+            yield no_reference(self._analysis, self._policy)
             return
         near = [attachment for attachment in attachments if self._is_near(attachment)]
         for attachment in near:
@@ -96,7 +84,7 @@ class _Chain:
         """Why an attachment to the node itself, or to something above it, has no effect."""
         node = attachment.target
         if node is None or attachment.state != "attached":
-            yield failed(self._case, attachment)
+            yield failed(self._analysis, attachment)
             return
         if node.object == self._target.object and node.section and self._target.section not in {"", node.section}:
             yield other_section(attachment, self._target)
@@ -107,7 +95,7 @@ class _Chain:
             yield from self._on_path(place, node)
         if not through and node.object == self._target.object:
             silent = (path for place, path in enumerate(paths) if place not in self._effect.carrying)
-            yield from (reason for path in silent for reason in self._no_traffic_on(path))
+            yield from (reason for path in silent for reason in no_traffic_on(self._analysis, path))
         elif not through:
             yield from self._not_led_to(node)
 
@@ -115,7 +103,7 @@ class _Chain:
         """Why the policy has nothing in force on a path with a node that it is attached to."""
         path = self._effect.paths[place]
         if place not in self._effect.carrying:
-            yield from self._no_traffic_on(path)
+            yield from no_traffic_on(self._analysis, path)
             return
         contributing = [
             entry.effective
@@ -123,36 +111,22 @@ class _Chain:
             if entry.path == place and any(part.source.object == self._policy for part in entry.effective.contributions)
         ]
         for effective in contributing:
-            yield from self._lost_to_others(effective)
+            yield from lost_to_others(self._analysis, self._policy, effective)
         if not contributing:
-            yield self._replaced_by_section(path, node) or self._does_not_count(path, node)
+            yield self._replaced_by_section(path, node) or does_not_count(self._analysis, self._policy, path, node)
 
     def _off_path(self, what: str, nodes: Sequence[NodeRef]) -> Reason:
         names = " or ".join(dict.fromkeys(map(named, nodes)))
         return Reason("not-on-path", f"{what} through {names}", self._policy, related=tuple(nodes))
 
-    def _no_traffic_on(self, path: Path) -> Iterator[Reason]:
-        """Why no request comes down a path: its first route is attached to nothing, or another one cuts it off.
-
-        To the backend on a path without routes they all give weight 0.
-        """
-        route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
-        if route is None:
-            backend = path[-1].object
-            for above in self._analysis.topology.relations.routes_referring_to(backend):
-                yield from not_sent(self._analysis, above, backend)
-        elif self._analysis.topology.relations.is_unattached(route):
-            yield from refused(self._analysis, route)
-        else:
-            message = f"no request gets to {route} by the routes that delegate to it"
-            yield Reason("not-delegated", message, route, field="spec.rules", related=(NodeRef(route),))
-
     def _not_led_to(self, node: NodeRef) -> list[Reason]:
         """Why no path leads from a node, to which the policy is attached, to the one that is asked about."""
         if self._is_direct:
-            return [self._direct_above(node)]
+            return [direct_above(self._analysis, self._policy, node)]
         reasons = [reason for route in self._routes for reason in self._along(route, node)]
-        reasons += [reason for path in self._effect.paths if node in path for reason in self._no_traffic_on(path)]
+        reasons += [
+            reason for path in self._effect.paths if node in path for reason in no_traffic_on(self._analysis, path)
+        ]
         if self._target.object.group_kind in LISTENER_SETS:
             reasons += self._listener_set(node)
         return reasons or [self._off_path(f"no path to {named(self._target)} leads", [node])]
@@ -185,90 +159,6 @@ class _Chain:
                     related = (NodeRef(holder.ref), section)
                     return Reason("replaced-by-section", message, holder.ref, field="spec", related=related)
         return None
-
-    def _does_not_count(self, path: Path, node: NodeRef) -> Reason:
-        """Why the policy, which is attached to a node of a path, does not count at the end of the path."""
-        profile, kind, topology = self._case.profile, self._policy.kind, self._analysis.topology
-        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
-        enabling = profile.enabled_by if gateway else None
-        if gateway and enabling and enabled_on(topology, gateway, enabling) is False:
-            return Reason("not-enabled", why_disabled(topology, gateway, enabling), gateway)
-        if not controlled(topology, path, profile.controllers):
-            ours = " or ".join(sorted(profile.controllers))
-            message = f"{kind} acts on what {ours} manages, and {gateway or 'this path'} is not"
-            field = "spec.gatewayClassName" if gateway else ""
-            return Reason("other-controller", message, gateway or self._policy, field=field)
-        wide = too_wide(topology, path) if profile.hostnames == "inside" else ""
-        if wide:
-            message = f"{kind} counts only for hostnames inside the listener's, and {wide}"
-            route = next(node.object for node in path if node.object.group_kind in WITH_HOSTNAMES)
-            return Reason("hostname-too-wide", message, route, field="spec.hostnames")
-        if self._is_direct:
-            return self._direct_above(node)
-        levels = ", ".join(dict.fromkeys(str(level.group_kind) for level in profile.effective_targets))
-        where = f"at {levels}" if levels else "at what carries requests"
-        message = f"{kind} takes effect {where}, and on the way there is none below {named(node)}"
-        return Reason("takes-effect-elsewhere", message, self._policy, related=(node,))
-
-    def _direct_above(self, node: NodeRef) -> Reason:
-        """Why a direct policy has no effect below its target."""
-        what = f"{self._policy.kind} is {self._case.profile.class_words}"
-        message = f"{what}: it applies to its target {named(node)} alone, not to what is below it"
-        return Reason("direct-above", message, self._policy, related=(node,))
-
-    def _lost_to_others(self, effective: EffectivePolicy) -> Iterator[Reason]:
-        """Why the policy, which contributes to an outcome, has no part in what is in force."""
-        resolution, fates = effective.resolution, effective.fates_of(self._policy)
-        if self._policy in resolution.policies_undecided:
-            others = sorted({source.object for source in resolution.undecided} - {self._policy})
-            verb, kinds = "sets" if len(others) == 1 else "set", plural(self._policy.kind)
-            message = f"{' and '.join(map(str, others))} {verb} other fields, and how {kinds} combine is not known"
-            related = tuple(map(NodeRef, others))
-            yield Reason("combination-unknown", message, self._policy, field="spec", related=related)
-            return
-        if not fates:
-            winners = sorted(effective.policies_in_force())
-            by = f"; {' and '.join(map(str, winners))} is in force" if winners else ""
-            message = f"it declares no field that could be in force{by}"
-            yield Reason("no-fields", message, self._policy, field="spec")
-        lost: dict[Source, list[Fate]] = {}
-        for fate in fates:
-            for by_source in fate.superseded_by:
-                lost.setdefault(by_source, []).append(fate)
-        for by_source, to_it in lost.items():
-            yield self._lost_to(by_source, to_it, effective)
-        ignored = [fate for fate in fates if fate.state == "unheeded"]
-        if ignored:
-            kind = effective.target.object.group_kind
-            uncounted = not any(self._case.profile.at(kind).counts(fate.field) for fate in ignored)
-            what = f"{'do not' if len(ignored) > 1 else 'does not'} count on {plural(kind.kind)}"
-            message = f"{_fields(ignored)} {what}" if uncounted else f"controllers ignore {_fields(ignored)} there"
-            yield Reason("unheeded", message, self._policy, field=f"spec.{ignored[0].field}")
-
-    def _lost_to(self, winner: Source, lost: Sequence[Fate], effective: EffectivePolicy) -> Reason:
-        """Why fields of the policy are superseded, or all of it is refused, in favour of another source."""
-        own, fields = lost[0].source, _fields(lost)
-        who, related = f"{winner.object} → {named(winner.target)}", (NodeRef(winner.object), winner.target)
-        if lost[0].state == "rejected":
-            refusal = effective.resolution.kept_out.get(own)
-            what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
-            message = f"{who} has {what}, and of two on one target this one is refused"
-            return Reason("refused", message, winner.object, field="spec", api_reason="Conflicted", related=related)
-        if winner.object == winner.target.object:
-            message = f"{named(winner.target)} sets {fields} itself"
-            return Reason("superseded", message, winner.object, field="spec", related=related)
-        places = {node: place for place, node in enumerate(effective.path)}
-        if winner.target == own.target:
-            rule, message = "beaten-on-target", f"{who} sets {fields} on the same target"
-        elif places.get(winner.target, 0) < places.get(own.target, 0):
-            rule, message = "overridden", f"{who} overrides {fields} from above"
-        else:
-            rule, message = "superseded", f"{who} sets {fields} instead, and is nearer"
-        # The same field of the stanza that does it or, without one, the stanza.
-        stanza = next((part.field for part in effective.contributions if part.source == winner), "spec")
-        field = f"{stanza}.{lost[0].field}"
-        there = value_at(self._analysis.index.raw(winner.object), field) is not None
-        return Reason(rule, message, winner.object, field=field if there else stanza, related=related)
 
     @cached_property
     def _routes(self) -> tuple[ObjectRef, ...]:
@@ -319,7 +209,3 @@ class _Chain:
         if node is None or attachment.state != "attached":
             return False
         return any(self._target in path for path in self._analysis.topology.paths(node))
-
-
-def _fields(fates: Sequence[Fate]) -> str:
-    return ", ".join(dict.fromkeys(fate.field for fate in fates))

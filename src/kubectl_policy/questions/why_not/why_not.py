@@ -10,8 +10,9 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
-from kubectl_policy.questions.why_not.case import Case, effect_on, named
+from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.edits_of_policies import (
     come_first,
     leave_target,
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.questions.why_not.case import Reason
     from kubectl_policy.questions.why_not.edit import Edit
     from kubectl_policy.topology import Path
 

@@ -8,6 +8,7 @@ from kubectl_policy.attachment import Attachment, Call
 from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import PolicyCondition
+from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
 from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.render.output.documents import Field, shape
@@ -212,6 +213,20 @@ def paths_field(doc: str = "") -> Field:
 def numbers_field(name: str, get: Callable[[Any], Iterable[int]], doc: str = "") -> Field:
     """A field with the numbers of the paths at some positions."""
     return Field(name, lambda answer: numbers(get(answer)), type=tuple[int, ...], limits={"minimum": 1}, doc=doc)
+
+
+shape(
+    Reason,
+    "effectReason",
+    Field("rule", doc="A stable name.", limits={"pattern": "^[a-z]+(-[a-z]+)*$"}),
+    Field("message"),
+    Field("reason", "api_reason", doc="The API's own word for it, if it has one."),
+    Field("object", doc="What is responsible."),
+    Field("field", doc="The field of it that is; empty if none is."),
+    Field("origin"),
+    Field("related", doc="What else it is about: a route and a listener, or who beats the policy and where."),
+    numbers_field("paths", lambda reason: reason.paths, doc="The paths of which it is true; empty if of all."),
+)
 
 
 def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:

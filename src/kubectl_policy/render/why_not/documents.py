@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.why_not.case import Reason
 from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
 from kubectl_policy.questions.why_not.why_not import WhyNot
 from kubectl_policy.render.output.documents import Field, document, shape
@@ -23,18 +22,6 @@ from kubectl_policy.render.words.headlines import why_not_headline
 if TYPE_CHECKING:
     from kubectl_policy.model import Origin
 
-shape(
-    Reason,
-    "effectReason",
-    Field("rule", doc="A stable name.", limits={"pattern": "^[a-z]+(-[a-z]+)*$"}),
-    Field("message"),
-    Field("reason", "api_reason", doc="The API's own word for it, if it has one."),
-    Field("object", doc="What is responsible."),
-    Field("field", doc="The field of it that is; empty if none is."),
-    Field("origin"),
-    Field("related", doc="What else it is about: a route and a listener, or who beats the policy and where."),
-    numbers_field("paths", lambda reason: reason.paths, doc="The paths of which it is true; empty if of all."),
-)
 shape(
     FieldEdit,
     "fieldEdit",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import FieldPath, Json
-    from kubectl_policy.questions.why_not.case import Reason
+    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.edit import Edit
     from kubectl_policy.questions.why_not.why_not import WhyNot
     from kubectl_policy.render.output.text import Document, Style, View

@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import MEANINGS, without_references
 from kubectl_policy.attachment.validity import policy_not_attached
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.kinds import with_article
-from kubectl_policy.questions.why_not.case import Reason, named
+from kubectl_policy.questions.shared.reasons import Reason, named
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
     LISTENER_SETS,
     ROUTES,
-    layer_of,
     parent_refs,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.why_not.case import Case
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
 
-_MOST_NAMED: Final = 3
 
-
-def no_reference(case: Case) -> Reason:
+def no_reference(analysis: Analysis, policy: ObjectRef) -> Reason:
     """Why a policy without any reference is attached to nothing, or why that is not known."""
-    profile, policy = case.profile, case.policy.ref
+    profile = analysis.registry.known(policy.group_kind)
     if not profile.attaches_as_known or not profile.references_alone:
         return Reason("not-computed", f"how {policy.kind} attaches without a target reference is not computed", policy)
     rule = "no-reference" if profile.target_fields else "no-filter"
     return Reason(rule, f"it {without_references(profile)}", policy, field="spec")
 
 
-def failed(case: Case, attachment: Attachment) -> Reason:
+def failed(analysis: Analysis, attachment: Attachment) -> Reason:
     """Why a reference of the policy is not attached."""
     declared, target = attachment.declared, attachment.target
     if target is None and declared.selector is not None:
@@ -48,7 +43,7 @@ def failed(case: Case, attachment: Attachment) -> Reason:
     elif "/" in declared.group:
         rule = "group-version"
     elif attachment.state == "not permitted":
-        rule = _not_permitted(case, attachment)
+        rule = _not_permitted(analysis, attachment)
     else:
         rule = MEANINGS[attachment.state].why
     return Reason(
@@ -61,88 +56,15 @@ def failed(case: Case, attachment: Attachment) -> Reason:
     )
 
 
-def _not_permitted(case: Case, attachment: Attachment) -> str:
-    target, profile = attachment.target, case.profile
+def _not_permitted(analysis: Analysis, attachment: Attachment) -> str:
+    target, profile = attachment.target, analysis.registry.known(attachment.policy.group_kind)
     inside = target is None or target.object.namespace in {"", attachment.policy.namespace}
-    lacks = policy_not_attached(case.policy, profile, case.analysis.index)
+    policy = analysis.index.get(attachment.policy)
+    lacks = policy and policy_not_attached(policy, profile, analysis.index)
     if inside or (lacks and lacks.message == attachment.message):
         return "need-not-permitted"
     closed = profile.cross_namespace is False and attachment.declared.selector is None
     return "namespace-closed" if closed else "not-permitted"
-
-
-def elsewhere(case: Case, attachments: Iterable[Attachment]) -> Iterator[Reason]:
-    """What references of the policy name instead of the node."""
-    target, policy = case.target, case.policy.ref
-    others: list[Attachment] = []
-    for attachment in attachments:
-        meant = _meant(attachment, target) if attachment.state != "attached" else None
-        if meant is None and _names_something_else(attachment, target):
-            others.append(attachment)
-        else:
-            yield meant or failed(case, attachment)
-    for field in sorted({other.declared.field for other in others if other.declared.selector is not None}):
-        selected = [other.target for other in others if other.declared.field == field]
-        message = f"{field} selects {_listed(selected)}, and not {target.object}"
-        yield Reason("not-selected", message, policy, field=field)
-    by_name = [other for other in others if other.declared.selector is None]
-    if by_name:
-        nodes = [other.target for other in by_name]
-        verb = "its target is" if len({*nodes}) == 1 else "its targets are"
-        first = by_name[0].declared
-        holder = first.named_by or policy
-        message = f"{verb} {_listed(nodes)}"
-        yield Reason("other-target", message, holder, field=first.field, related=_distinct(nodes))
-
-
-def _names_something_else(attachment: Attachment, target: NodeRef) -> bool:
-    """Whether a reference is to something else than a node, and nothing depends on whether that was read.
-
-    What was not read might lead to the node if it is of a kind further up.
-    """
-    node = attachment.target
-    if attachment.state != "target unknown" or node is None or attachment.declared.selector is not None:
-        return attachment.state == "attached"
-    return layer_of(node.object.group_kind) >= layer_of(target.object.group_kind)
-
-
-def _meant(attachment: Attachment, target: NodeRef) -> Reason | None:
-    """A reference that would name a node if its group, or the namespace of the policy, were another one."""
-    declared, node, wanted = attachment.declared, attachment.target, target.object
-    if node is None or (node.object.kind, node.object.name) != (wanted.kind, wanted.name):
-        return None
-    if node.object.group_kind != wanted.group_kind:
-        theirs, ours = (with_article(str(kind)) for kind in (node.object.group_kind, wanted.group_kind))
-        message = f"it names {theirs}, and {wanted} is {ours}"
-        return Reason("other-group", message, attachment.policy, field=f"{declared.field}.group", related=(node,))
-    message = f"it names {node.object}, and the one that is meant is in namespace {wanted.namespace}"
-    return Reason("other-namespace", message, attachment.policy, field=declared.field, related=(node,))
-
-
-def other_section(attachment: Attachment, target: NodeRef) -> Reason:
-    """A reference to one section of an object, where another one is asked about."""
-    message = f"its target is {_listed([attachment.target])}, and not {named(target)}"
-    return Reason("other-section", message, attachment.policy, field=f"{attachment.declared.field}.sectionName")
-
-
-def below(attachment: Attachment, target: NodeRef) -> Reason:
-    """A reference to something below a node, which does not reach what is above it."""
-    nodes = [attachment.target]
-    message = f"its target {_listed(nodes)} is below {named(target)}, and policies reach downward alone"
-    field, related = attachment.declared.field, _distinct(nodes)
-    return Reason("target-below", message, attachment.policy, field=field, related=related)
-
-
-def _distinct(nodes: Sequence[NodeRef | None]) -> tuple[NodeRef, ...]:
-    return tuple(dict.fromkeys(node for node in nodes if node))
-
-
-def _listed(nodes: Sequence[NodeRef | None]) -> str:
-    """The first few of some nodes and the number of the others."""
-    names = [named(node) for node in _distinct(nodes)]
-    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    shown = [*names[:_MOST_NAMED], *more]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
 
 
 def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) -> Iterator[Reason]:

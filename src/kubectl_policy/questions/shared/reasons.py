@@ -1,0 +1,125 @@
+"""What a reason is for which a policy, or something that it depends on, has no effect; and their causal order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import NodeRef, ObjectRef, Origin
+
+# Stable names, in causal order: what is said of the policy itself, what it names, whether it may, who acts on it, how
+# routes attach, where requests go, and how policies meet.
+RULES: Final = (
+    "not-computed",
+    "combination-unknown",
+    "no-fields",
+    "no-reference",
+    "no-filter",
+    "filter-unsupported",
+    "target-missing",
+    "other-group",
+    "group-version",
+    "other-namespace",
+    "target-unknown",
+    "other-target",
+    "target-below",
+    "section-missing",
+    "other-section",
+    "not-selected",
+    "kind-unsupported",
+    "namespace-closed",
+    "not-permitted",
+    "need-not-permitted",
+    "policy-invalid",
+    "target-invalid",
+    "other-controller",
+    "not-enabled",
+    "target-overlaps",
+    "parent-missing",
+    "parent-unknown",
+    "parent-invalid",
+    "no-parent",
+    "listener-missing",
+    "listener-port",
+    "listener-set-refused",
+    "listener-kind",
+    "listener-namespace",
+    "listener-hostname",
+    "listener-conflict",
+    "not-delegated",
+    "backend-not-permitted",
+    "no-weight",
+    "hostname-too-wide",
+    "nothing-below",
+    "takes-effect-elsewhere",
+    "direct-above",
+    "not-on-path",
+    "replaced-by-section",
+    "unheeded",
+    "refused",
+    "overridden",
+    "beaten-on-target",
+    "superseded",
+    "not-counted",
+)
+
+
+@value()
+class Reason:
+    """Why a policy has no effect: the rule, in plain words, and the object and field responsible.
+
+    `api_reason` is the API's own word for it, empty where there is none. `related` are the other things that it is
+    about: the route and the listener that do not come together, or what the policy is attached to, or who beats it.
+    `paths` are the positions of the paths for which it holds; empty if it holds for all.
+    """
+
+    rule: str
+    message: str
+    object: ObjectRef
+    field: str = ""
+    origin: Origin | None = None
+    api_reason: str = ""
+    related: tuple[NodeRef, ...] = ()
+    paths: tuple[int, ...] = ()
+
+
+def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """Reasons, each once, with what comes first in the chain of causes first, and with the origins of their objects.
+
+    What holds on several paths is one reason.
+    """
+    paths: dict[Reason, set[int]] = {}
+    for reason in reasons:
+        paths.setdefault(replace(reason, paths=()), set()).update(reason.paths)
+    return tuple(
+        replace(
+            reason,
+            origin=resource.origin if (resource := analysis.index.get(reason.object)) else None,
+            field=reason.field or _reference_field(analysis, reason),
+            paths=tuple(sorted(paths[reason])),
+        )
+        for reason in sorted(paths, key=lambda reason: RULES.index(reason.rule))
+    )
+
+
+def _reference_field(analysis: Analysis, reason: Reason) -> str:
+    """The reference of a policy to what a reason is about; empty if there is none of its own."""
+    attachments = analysis.attachments.get(reason.object, ())
+    own = (attachment for attachment in attachments if not attachment.declared.named_by)
+    return next((attachment.declared.field for attachment in own if attachment.target in reason.related), "")
+
+
+def named(node: NodeRef) -> str:
+    """A node in words: `listener https of Gateway infra/edge`."""
+    kind, section = node.object.group_kind, node.section
+    if not section or section.startswith(("rule[", "listener[")):
+        return f"{section} of {node.object}" if section else str(node.object)
+    noun = "listener" if kind in WITH_LISTENERS else "rule" if kind in ROUTES else "port"
+    return f"{noun} {section} of {node.object}"
