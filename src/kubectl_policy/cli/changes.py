@@ -75,10 +75,12 @@ def diff(
         raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
     if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
+    from kubectl_policy.questions.changes.diff import at_lines
     from kubectl_policy.questions.changes.diff import diff as ask
+    from kubectl_policy.sources import Lines
 
     comparison = _two_states(call, states) if states else _what_if(call, filename, delete, retarget)
-    difference = ask(comparison)
+    difference = at_lines(ask(comparison), Lines().locate)
     problems = (*difference.problems.introduced, *difference.problems.fixed)
     # What is wrong with reading the input is the same after changes to it.
     read = (comparison.before, comparison.after) if states else (comparison.after,)
@@ -121,9 +123,12 @@ def blast_radius(
     analysis = call.read()
     from kubectl_policy.cli.config import owner_key
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
+    from kubectl_policy.questions.changes.diff import at_lines
     from kubectl_policy.questions.shared.selection import find
+    from kubectl_policy.sources import Lines
 
     answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
+    answer = replace(answer, difference=at_lines(answer.difference, Lines().locate))
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])

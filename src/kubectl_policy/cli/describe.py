@@ -46,10 +46,25 @@ def describe(
 
     subject = find(analysis, type_name, name, call.namespace)
     forms, answer = _answer(analysis, subject, section)
-    answer = replace(answer, diagnostics=at_fields(answer.diagnostics))
+    answer = _at_lines(answer)
     call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, [subject])
     return 0
+
+
+def _at_lines(answer: "ObjectDescription | PolicyDescription") -> "ObjectDescription | PolicyDescription":
+    """The same with the lines of fields instead of those of objects."""
+    from kubectl_policy.questions.describe.policies import PolicyDescription
+    from kubectl_policy.questions.shared.in_force import at_lines
+    from kubectl_policy.questions.shared.places import at_line
+    from kubectl_policy.sources import Lines
+
+    lines = Lines()
+    diagnostics = at_fields(answer.diagnostics, lines=lines)
+    if isinstance(answer, PolicyDescription):
+        fields = tuple(at_line(field, lines.locate) for field in answer.fields)
+        return replace(answer, diagnostics=diagnostics, fields=fields)
+    return replace(answer, diagnostics=diagnostics, in_force=at_lines(answer.in_force, lines.locate))
 
 
 def _answer(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
-    from kubectl_policy.sources import Progress
+    from kubectl_policy.sources import Lines, Progress
 
 # Options that some commands share.
 AllowIncomplete: TypeAlias = Annotated[
@@ -181,8 +181,8 @@ class Call:
 
 # What of a tree `--render` would apply; the rest of what is no object only serves these.
 _APPLIED: Final = ("patch", "replacement", "transformer", "generator", "Helm template")
-# Each one reads its file again.
-_MOST_LOCATED: Final = 20
+# Of each one, the object is read again.
+_MOST_LOCATED: Final = 200
 Located = TypeVar("Located", "Diagnostic", "Reason")
 
 # These come before the options that a command has of its own, the others after them.
@@ -307,26 +307,34 @@ def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> Non
         complain(f"{listed(words)} {were} not applied{'' if rendered else ': --render'}")
 
 
-def at_fields(entries: "Sequence[Located]", *, or_above: bool = False) -> "tuple[Located, ...]":
+def at_fields(
+    entries: "Sequence[Located]", *, or_above: bool = False, lines: "Lines | None" = None
+) -> "tuple[Located, ...]":
     """What was found, with the lines of the fields that it is about instead of those of their objects.
 
-    A field that is not there has the line of what it would stand in, if `or_above`. Each is looked for in its file.
+    A field that is not there has the line of what it would stand in, if `or_above`. `lines` are those of the command.
     """
+    from kubectl_policy.sources import Lines
+
+    lines = lines or Lines()
     return tuple(
-        replace(entry, origin=at_field(entry.origin, entry.field, or_above=or_above))
+        replace(entry, origin=at_field(entry.origin, entry.field, or_above=or_above, lines=lines))
         if place < _MOST_LOCATED
         else entry
         for place, entry in enumerate(entries)
     )
 
 
-def at_field(origin: "Origin | None", field: str, *, or_above: bool = False) -> "Origin | None":
+def at_field(
+    origin: "Origin | None", field: str, *, or_above: bool = False, lines: "Lines | None" = None
+) -> "Origin | None":
     """The line of a field of an object that was read somewhere; see `at_fields`."""
-    from kubectl_policy.model import Origin
-    from kubectl_policy.sources import locate
+    from kubectl_policy.model import FieldPath, Origin
+    from kubectl_policy.sources import Lines
 
+    lines = lines or Lines()
     while origin and field:
-        if line := locate(origin, field):
+        if line := lines.locate(origin, FieldPath.parse(field)):
             return Origin(origin.source, line)
         field = field.rpartition(".")[0] if or_above else ""
     return origin

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import ignored_fields, instead_of, without_ignored
@@ -17,7 +17,7 @@ from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.merging import Doubt, ScopeOutcome
@@ -36,7 +36,8 @@ class Fate:
     `superseded`: `superseded_by` set the field, or what replaced the map that it was in or the whole spec, instead.
     `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers ignore it,
     not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it. What its policy
-    leaves out, so that the definition of its kind fills it in, is `defaulted`.
+    leaves out, so that the definition of its kind fills it in, is `defaulted`. `origin` and `declared_in` are where it
+    is written, if a question says that: where its object, or the field, was read, and which field of it that is.
     """
 
     field: str
@@ -46,6 +47,8 @@ class Fate:
     superseded_by: tuple[Source, ...] = ()
     by_port: bool = False
     defaulted: bool = False
+    origin: Origin | None = None
+    declared_in: FieldPath = WHOLE
 
 
 @value(kw_only=True)

@@ -11,10 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
 
-import yaml
-
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.model import Diagnostic, FieldPath, Origin, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import (
     CRD,
     counting_definitions,
@@ -28,8 +26,6 @@ from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, r
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
-from kubectl_policy.text import DocumentError
-from kubectl_policy.text.places import line_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -279,28 +275,3 @@ def _nothing_found(reading: Reading, files: Sequence[InputFile]) -> SourceError:
         f"no Kubernetes object in {looked_at}",
         "name files or folders with manifests, or pipe `kubectl get -o yaml` to `-`",
     )
-
-
-def locate(origin: Origin, path: str) -> int | None:
-    """The line (from 1) of a field, `spec.listeners[0].port`, of the object that starts at an origin.
-
-    None where it cannot be told: from standard input, if the file has changed, or if the field is not written there.
-    """
-    if origin.source == STDIN or not origin.line:
-        return None
-    try:
-        return line_in(_text_at(origin.source), origin.line, FieldPath.parse(path))
-    except (OSError, ValueError, OverflowError, DocumentError, SourceError, yaml.YAMLError):
-        return None
-
-
-def _text_at(source: str) -> str:
-    """The text of a file or, if there is none, of the one that `REV:PATH` names."""
-    try:
-        return read_text(source)
-    except OSError:
-        if ":" not in source:
-            raise
-        from kubectl_policy.sources.revisions import read_revision  # noqa: PLC0415 (most input is files)
-
-        return read_revision(source)

@@ -14,7 +14,7 @@ from kubectl_policy.text import MAX_DEPTH, DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Protocol
+    from typing import Protocol, TextIO
 
     class EventParser(Protocol):
         """What is used of a loader: its events, one after the other, up to a StreamEndEvent."""
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # The C parser takes a tenth of the time; where PyYAML is built without it, the other one reports the same events.
 # Neither recurses, nor does anything that reads their events, so that no nesting can exhaust the stack.
-EVENT_PARSER: Final = cast("Callable[[str], EventParser]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+EVENT_PARSER: Final = cast("Callable[[str | TextIO], EventParser]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
 MERGE_KEY: Final = "<<"
 
@@ -38,8 +38,6 @@ Steps: TypeAlias = "tuple[str | int, ...]"
 
 _MARKER: Final = r"(?m)^---(?=[ \t\r\n]|\Z)"
 _COMMENT: Final = re.compile(r"[ \t\r]*(?:#|$)")
-# A line on which an item of a list starts, or an object in braces: what is above it need not be read.
-_ITEM: Final = r"[ \t]*(-[ \t\r\n]|\{)"
 
 
 def parts_of(text: str) -> Iterator[tuple[str, int]]:
@@ -111,8 +109,10 @@ class _Open:
         return Place(steps=(*self.steps, key), line=self.key_line, event=event, first_line=first_line)
 
 
-def places(text: str, first_line: int = 1) -> Iterator[Place]:
+def places(text: str | TextIO, first_line: int = 1) -> Iterator[Place]:
     """The places of all values in a text, in their order; the first line has the given number.
+
+    No more of it is read than is asked for.
 
     Raises DocumentError, yaml.YAMLError, ValueError and OverflowError where the text goes wrong.
     """
@@ -150,34 +150,3 @@ def repeated_key(place: Place) -> Problem | None:
         return None
     message = f"{FieldPath(place.steps)} is given twice: it is on line {place.first_line} as well"
     return Problem(message=message, reason="repeated-key", line=place.line)
-
-
-def line_in(text: str, object_line: int, field_path: FieldPath) -> int | None:
-    """The line of a field of the object that starts on a line, or of whichever of several has it.
-
-    None where there is no such object, or no such field in it. Raises as `places`.
-    """
-    part, first_line = _from(text, object_line)
-    wanted = field_path.steps
-    objects: set[Steps] = set()
-    for place in places(part, first_line):
-        here = place.steps
-        is_value = bool(here) and isinstance(here[-1], str)
-        if isinstance(place.event, yaml.MappingStartEvent) and place.line == object_line and not is_value:
-            objects.add(here)
-        start = len(here) - len(wanted)
-        if start >= 0 and here[start:] == wanted and here[:start] in objects:
-            return place.line
-        if place.line > object_line and not any(here[:end] in objects for end in range(len(here) + 1)):
-            return None
-    return None
-
-
-def _from(text: str, line: int) -> tuple[str, int]:
-    """The document around a line, or as much of it as starts there, and the line on which that starts."""
-    part, first_line = text, 1
-    for part, first_line in parts_of(text):
-        if line < first_line + part.count("\n"):
-            break
-    below = part.split("\n", line - first_line)[-1]
-    return (below, line) if re.match(_ITEM, below) else (part, first_line)

@@ -21,6 +21,7 @@ from kubectl_policy.questions.changes.relations import (
 )
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.filters import is_opaque
+from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.questions.shared.unseen import (
     Unseen,
     cut_paths,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap, ObjectRef
+    from kubectl_policy.questions.shared.places import Locate
 
 
 @value(kw_only=True)
@@ -109,6 +111,25 @@ def diff(comparison: StateComparison) -> StateDiff:
         cut_off=cut_off(comparison, parents),
         without_class=without_class(comparison),
     )
+
+
+def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:
+    """The same with the lines of effective values instead of those of their objects."""
+    effects = tuple(
+        replace(
+            effect,
+            fields=tuple(
+                replace(
+                    field,
+                    before=field.before and at_line(field.before, locate),
+                    after=field.after and at_line(field.after, locate),
+                )
+                for field in effect.fields
+            ),
+        )
+        for effect in difference.effects
+    )
+    return replace(difference, effects=effects)
 
 
 def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> set[ObjectRef]:

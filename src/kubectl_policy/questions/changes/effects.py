@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.comparison import may_exist
-from kubectl_policy.model.fields import same_json
+from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
 from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Source
+    from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
 
@@ -40,7 +41,9 @@ SCOPED: Final = 20
 class EffectiveValue:
     """An effective value and who set it; `removed` if that removes the field.
 
-    It is not `certain` where it is not known how the policies there combine.
+    It is not `certain` where it is not known how the policies there combine. `origin` is where the source was read or,
+    once that was looked up, where the field was; `declared_in` is the field of the source that says it, or the whole of
+    it where none does.
     """
 
     value: Json
@@ -48,6 +51,8 @@ class EffectiveValue:
     _: KW_ONLY
     removed: bool
     certain: bool = True
+    origin: Origin | None = None
+    declared_in: FieldPath = WHOLE
 
     def is_like(self, other: EffectiveValue) -> bool:
         """Whether the other one is the same value from the same source, and as certain."""
@@ -321,47 +326,65 @@ class _Named:
     name: str
     security: bool
     value: EffectiveValue
+    leaf: Leaf
 
 
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
-    before, after = _named(pair.before, comparison.before), _named(pair.after, comparison.after)
-    for path in {**before, **after}:
-        old, new = before.get(path), after.get(path)
+    before, after = _Outcome(pair.before, comparison.before), _Outcome(pair.after, comparison.after)
+    for path in {**before.named, **after.named}:
+        old, new = before.named.get(path), after.named.get(path)
         if old is None or new is None or not old.value.is_like(new.value):
-            known = old or after[path]
+            known = old or after.named[path]
             security = any(field.security for field in (old, new) if field)
-            before_value, after_value = old.value if old else None, new.value if new else None
-            yield FieldChange(known.name, before_value, after_value, security=security)
+            yield FieldChange(known.name, before.placed(path), after.placed(path), security=security)
     yield from _without_fields(
-        _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after)
+        _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after), comparison
     )
 
 
-def _named(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[Field, _Named]:
-    """The effective fields of an outcome by where they stand in it."""
-    if effective is None:
-        return {}
-    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
-    return {
-        named.field: _Named(
-            named.name,
-            profile.is_security(named.field[1:] if profile.all_apply else named.field),
-            EffectiveValue(
-                named.leaf.value,
-                named.leaf.source,
-                removed=named.leaf.removed,
-                certain=named.leaf.source not in effective.resolution.undecided,
-            ),
-        )
-        for named in named_leaves(effective.spec, profile)
-    }
+class _Outcome:
+    """The effective fields of an outcome by where they stand in it, if there is one."""
+
+    def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.named: dict[Field, _Named] = {}
+        if effective is None:
+            return
+        profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+        self._places = Places(analysis, effective, profile)
+        for named in named_leaves(effective.spec, profile):
+            self.named[named.field] = _Named(
+                named.name,
+                profile.is_security(named.field[1:] if profile.all_apply else named.field),
+                EffectiveValue(
+                    named.leaf.value,
+                    named.leaf.source,
+                    removed=named.leaf.removed,
+                    certain=named.leaf.source not in effective.resolution.undecided,
+                ),
+                named.leaf,
+            )
+
+    def placed(self, field: Field) -> EffectiveValue | None:
+        """The value of a field with where it is written."""
+        named = self.named.get(field)
+        if named is None:
+            return None
+        origin, declared_in = origin_of(self._analysis, named.leaf.source), self._places.field(field, named.leaf)
+        return replace(named.value, origin=origin, declared_in=declared_in)
 
 
-def _without_fields(old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source]) -> Iterator[FieldChange]:
+def _without_fields(
+    old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source], comparison: StateComparison
+) -> Iterator[FieldChange]:
     """Policies that take part without declaring a field, in one of the states alone."""
     for policy in sorted(old.keys() ^ new.keys()):
-        before = EffectiveValue({}, old[policy], removed=False) if policy in old else None
-        after = EffectiveValue({}, new[policy], removed=False) if policy in new else None
+        before, after = (
+            EffectiveValue({}, source, removed=False, origin=origin_of(state, source))
+            if (source := sources.get(policy))
+            else None
+            for sources, state in ((old, comparison.before), (new, comparison.after))
+        )
         yield FieldChange("", before, after, security=False)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import FieldPath, NodeRef
+from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Origin
+    from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.resolution import Enforcement, Resolution, Source
     from kubectl_policy.topology import Path
@@ -46,6 +47,8 @@ class FieldOutcome:
     If it is `defaulted`, the policy leaves it out, and the definition of its kind fills it in. `undecided_on` are the
     positions where it may be effective, but how its kind's policies combine is not known; `ignored_on` those where
     controllers ignore it, `port_entry_on` those where an entry for the port applies instead.
+    `origin` is where the policy was read or, once that was looked up, where the field was; `declared_in` is that field
+    of the policy, or the whole of it where that leaves the field out.
     """
 
     field: str
@@ -58,6 +61,8 @@ class FieldOutcome:
     rejected: bool
     ignored_on: tuple[int, ...]
     port_entry_on: tuple[int, ...]
+    origin: Origin | None
+    declared_in: FieldPath
 
 
 @value(kw_only=True)
@@ -111,7 +116,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         enforcement=enforcement,
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected(enforcement, profile),
-        fields=_fields(policy, profile, enforcement),
+        fields=_fields(resource, profile, enforcement),
         assumed=assumed_of(profile, outcomes),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
         expected=policy_status(analysis, policy),
@@ -122,7 +127,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
     )
 
 
-def _fields(policy: ObjectRef, profile: PolicyKindProfile, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
+def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
     """The fates of every declared field, over all paths, in the order in which the policy declares them."""
     known: dict[tuple[Resolution, GroupKind], list[Declared]] = {}
     outcomes: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
@@ -131,13 +136,13 @@ def _fields(policy: ObjectRef, profile: PolicyKindProfile, enforcement: Enforcem
         key = effective.resolution, kind
         if key not in known:
             fields = declared_fields(effective, profile.at(kind))
-            known[key] = [declared for declared in fields if declared.source.object == policy]
+            known[key] = [declared for declared in fields if declared.source.object == policy.ref]
         for declared in known[key]:
             outcomes.setdefault((declared.field, declared.source), []).append((position, declared))
-    return tuple(_outcome(of_field) for of_field in outcomes.values())
+    return tuple(_outcome(of_field, policy.origin) for of_field in outcomes.values())
 
 
-def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
+def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutcome:
     """What a policy declares of one field and where it is effective, given its fate at each position."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
     superseded: dict[Source, dict[int, None]] = {}
@@ -156,6 +161,8 @@ def _outcome(outcomes: list[tuple[int, Declared]]) -> FieldOutcome:
         rejected=any(fate.state == "rejected" for _, fate in fates),
         ignored_on=_each_once(position for position, fate in fates if fate.state == "unheeded"),
         port_entry_on=_each_once(position for position, fate in fates if fate.by_port),
+        origin=origin,
+        declared_in=WHOLE if declared.defaulted else declared.declared_in,
     )
 
 

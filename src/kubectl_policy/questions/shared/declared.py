@@ -7,13 +7,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.places import places_in
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.traced import KeyedList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import FieldPath, Json
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy, Fate, Source, Traced
     from kubectl_policy.resolution.traced import Field
@@ -45,7 +46,8 @@ class NamedLeaf:
 class Declared:
     """A field with its value, as its policy declares it, and its fates on one path.
 
-    A list that may be merged by its elements is one field with the fates of all of them.
+    A list that may be merged by its elements is one field with the fates of all of them. `declared_in` is the field of
+    the policy.
     """
 
     field: str
@@ -53,6 +55,7 @@ class Declared:
     source: Source
     fates: tuple[Fate, ...]
     defaulted: bool
+    declared_in: FieldPath
 
 
 def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf]:
@@ -66,7 +69,8 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
             yield from _below(NamedNode(field=(key,), name=field_name((key,)), node=child), profile)
         elif not isinstance(child, Leaf):
             for leaf in _below(NamedNode(field=(), name="", node=child), profile):
-                yield replace(leaf, field=(key, *leaf.field))
+                whole = replace(leaf.whole, field=(key, *leaf.whole.field))
+                yield replace(leaf, field=(key, *leaf.field), whole=whole)
 
 
 def _below(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
@@ -98,6 +102,7 @@ def named_fates(effective: EffectivePolicy, profile: PolicyKindProfile) -> Itera
 
 
 def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
+    """The same, one contribution after the other."""
     fates = iter(effective.fates())
     for part in effective.contributions:
         named = {leaf.field: leaf for leaf in named_leaves(part.spec, profile)}
@@ -107,7 +112,9 @@ def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> 
 
 def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[Declared]:
     """Every field of every contribution on a path, in the order of declaration."""
-    for fates in _by_contribution(effective, profile):
+    parts = zip(effective.contributions, _by_contribution(effective, profile), strict=True)
+    for part, fates in parts:
+        places = {keys: place for keys, _, place in places_in(part, profile)}
         for _, together in groupby(fates, lambda pair: pair[0].whole.field):
             pairs = list(together)
             (named, fate), whole = pairs[0], pairs[0][0].whole.node
@@ -117,4 +124,5 @@ def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> I
                 source=fate.source,
                 fates=tuple(fate for _, fate in pairs),
                 defaulted=all(fate.defaulted for _, fate in pairs),
+                declared_in=places[named.whole.field],
             )

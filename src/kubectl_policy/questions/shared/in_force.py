@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import number_in_annotation
+from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
+from kubectl_policy.questions.shared.places import Places, at_line, origin_of
 from kubectl_policy.resolution import leaves, plain, reach, same_level_of, takes_effect_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.questions.shared.places import Locate
     from kubectl_policy.resolution import EffectivePolicy, Fate, Resolution, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
@@ -26,7 +29,9 @@ class Setting:
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
     `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
-    kind fills it in. It is not `certain` where it is not known how the policies there combine.
+    kind fills it in. It is not `certain` where it is not known how the policies there combine. `origin` is where the
+    source was read or, once that was looked up, where the field was; `declared_in` is the field of the source that says
+    it, or the whole of it where none does.
     """
 
     field: str
@@ -36,6 +41,8 @@ class Setting:
     defaulted: bool
     certain: bool
     beaten: tuple[Fate, ...]
+    origin: Origin | None = None
+    declared_in: FieldPath = WHOLE
 
 
 @value(kw_only=True)
@@ -142,10 +149,12 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     effective = entries[0].effective
     parts = effective.contributions
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    places = Places(analysis, effective, profile)
     beaten: dict[Field, list[Fate]] = {}
     for named, fate in named_fates(effective, profile):
         if fate.state not in {"effective", "undecided"}:
-            beaten.setdefault(named.field, []).append(fate)
+            origin, declared_in = origin_of(analysis, fate.source), places.field(named.field, named.leaf)
+            beaten.setdefault(named.field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(
         Setting(
             field=named.name,
@@ -155,6 +164,8 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             defaulted=named.leaf.defaulted,
             certain=named.leaf.source not in effective.resolution.undecided,
             beaten=tuple(beaten.pop(named.field, ())),
+            origin=origin_of(analysis, named.leaf.source),
+            declared_in=places.field(named.field, named.leaf),
         )
         for named in named_leaves(effective.spec, profile)
     )
@@ -189,6 +200,21 @@ def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[
         return profile.summary_of(values)
     policies = (spec for spec in values.values() if isinstance(spec, dict))
     return tuple(dict.fromkeys(phrase for spec in policies for phrase in profile.summary_of(spec)))
+
+
+def at_lines(groups: Iterable[InForce], locate: Locate) -> tuple[InForce, ...]:
+    """The same with the lines of settings, and of what they beat, instead of those of their objects."""
+    return tuple(
+        replace(
+            group,
+            settings=tuple(
+                replace(at_line(setting, locate), beaten=tuple(at_line(fate, locate) for fate in setting.beaten))
+                for setting in group.settings
+            ),
+            beaten=tuple(at_line(fate, locate) for fate in group.beaten),
+        )
+        for group in groups
+    )
 
 
 def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy]) -> tuple[str, ...]:

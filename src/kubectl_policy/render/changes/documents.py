@@ -19,6 +19,7 @@ from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     CALLED_BY,
     COMPLETE,
+    DECLARED_AT,
     NumberedPath,
     assumed_field,
     doubts_field,
@@ -40,6 +41,7 @@ shape(
     Field("removed", doc="Whether the value removes the field."),
     Field("certain", doc="False if it may not be in force: it is not known how its policy combines with others."),
     Field("source"),
+    *DECLARED_AT,
     doc="An effective value; null where nothing sets the field.",
 )
 shape(

@@ -16,6 +16,7 @@ from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
     CALLED_BY,
     COMPLETE,
+    DECLARED_AT,
     EVENTS,
     PROBLEMS,
     REPORTED,
@@ -51,6 +52,7 @@ shape(
     _FIELD,
     _VALUE,
     Field("source"),
+    *DECLARED_AT,
     _DEFAULTED,
     Field(
         "state",
@@ -68,6 +70,7 @@ shape(
     Field("removed"),
     Field("certain", doc="False if it may not be in force: it is not known how its policy combines with others here."),
     Field("source"),
+    *DECLARED_AT,
     _DEFAULTED,
     Field("insteadOf", "beaten", doc="The declared values that it beat."),
 )
@@ -102,6 +105,7 @@ shape(
     _FIELD,
     _VALUE,
     Field("source"),
+    *DECLARED_AT,
     _DEFAULTED,
     numbers_field("effectiveOn", lambda field: field.effective_on),
     numbers_field(

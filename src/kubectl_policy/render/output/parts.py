@@ -157,6 +157,20 @@ shape(
     Field("nodes", doc="Least specific first, Namespaces included."),
 )
 
+# Where a setting is written; these are two fields.
+DECLARED_AT: Final = (
+    Field(
+        "origin",
+        doc="Where it is written: the line of the field, or of its object if that cannot be told or no field says it.",
+    ),
+    Field(
+        "declaredIn",
+        lambda setting: str(setting.declared_in),
+        type=str,
+        doc="The field of its object, for example spec.overrides.timeout.request; empty if no field says it.",
+    ),
+)
+
 # Fields that many documents have.
 REPORTED: Final = Field("reported", doc="The conditions in the status, as controllers reported them.")
 EVENTS: Final = Field("events", doc="The Events about it, newest last.")

@@ -1,0 +1,118 @@
+"""Where settings are written: the object, the field of it, and the line, once somebody looks that up in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
+
+from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.model.fields import WHOLE, Json
+from kubectl_policy.resolution import Leaf
+from kubectl_policy.resolution.contributions import stands_below_name
+from kubectl_policy.resolution.traced import CollectedValues, KeyedList, field_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import Contribution, EffectivePolicy, Source, Traced
+    from kubectl_policy.resolution.traced import Field
+
+# The line of a field with a value, in the object that starts at an origin; None where that cannot be told.
+Locate: TypeAlias = Callable[[Origin, FieldPath, Json], "int | None"]
+
+_OF_RULE: Final = "rule."
+
+
+class Placed(Protocol):
+    """A value, the field of the object that says it, and where that was read; with no field, the whole object."""
+
+    @property
+    def value(self) -> Json: ...  # noqa: D102
+
+    @property
+    def origin(self) -> Origin | None: ...  # noqa: D102
+
+    @property
+    def declared_in(self) -> FieldPath: ...  # noqa: D102
+
+
+AnyPlaced = TypeVar("AnyPlaced", bound=Placed)
+
+
+def origin_of(analysis: Analysis, source: Source) -> Origin | None:
+    """Where the object was read that says something; None if it was not read."""
+    resource = analysis.index.get(source.object)
+    return resource.origin if resource else None
+
+
+class Places:
+    """Where what is said in one effective policy is written."""
+
+    def __init__(self, analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> None:
+        """Of an outcome of a kind whose profile this is there; nothing is looked for yet."""
+        self._analysis, self._effective, self._profile = analysis, effective, profile
+
+    def field(self, keys: Field, leaf: Leaf) -> FieldPath:
+        """Where in its object a leaf of the outcome, or of what is brought to it, is written.
+
+        The whole object, if the definition of its kind fills the field in, or if it cannot be told.
+        """
+        if leaf.defaulted:
+            return WHOLE
+        # One source can declare a field twice, bare and in a stanza: then the value tells.
+        written = (place for other, place in self._written.get((leaf.source, keys), ()) if other == leaf)
+        return next(written, None) or self._own_field(keys, leaf.source)
+
+    @cached_property
+    def _written(self) -> dict[tuple[Source, Field], list[tuple[Leaf | Traced, FieldPath]]]:
+        """Everything that is brought to the outcome, with its place."""
+        found: dict[tuple[Source, Field], list[tuple[Leaf | Traced, FieldPath]]] = {}
+        for part in self._effective.contributions:
+            for keys, node, place in places_in(part, self._profile):
+                found.setdefault((part.source, keys), []).append((node, place))
+        return found
+
+    def _own_field(self, keys: Field, source: Source) -> FieldPath:
+        """Where the target object itself says a field that counts as a policy's."""
+        name = field_name(keys)
+        fields = self._profile.object_fields.items() if source.object == source.target.object else ()
+        for policy_field, object_field in fields:
+            if name == policy_field or name.startswith((f"{policy_field}.", f"{policy_field}[")):
+                own, below = FieldPath.parse(object_field).steps, keys[policy_field.count(".") + 1 :]
+                if object_field.startswith(_OF_RULE):
+                    sections = self._analysis.topology.sections(source.object)
+                    own = ("spec", "rules", sections.index(source.target.section), *own[1:])
+                return FieldPath((*own, *below))
+        return WHOLE
+
+
+def places_in(part: Contribution, profile: PolicyKindProfile) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
+    """Everything in what one policy brings, with its path of keys and its place in the policy."""
+    is_named = stands_below_name(profile, part.strategy)
+    yield from _below(part.spec, (), FieldPath.parse(part.field), is_named=is_named)
+
+
+def _below(
+    spec: Traced, keys: Field, at: FieldPath, *, is_named: bool = False
+) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
+    """The same of a part of it; `is_named` is whether that is the name of the policy, which stands nowhere in it."""
+    for position, (key, child) in enumerate(spec.items()):
+        if is_named or isinstance(spec, CollectedValues):
+            place = at
+        else:
+            place = at / (position if isinstance(spec, KeyedList) else key)
+        yield (*keys, key), child, place
+        if not isinstance(child, Leaf):
+            yield from _below(child, (*keys, key), place)
+
+
+def at_line(placed: AnyPlaced, locate: Locate) -> AnyPlaced:
+    """The same with the line of its field instead of that of its object, if that can be told."""
+    if placed.origin is None or placed.declared_in == WHOLE:
+        return placed
+    line = locate(placed.origin, placed.declared_in, placed.value)
+    return replace(cast("Any", placed), origin=Origin(placed.origin.source, line)) if line else placed

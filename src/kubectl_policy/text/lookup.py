@@ -1,0 +1,160 @@
+"""The lines of fields of many objects in one text, each object of which is read again at most once."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from contextlib import suppress
+from io import StringIO
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from kubectl_policy.model.fields import same_json
+from kubectl_policy.text import DocumentError
+from kubectl_policy.text.places import MERGE_KEY, parts_of, places
+from kubectl_policy.text.yaml_reader import plain_scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.text.places import Place, Steps
+
+# Any value at all.
+ANY: Final[Json] = object()  # type: ignore[assignment]
+# A line on which an item of a list starts, or an object in braces: what is above it need not be read.
+_ITEM: Final = re.compile(r"[ \t]*(-[ \t\r\n]|\{)")
+_LINE_END: Final = re.compile("\n")
+
+
+class TextLines:
+    """The lines of fields in a text, by the lines on which their objects start."""
+
+    def __init__(self, text: str) -> None:
+        """Read nothing before something is looked up."""
+        self._stream = StringIO(text, newline="\n")
+        self._text = text
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+        self._parts = [line for _, line in parts_of(text)]
+        self._objects: dict[int, _Written] = {}
+
+    def line(self, object_line: int, steps: Steps, value: Json = ANY) -> int | None:
+        """The line of a field, or an item, of the object that starts on a line, or of whichever of several has it.
+
+        None where no object starts there, where it has no such field, or where another value is written there. What
+        an API server adds to a value or prunes from it does not make it another one, nor does a variable (`${NAME}`).
+        """
+        if not 0 < object_line <= len(self._starts):
+            return None
+        if object_line not in self._objects:
+            self._objects[object_line] = self._written(object_line)
+        return self._objects[object_line].line(steps, value)
+
+    def _written(self, object_line: int) -> _Written:
+        """What starts on a line; where it repeats what is written above it, that is read as well."""
+        first = object_line
+        if not _ITEM.match(self._text, self._starts[object_line - 1]):
+            first = self._part_around(object_line)
+        written = self._read(first, object_line)
+        if written.refers_above and first != self._part_around(object_line):
+            written = self._read(self._part_around(object_line), object_line)
+        return written
+
+    def _read(self, first_line: int, object_line: int) -> _Written:
+        """The objects that start on a line, read from another one above it, or from there."""
+        self._stream.seek(self._starts[first_line - 1])
+        return _Written(places(self._stream, first_line), object_line)
+
+    def _part_around(self, line: int) -> int:
+        """The first line of the document around a line."""
+        return self._parts[bisect_right(self._parts, line) - 1]
+
+
+class _Written:
+    """The objects that start on a line, as they are written: what was read up to their end.
+
+    `refers_above` is whether an alias in them stands for something above what was read.
+    """
+
+    def __init__(self, read: Iterable[Place], object_line: int) -> None:
+        """Read from somewhere above the line, or from there, as far as it goes: what follows may be anything."""
+        self._roots: list[Steps] = []
+        self._places: dict[Steps, Place] = {}
+        # By the place of an alias, what it stands for.
+        self._repeated: dict[Steps, Steps] = {}
+        self.refers_above = False
+        anchors: dict[str, Steps] = {}
+        with suppress(DocumentError, yaml.YAMLError, ValueError, OverflowError):
+            for place in read:
+                steps, event = place.steps, place.event
+                is_item = not steps or isinstance(steps[-1], int)
+                if not steps:
+                    # Another document, with places and anchors of its own.
+                    if self._roots:
+                        break
+                    self._places.clear()
+                    anchors.clear()
+                if place.line == object_line and is_item and isinstance(event, yaml.MappingStartEvent):
+                    self._roots.append(steps)
+                elif place.line > object_line and not self._is_within(steps):
+                    break
+                self._places[steps] = place
+                if isinstance(event, yaml.AliasEvent):
+                    self.refers_above |= event.anchor not in anchors
+                    self._repeated[steps] = anchors.get(str(event.anchor), steps)
+                elif event.anchor:
+                    anchors[event.anchor] = steps
+
+    def _is_within(self, steps: Steps) -> bool:
+        return any(steps[: len(root)] == root for root in self._roots)
+
+    def line(self, steps: Steps, value: Json) -> int | None:
+        """The line of a field of one of the objects, if it has that value there."""
+        for root in self._roots:
+            for found in self._found(root, steps, set()):
+                if value is ANY or self._says(found, value):
+                    return self._places[found].line
+        return None
+
+    def _found(self, here: Steps, rest: Steps, seen: set[tuple[Steps, Steps]]) -> Iterator[Steps]:
+        """The places at which a field may be written: next to the others, or where a merge key (`<<`) takes it from."""
+        if not rest:
+            yield here
+        here = self._repeated.get(here, here)
+        if not rest or (here, rest) in seen:
+            return
+        seen.add((here, rest))
+        if (*here, rest[0]) in self._places:
+            yield from self._found((*here, rest[0]), rest[1:], seen)
+        merged = self._repeated.get((*here, MERGE_KEY), (*here, MERGE_KEY))
+        if merged in self._places:
+            yield from self._found(merged, rest, seen)
+        for position in count():
+            if (*merged, position) not in self._places:
+                break
+            yield from self._found((*merged, position), rest, seen)
+
+    def _says(self, here: Steps, value: Json) -> bool:
+        """Whether a value is written at a place, as far as both have the same fields."""
+        here = self._repeated.get(here, here)
+        event = self._places[here].event
+        if isinstance(event, yaml.ScalarEvent):
+            written = plain_scalar(event.value) if event.implicit[0] else event.value
+            return same_json(written, value) or str(value) == event.value or "${" in event.value
+        if isinstance(value, Mapping):
+            return isinstance(event, yaml.MappingStartEvent) and all(
+                self._says((*here, key), inner) for key, inner in value.items() if (*here, key) in self._places
+            )
+        items = value if isinstance(value, list | tuple) else ()
+        return (
+            isinstance(event, yaml.SequenceStartEvent)
+            and isinstance(value, list | tuple)
+            and (*here, len(items)) not in self._places
+            and all(
+                (*here, position) in self._places and self._says((*here, position), item)
+                for position, item in enumerate(items)
+            )
+        )

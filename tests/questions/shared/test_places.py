@@ -1,0 +1,195 @@
+"""Where settings are written: the field of the object that says each, and its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, load_manifests
+from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.profiles.merging import SharedField
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.shared.in_force import at_lines
+from kubectl_policy.sources import Lines
+from tests import build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_policy import Fate
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.shared.in_force import Setting
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ROUTE: Final = build.node("HTTPRoute", "r")
+WORLD: Final = (build.gateway("g"), build.route("r", rules=[build.rule(build.backend("s"))]), build.service("s"))
+
+
+def kind(**fields: object) -> PolicyKindProfile:
+    """A profile of the kind of all policies here."""
+    return PolicyKindProfile(COLOR, "inherited", "profile", **fields)  # type: ignore[arg-type]
+
+
+def written(profile: PolicyKindProfile, *policies: Resource) -> dict[str, str]:
+    """The place of every effective field at the route, and of what each beat, by its name and policy."""
+    answer = describe(analyze(build.snapshot(*WORLD, *policies), profiles=[profile]), ROUTE)
+    settings = [setting for group in answer.in_force for setting in group.settings]
+    places: list[Setting | Fate] = [*settings, *(fate for setting in settings for fate in setting.beaten)]
+    return {f"{each.source.object.name} {each.field}": str(each.declared_in) for each in places}
+
+
+def on_route(**fields: Json) -> Resource:
+    """A policy on the route."""
+    reference = build.target("r", "HTTPRoute")
+    return build.resource("ColorPolicy", "p", {"targetRefs": [reference], **fields}, group="example.com")
+
+
+def on_gateway(**fields: Json) -> Resource:
+    """A policy on the Gateway."""
+    return build.resource("ColorPolicy", "above", {"targetRefs": [build.target("g")], **fields}, group="example.com")
+
+
+def test_a_field_stands_in_the_spec_or_in_a_stanza() -> None:
+    """Also the one that was beaten."""
+    found = written(
+        kind(stanzas="plural", strategy=MergeStrategy.PATCH_DEFAULTS),
+        on_gateway(overrides={"strategy": "merge", "red": {"dark": 1}}, defaults={"strategy": "merge", "blue": 2}),
+        on_route(red={"dark": 3}, green=None),
+    )
+    assert found == {
+        "above red.dark": "spec.overrides.red.dark",
+        "p red.dark": "spec.red.dark",
+        "above blue": "spec.defaults.blue",
+        "p green": "spec.green",
+    }
+
+
+def test_what_one_policy_says_twice_stands_where_it_says_that_value() -> None:
+    """Bare and in a stanza."""
+    policy = on_route(color="red", defaults={"color": "blue", "strategy": "merge"})
+    found = written(kind(stanzas="plural", strategy=MergeStrategy.PATCH_DEFAULTS), policy)
+    assert found["p color"] in {"spec.color", "spec.defaults.color"}
+    answer = describe(analyze(build.snapshot(*WORLD, policy)), ROUTE)
+    for setting in (setting for group in answer.in_force for setting in group.settings):
+        assert setting.declared_in.get(policy.raw) == setting.value
+
+
+def test_an_element_of_a_keyed_list_stands_at_its_position() -> None:
+    """Its name is its key, and the lists inside of it have positions of their own."""
+    found = written(
+        kind(strategy=MergeStrategy.STRATEGIC_MERGE, list_keys={"paints": "name", "paints.coats": "nr", "strokes": ""}),
+        on_gateway(paints=[{"name": "a", "x": 1}, {"name": "b", "y": 2}], strokes=[1, 2]),
+        on_route(paints=[{"name": "b", "x": 3, "coats": [{"nr": 7}, {"nr": 8, "of": "oil"}]}], strokes=[3]),
+    )
+    assert found["p paints[b].x"] == "spec.paints[0].x"
+    assert found["above paints[b].y"] == "spec.paints[1].y"
+    assert found["p paints[b].coats[8].of"] == "spec.paints[0].coats[1].of"
+    assert {found[name] for name in found if "strokes" in name} >= {"spec.strokes[0]", "spec.strokes[1]"}
+
+
+@pytest.mark.parametrize(
+    ("by", "value", "places"),
+    [
+        ("", ["red", "blue"], {"spec.paints[0]", "spec.paints[1]"}),
+        ("[name]", [{"name": "a", "x": 1}], {"spec.paints[0].name", "spec.paints[0].x"}),
+        ("*", {"a": 1, "b": 2}, {"spec.paints.a", "spec.paints.b"}),
+        ("name", {"name": "a"}, {"spec.paints"}),
+        ("", {"name": "a"}, {"spec.paints"}),
+    ],
+)
+def test_what_is_shared_stands_where_it_was_taken_apart(by: str, value: Json, places: set[str]) -> None:
+    """By the elements of a list, by the keys of a map, or as one of several values for one field."""
+    shared = (SharedField(field="paints", within=("level",), by=by),)
+    assert set(written(kind(shared_fields=shared), on_route(paints=value)).values()) == places
+
+
+def test_the_name_of_a_policy_stands_nowhere_in_it() -> None:
+    """Where all policies of a kind apply, each keeps its settings below its name."""
+    found = written(kind(strategy=MergeStrategy.ALL_APPLY), on_route(color={"dark": 1}), on_gateway(color="x"))
+    assert found == {"p color.dark": "spec.color.dark", "above color": "spec.color"}
+
+
+def test_the_fields_of_the_target_count_as_a_policys() -> None:
+    """The rule's own field, and what stands below it."""
+    profile = kind(
+        strategy=MergeStrategy.PATCH_DEFAULTS,
+        object_fields={"time.request": "rule.timeouts.request", "parents": "spec.parentRefs"},
+    )
+    rules = [build.rule(build.backend("s")), build.rule(name="slow", timeouts={"request": "9s"})]
+    world = (build.gateway("g"), build.route("r", rules=rules), build.service("s"))
+    answer = describe(analyze(build.snapshot(*world, on_route(a=1)), profiles=[profile]), ROUTE)
+    own = {
+        str(setting.declared_in)
+        for group in answer.in_force
+        for setting in group.settings
+        if setting.source.object == ROUTE.object
+    }
+    assert own <= {"spec.rules[1].timeouts.request", "spec.parentRefs"}
+    assert own
+
+
+def test_a_policys_own_fields_have_their_places() -> None:
+    """A list that is merged by its elements is one field."""
+    policy = on_route(paints=[{"name": "a"}], color=1)
+    profile = kind(strategy=MergeStrategy.STRATEGIC_MERGE, list_keys={"paints": "name"})
+    fields = describe_policy(analyze(build.snapshot(*WORLD, policy), profiles=[profile]), policy.ref).fields
+    assert {str(field.declared_in) for field in fields} == {"spec.paints", "spec.color"}
+    assert {field.origin for field in fields} == {build.ORIGIN}
+
+
+def test_lines_are_those_of_fields(tmp_path: Path) -> None:
+    """A field that cannot be found, and one that the definition of its kind fills in, keep the line of the object."""
+    (tmp_path / "world.yaml").write_text(
+        """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: g, namespace: default}
+spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}
+---
+apiVersion: example.com/v1
+kind: ColorPolicy
+metadata: {name: p, namespace: default}
+spec:
+  targetRefs:
+  - {group: gateway.networking.k8s.io, kind: Gateway, name: g}
+  red:
+    dark: 1
+  blue: [1,
+    2]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: colorpolicies.example.com, labels: {gateway.networking.k8s.io/policy: Inherited}}
+spec:
+  group: example.com
+  names: {kind: ColorPolicy, plural: colorpolicies}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            x-kubernetes-preserve-unknown-fields: true
+            properties:
+              green: {type: string, default: light}
+              targetRefs: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+""",
+        encoding="utf-8",
+    )
+    answer = describe(analyze(load_manifests([tmp_path])), build.node("Gateway", "g"))
+    source = str(tmp_path / "world.yaml")
+    groups = at_lines(answer.in_force, Lines().locate)
+    found = {setting.field: (setting.origin, setting.defaulted) for group in groups for setting in group.settings}
+    assert found == {
+        "red.dark": (Origin(source, 13), False),
+        "blue": (Origin(source, 14), False),
+        "green": (Origin(source, 6), True),
+    }
+    assert at_lines(answer.in_force, lambda *_: None) == answer.in_force
