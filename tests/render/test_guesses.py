@@ -64,7 +64,7 @@ def test_of_an_object(world: Analysis) -> None:
     assert "one 1 ColorPolicy default/a → Gateway default/g (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
     assert "assumed, for want of a profile: it is a policy kind" in text
-    assert "1 (may hold)" in settings(answer, View()).text(headers=False, wide=False)
+    assert "1 (may hold)" in settings(answer, View()).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
     assert object_headline(describe(third, ROUTE)) == "HTTPRoute default/r is affected by 1 to 3 policies."
     assert object_headline(describe(third, build.node("Service", "s", group=""))).startswith(
@@ -87,10 +87,11 @@ def test_of_a_policy(world: Analysis) -> None:
 def test_of_lists(world: Analysis) -> None:
     """The numbers are as sure as they can be."""
     listing = list_type(world, "policies", Selection())
-    rows = list_table(listing, View()).text(headers=False, wide=False)
-    assert "ColorPolicy.example.com (assumed)" in rows
+    rows = list_table(listing, View()).text(View(headers=False), wide=False)
+    assert "ColorPolicy (assumed)" in rows
     assert "up to 4" in rows
-    assert "1 to 2" in list_table(list_type(world, "routes", Selection()), View()).text(headers=False, wide=False)
+    assert "how it combines with default/b is not known" in rows
+    assert "1 to 2" in list_table(list_type(world, "routes", Selection()), View()).text(View(headers=False), wide=False)
     assert remarks(listing, empty=False) == []
 
 
@@ -123,7 +124,7 @@ def test_of_a_deletion(world: Analysis) -> None:
     text = joined(to_text(diff_tree(difference, View()), 200))
     assert "one 1 (may hold) → 1, by ColorPolicy default/a" in text
     assert text.count("assumed, for want of a profile") == text.count("in doubt") == 1
-    assert "1 (may hold)" in diff_table(difference, View()).text(headers=False, wide=False)
+    assert "1 (may hold)" in diff_table(difference, View()).text(View(headers=False), wide=False)
 
 
 def test_of_a_new_policy() -> None:

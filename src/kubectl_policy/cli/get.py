@@ -8,6 +8,7 @@ from kubectl_policy.cli.options import (
     AllNamespaces,
     Call,
     Selector,
+    ShowAll,
     command,
     mention_namespaces,
     selection,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
 
-@command(LISTING, without={"color"})
+@command(LISTING)
 def get(
     call: Call,
     words: Annotated[
@@ -39,6 +40,7 @@ def get(
         bool, typer.Option("--all-kinds", help="Of policies, also those that are about neither Gateways nor routes.")
     ] = False,
     no_headers: Annotated[bool, typer.Option("--no-headers", help="Leave the headers of a table out.")] = False,
+    show_all: ShowAll = False,
 ) -> int:
     """List policies, policy kinds, or objects with the number of policies that affect them.
 
@@ -76,6 +78,7 @@ def get(
         unseen=listing.unseen,
         headers=not no_headers,
         namespaces=all_namespaces or any("/" in name for name in names),
+        everything=show_all,
     )
     mention_namespaces(analysis, refs)
     return 0

@@ -83,7 +83,7 @@ class Call:
     complete: Annotated[
         bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
     ] = False
-    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour the tree.")] = "auto"
+    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour trees and tables.")] = "auto"
 
     def read(self, *, optional: bool = False) -> "Analysis":
         """The analysis of what the options name; of nothing where that is `optional` and they name nothing.
@@ -154,9 +154,10 @@ class Call:
             headers=headers,
             namespaces=namespaces,
             everything=everything,
+            coloured=FORMATS[self.output].styled and terminal.wants_colour(self.color),
         )
         shown = render(forms, answer, self.output, view)
-        terminal.show(shown, view.width, coloured=self.output == "tree" and terminal.wants_colour(self.color))
+        terminal.show(shown, view.width, coloured=view.coloured)
         terminal.complain(*remarks_on(forms, answer, self.output, empty=not shown, complete=not unseen))
         whole = FORMATS[self.output].tells == "everything"
         for state in states:

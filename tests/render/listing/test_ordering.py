@@ -42,8 +42,8 @@ def test_what_cannot_be_sorted_by_is_refused(by: str, problem: str) -> None:
         names(by)
     assert error.value.message == f'cannot sort by "{by}": {problem}'
     assert error.value.hint == (
-        "sort by a field such as .metadata.name, or by NAMESPACE, NAME, KIND, TARGETS, CLASS, STRATEGY, ENFORCEMENT, "
-        "AFFECTS, KNOWN BY, STANZAS, BEATEN BY, REASON, REPORTED, CREATED"
+        "sort by a field such as .metadata.name, or by NAMESPACE, NAME, KIND, ENFORCEMENT, AFFECTS, REASON, "
+        "TARGETS, CLASS, STRATEGY, KNOWN BY, STANZAS, BEATEN BY, REPORTED, CREATED"
     )
 
 

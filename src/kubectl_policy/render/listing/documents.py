@@ -18,6 +18,7 @@ from kubectl_policy.questions.listing.objects import (
 )
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, Stanza
 from kubectl_policy.questions.shared.selection import LeftOutKind, Listing
+from kubectl_policy.render.listing.policies import reason
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
@@ -66,6 +67,12 @@ shape(
     Field("stanzas", doc="Its parts that take effect somewhere; spec alone if it has no stanzas."),
     Field("targets", "attachments"),
     Field("enforcement"),
+    Field(
+        "reason",
+        reason,
+        type=str,
+        doc="Why it is not in force, or what its controller reports to the contrary; empty if neither is so.",
+    ),
     Field("affected", doc="Where it has an effective field, as in a PolicyDescription; null if that is not known."),
     REPORTED,
 )

@@ -1,4 +1,4 @@
-"""Rows as aligned columns, in kubectl's style, and what can stand in a cell."""
+"""Rows as aligned columns, in kubectl's style, what can stand in a cell, and what of it fits a terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
 from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.output.text import cells
+from kubectl_policy.render.output.text import Line, Span, cells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-# Of several entries in a cell these are shown, as kubectl does with hosts.
-_SHOWN: Final = 2
+    from kubectl_policy.render.output.text import Document, Style, View
+
+# Of several entries in a cell so many are shown where not all fit: two, as kubectl does with hosts, else one.
+_FEWER: Final = (2, 1)
 # A cell beyond this is as long as it is, but nothing is aligned with it: one absurd name must not widen every line.
 _WIDEST: Final = 200
+_GAP: Final = "   "
+# A sentence that is shortened has so many cells at least: what fits into fewer says nothing.
+_SENTENCE: Final = 20
 
 
 @immutable()
@@ -25,7 +30,15 @@ class Number:
     text: str
 
 
-Cell: TypeAlias = "str | Number | tuple[str, ...]"
+@immutable()
+class Sentence:
+    """Words that can be shortened between two of them where room is scarce; a wide table has more than the `brief`."""
+
+    text: str
+    brief: str = ""
+
+
+Cell: TypeAlias = "str | Number | Sentence | tuple[str, ...]"
 
 
 _Row = TypeVar("_Row")
@@ -33,11 +46,17 @@ _Row = TypeVar("_Row")
 
 @immutable()
 class Column(Generic[_Row]):
-    """A column of one type's table: its header and the cell of a row; one that is not `narrow` is for `-o wide`."""
+    """A column of one type's table: its header and the cell of a row; one that is not `narrow` is for `-o wide`.
+
+    At a terminal without room for all columns those of the highest `rank` are left out; one of rank 0 never is.
+    `style` is how the cell of a row is coloured.
+    """
 
     title: str
     cell: Callable[[_Row], Cell]
     narrow: bool = True
+    rank: int = 0
+    style: Callable[[_Row], Style] | None = None
 
 
 @immutable()
@@ -47,12 +66,60 @@ class Table(Generic[_Row]):
     columns: tuple[Column[_Row], ...]
     rows: Sequence[_Row]
 
-    def text(self, *, wide: bool, headers: bool = True) -> str:
-        """A line for each row, under their headers; nothing if there is none. `wide` adds columns and cuts nothing."""
-        shown = [column for column in self.columns if wide or column.narrow]
-        rows = [[text_of(column.cell(row), whole=wide) for column in shown] for row in self.rows]
-        header = [[column.title for column in shown]] if headers else []
-        return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""
+    def text(self, view: View, *, wide: bool) -> str:
+        """A line for each row, under their headers; nothing if there is none.
+
+        `wide` adds columns. Where the view cuts a table that is not wide, no line is longer than there is room for, as
+        far as names allow it, and a last line says what is not shown.
+        """
+        columns, remark = self._shown(view, wide=wide)
+        lines = (_GAP.join(line).rstrip(" ") for line in zip(*map(_padded, columns.values()), strict=True))
+        return "".join(f"{line}\n" for line in (*lines, *remark))
+
+    def document(self, view: View, *, wide: bool) -> Document:
+        """The lines of `text` with their styles."""
+        columns, remark = self._shown(view, wide=wide)
+        header: list[Style] = ["title"] if view.headers else []
+        spans: list[list[Span]] = []
+        for column in self.columns:
+            if column.title in columns:
+                styles = [*header, *(column.style(row) if column.style else "" for row in self.rows)]
+                # A line can be continued before a span that begins with a space: so a cell ends with its gap.
+                padded = (f"{cell}{_GAP}" for cell in _padded(columns[column.title]))
+                spans.append([Span(cell, style) for cell, style in zip(padded, styles, strict=True)])
+        lines = (Line(line) for line in zip(*spans, strict=True))
+        return (*lines, *(Line((Span(words, "aside", prose=True),)) for words in remark))
+
+    def _shown(self, view: View, *, wide: bool) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
+        """The texts in each column that is shown, by its title, and what is said below about those that are not."""
+        if not self.rows:
+            return {}, ()
+        columns = [column for column in self.columns if wide or column.narrow]
+        found = {column.title: [column.cell(row) for row in self.rows] for column in columns}
+
+        def texts(titles: Iterable[str], most: int | None = None, room: int | None = None) -> dict[str, list[str]]:
+            return {
+                title: [*[title][: view.headers], *(text_of(cell, whole=wide, most=most, room=room) for cell in cells_)]
+                for title in titles
+                for cells_ in [found[title]]
+            }
+
+        whole = texts(found)
+        if wide or not view.cuts or _width(whole) <= view.width:
+            return whole, ()
+        least, kept = texts(found, _FEWER[-1], _SENTENCE), dict[str, list[str]]()
+        for column in sorted(columns, key=lambda column: column.rank):
+            further = {**kept, column.title: least[column.title]}
+            if not column.rank or _width(further) <= view.width:
+                kept = further
+        titles = [title for title in found if title in kept]
+        most = next((most for most in (None, *_FEWER) if _width(texts(titles, most)) <= view.width), _FEWER[-1])
+        sentences = {title for title in titles if any(isinstance(cell, Sentence) for cell in found[title])}
+        others = texts((title for title in titles if title not in sentences), most)
+        room = (view.width - _width(others)) // max(len(sentences), 1) - len(_GAP)
+        shown = texts(titles, most, room)
+        shortened = [title for title in titles if shown[title] != whole[title]]
+        return shown, (_remark([title for title in found if title not in kept], shortened),)
 
 
 def number(value: int, *, complete: bool = True) -> Number:
@@ -60,14 +127,33 @@ def number(value: int, *, complete: bool = True) -> Number:
     return Number(value, f"{value}" if complete else f"{value}+")
 
 
-def text_of(cell: Cell, *, whole: bool) -> str:
-    """A cell as text; of several entries only the first ones, with how many more there are, unless `whole`."""
+def text_of(cell: Cell, *, whole: bool, most: int | None = None, room: int | None = None) -> str:
+    """A cell as text; unless `whole`, of several entries `most` are shown, of a sentence what there is `room` for."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, Number):
         return cell.text
-    shown = cell if whole else cell[:_SHOWN]
-    return ", ".join(shown) + (f" + {len(cell) - len(shown)} more" if len(shown) < len(cell) else "")
+    if isinstance(cell, Sentence):
+        text = cell.text if whole else cell.brief or cell.text
+        return text if whole or room is None else _shortened(text, room)
+    shown = cell if whole else cell[:most]
+    return ", ".join((*shown, *([f"{len(cell) - len(shown)} more"] if len(shown) < len(cell) else [])))
+
+
+def _shortened(sentence: str, room: int) -> str:
+    """The sentence, or its first words with an ellipsis; the first one whatever room there is."""
+    words = sentence.split(" ")
+    most = len(words)
+    while most > 1 and cells(" ".join(words[:most])) + (2 if most < len(words) else 0) > room:
+        most -= 1
+    return sentence if most == len(words) else f"{' '.join(words[:most])} …"
+
+
+def _remark(left_out: Sequence[str], shortened: Sequence[str]) -> str:
+    """What a terminal is too narrow for."""
+    parts = [f"no room for {' and '.join(left_out)}"] if left_out else []
+    parts += [f"{' and '.join(shortened)} shortened"] if shortened else []
+    return f"({'; '.join(parts)}: --show-all shows everything)"
 
 
 def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
@@ -75,10 +161,23 @@ def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
 
     Every cell is made harmless; an empty one is `<none>`, as kubectl writes it.
     """
-    shown = [[visible(cell) or "<none>" for cell in line] for line in lines]
-    columns: list[list[str]] = []
-    for column in zip(*shown, strict=True):
-        sizes = list(map(len if "".join(column).isascii() else cells, column))
-        width = min(max(sizes), _WIDEST)
-        columns.append([cell + " " * (width - size) for cell, size in zip(column, sizes, strict=True)])
-    return ["   ".join(line).rstrip(" ") for line in zip(*columns, strict=True)]
+    columns = map(_padded, zip(*lines, strict=True))
+    return [_GAP.join(line).rstrip(" ") for line in zip(*columns, strict=True)]
+
+
+def _width(columns: Mapping[str, Sequence[str]]) -> int:
+    """How wide the lines of some columns are."""
+    widths = [max(map(cells, map(_harmless, column))) for column in columns.values()]
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _padded(column: Sequence[str]) -> list[str]:
+    """The cells of a column, each as wide as the widest of them."""
+    shown = [_harmless(cell) for cell in column]
+    sizes = list(map(len if "".join(shown).isascii() else cells, shown))
+    width = min(max(sizes), _WIDEST)
+    return [cell + " " * (width - size) for cell, size in zip(shown, sizes, strict=True)]
+
+
+def _harmless(cell: str) -> str:
+    return visible(cell) or "<none>"

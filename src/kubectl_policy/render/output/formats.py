@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import Document, View
 
 # Text that is ready, or lines that are yet to be laid out to a width.
@@ -61,6 +62,16 @@ class Format:
         """See the class. `make` gets the forms of the answer, the answer, and where it is shown."""
         self.part, self.tells, self.make = part, tells, make
 
+    @property
+    def styled(self) -> bool:
+        """Whether words in it can stand out by their colour."""
+        return self.part in {"tree", "table"}
+
+
+def _table(forms: Forms, answer: object, view: View, *, wide: bool) -> Shown:
+    table: Table[Any] = forms.part("table", answer, view)
+    return table.document(view, wide=wide) if view.coloured else table.text(view, wide=wide)
+
 
 def _yaml(forms: Forms, answer: object, view: View) -> str:
     from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
@@ -92,15 +103,9 @@ def _names(forms: Forms, answer: object, _: View) -> Document:
 FORMATS: Final[Mapping[str, Format]] = {
     "tree": Format(part="tree", tells="everything", make=lambda forms, answer, view: forms.part("tree", answer, view)),
     "table": Format(
-        part="table",
-        tells="rows",
-        make=lambda forms, answer, view: forms.part("table", answer, view).text(headers=view.headers, wide=False),
+        part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=False)
     ),
-    "wide": Format(
-        part="table",
-        tells="rows",
-        make=lambda forms, answer, view: forms.part("table", answer, view).text(headers=view.headers, wide=True),
-    ),
+    "wide": Format(part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=True)),
     "yaml": Format(part="document", tells="everything", make=_yaml),
     "json": Format(part="document", tells="everything", make=_json),
     "markdown": Format(
