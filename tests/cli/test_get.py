@@ -119,8 +119,8 @@ def test_all_namespaces_can_be_listed(command: Command, manifests: Path) -> None
     code, out, err = command("get", "gtw", "-A", "--offline", manifests)
     assert (code, err) == (0, "")
     assert out.splitlines() == [
-        "NAMESPACE   NAME   CLASS    LISTENERS   ROUTES   POLICIES",
-        "app         g      public   1           1        0",
+        "NAMESPACE   NAME   CLASS    PORTS   LISTENERS   ROUTES   POLICIES",
+        "app         g      public   80      1           1        0",
     ]
     assert command("get", "gtw", "-A", "-n", "home", "--offline", manifests).out == out
 

@@ -44,8 +44,8 @@ def get(
 ) -> int:
     """List policies, policy kinds, or objects with the number of policies that affect them.
 
-    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, routes, services or namespaces, any single
-    kind of these (httproutes, retrypolicies), or any other kind that a policy targets; short names will do.
+    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, listeners, routes, services or namespaces,
+    any single kind of these (httproutes, retrypolicies), or any other kind that a policy targets; short names will do.
 
     \b
     Examples:

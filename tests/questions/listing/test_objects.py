@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.listing.objects import BackendRow, GatewayClassRow, NamespaceRow, ObjectRow, RouteRow
+    from kubectl_policy.questions.listing.objects import (
+        BackendRow,
+        GatewayClassRow,
+        ListenerRow,
+        NamespaceRow,
+        ObjectRow,
+        RouteRow,
+    )
 
 
 def rows(analysis: Analysis, word: str) -> tuple[ObjectRow, ...]:
@@ -113,6 +120,96 @@ def test_a_gateway_has_the_routes_of_its_own_listeners() -> None:
         ("Gateway default/g", ("c",), ["set"]),
         ("Gateway default/gone", ("d",), []),
     ]
+
+
+def test_a_gateway_has_what_its_controller_reports() -> None:
+    """Addresses and whether it is programmed; without a status neither is known, and the ports are its own."""
+    status: Json = {
+        "addresses": [{"type": "IPAddress", "value": "192.0.2.7"}, {"value": "gw.example.com"}, {}],
+        "conditions": [{"type": "Accepted", "status": "True"}, {"type": "Programmed", "status": "False"}],
+        "listeners": [{"name": "a", "conditions": [{"type": "Programmed", "status": "True"}]}],
+    }
+    listeners: Json = [build.listener("a"), build.listener("b", "HTTPS", 443), build.listener("c", "HTTPS", 443)]
+    silent = build.gateway("silent", build.listener())
+    gateway = build.resource("Gateway", "g", {"gatewayClassName": "public", "listeners": listeners}, status=status)
+    found = rows(analyze(build.snapshot(gateway, silent)), "gateways")
+    told, untold = cast("tuple[GatewayRow, ...]", found)
+    assert (told.addresses, told.programmed, told.ports) == (("192.0.2.7", "gw.example.com"), "False", (80, 443))
+    assert (untold.addresses, untold.programmed, untold.ports) == (None, "", (80,))
+
+
+def test_a_listener_has_a_row_of_its_own() -> None:
+    """With its routes and the policies that have an effect there, of a Gateway and of a ListenerSet."""
+    analysis = world(
+        build.resource(
+            "Gateway",
+            "h",
+            {
+                "gatewayClassName": "public",
+                "listeners": [build.listener("web", hostname="*.example.com"), build.listener("tcp", "TCP", 9000)],
+                "allowedListeners": {"namespaces": {"from": "All"}},
+            },
+            status={"listeners": [{"name": "tcp", "conditions": [{"type": "Programmed", "status": "True"}]}]},
+        ),
+        build.listener_set("set", build.listener("extra", port=9001), parent="h"),
+        build.route("app", parents=[build.parent("h")], hostnames=["a.example.com"]),
+        defaults("p", build.target("h", "Gateway", "web"), a=1),
+        complete=True,
+    )
+    listing = list_type(analysis, "listeners", Selection(names=("h", "set")))
+    web, tcp, extra = cast("tuple[ListenerRow, ...]", listing.rows)
+    assert [(row.ref.name, row.name, row.listener.port) for row in (web, tcp, extra)] == [
+        ("h", "web", 80),
+        ("h", "tcp", 9000),
+        ("set", "extra", 9001),
+    ]
+    assert [names(row.routes) for row in (web, tcp, extra)] == [["app"], [], []]
+    assert [names(row.listed.policies) for row in (web, tcp, extra)] == [["p"], [], []]
+    assert [names(it.policy for it in row.listed.attachments) for row in (web, tcp)] == [["p"], []]
+    assert [[condition.type for condition in row.listed.reported] for row in (web, tcp)] == [[], ["Programmed"]]
+
+
+def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
+    """That of its Gateway which was asked for; the other one is known not to be."""
+    selector: Json = {"matchLabels": {"team": "baker"}}
+    listeners = [build.listener("a", allowedRoutes=build.allow("Selector", selector)), build.listener("b", port=81)]
+    route = build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")])
+    analysis = analyze(build.snapshot(build.gateway("g", *listeners), route))
+    first, second = cast("tuple[ListenerRow, ...]", rows(analysis, "listener"))
+    assert (names(first.routes), names(first.undecided)) == ([], ["r"])
+    assert (second.routes, second.undecided) == ((), ())
+
+
+def test_listeners_elsewhere_are_counted() -> None:
+    """Each of them, not what they belong to."""
+    gateway = build.gateway("g", build.listener("a"), build.listener("b", port=81))
+    found = list_type(analyze(build.snapshot(gateway)), "listeners", Selection("far"))
+    assert (found.rows, found.elsewhere) == ((), ("default", "default"))
+
+
+def test_a_service_has_its_type_and_ports() -> None:
+    """As kubectl shows them; what is no Service has neither."""
+    ports: list[Json] = [{"port": 80, "nodePort": 30080}, {"port": 53, "protocol": "UDP"}]
+    service = build.resource("Service", "s", {"type": "NodePort", "ports": ports}, group="")
+    analysis = analyze(build.snapshot(service, build.service("t"), build.resource("ConfigMap", "c", group="")))
+    found = cast("tuple[BackendRow, ...]", rows(analysis, "services"))
+    assert [(row.type, row.ports) for row in found] == [
+        ("NodePort", ("80:30080/TCP", "53/UDP")),
+        ("ClusterIP", ("8080/TCP",)),
+    ]
+    (config,) = cast("tuple[BackendRow, ...]", rows(analysis, "cm"))
+    assert (config.type, config.ports) == ("", ())
+
+
+def test_classes_and_namespaces_have_what_is_reported() -> None:
+    """Whether a class is accepted, and in which phase a namespace is; without a status nothing."""
+    accepted: Json = {"conditions": [{"type": "Accepted", "status": "True"}]}
+    active = build.resource("Namespace", "a", group="", namespace="", status={"phase": "Active"})
+    analysis = analyze(
+        build.snapshot(build.gateway_class(status=accepted), build.gateway_class("b"), active, build.namespace("b"))
+    )
+    assert [row.accepted for row in cast("tuple[GatewayClassRow, ...]", rows(analysis, "gc"))] == ["", "True"]
+    assert [row.phase for row in cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))] == ["Active", ""]
 
 
 def test_a_gateway_without_anything_has_nothing() -> None:

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
 
-TYPES = ("policies", "policykinds", "gatewayclasses", "gateways", "listenersets", "routes", "services", "namespaces")
+TYPES = (
+    "policies",
+    "policykinds",
+    "gatewayclasses",
+    "gateways",
+    "listenersets",
+    "listeners",
+    "routes",
+    "services",
+    "namespaces",
+)
 OUTPUTS: tuple[str, ...] = ("table", "wide", "yaml", "json", "name")
 HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold]"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.listing.objects import ObjectRow, object_row
+from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import (
@@ -54,6 +54,8 @@ def list_type(analysis: Analysis, word: str, selection: Selection, *, all_kinds:
     rows: tuple[PolicyRow | ObjectRow, ...]
     if selected.type.rows == "policies":
         rows = tuple(policy_row(analysis, resource) for resource in selected.resources)
+    elif selected.type.rows == "listeners":
+        rows = tuple(row for resource in selected.resources for row in listener_rows(analysis, resource))
     else:
         rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
     return _listing(analysis, selected, rows, (thing for row in rows for thing in row.unseen), left_out)
@@ -76,6 +78,10 @@ def _selected(
 ) -> tuple[Selected, tuple[LeftOutKind, ...]]:
     """The objects to be listed and, of policies of no certain kind, how many are left out, by their kinds."""
     selected, registry = select(analysis, word, selection), analysis.registry
+    if selected.type.rows == "listeners" and selected.elsewhere:
+        there = (it.ref for kind in selected.type.kinds for it in analysis.index.of_kind(kind) if selection.fits(it))
+        sections = (ref.namespace for ref in there for _ in analysis.topology.sections(ref))
+        return replace(selected, elsewhere=tuple(sections)), ()
     if selection.names or not is_any_policy(word):
         return selected, ()
     kept, undecided = (

@@ -6,24 +6,27 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import strings_at, text_at
+from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
-from kubectl_policy.questions.shared.reported import reported_conditions
+from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.topology import BindingState
+    from kubectl_policy.topology.gateway.listeners import Listener
 
 
 @value(kw_only=True)
@@ -72,18 +75,54 @@ class GatewayClassRow(ObjectRow):
     controller: str
     gateways: tuple[ObjectRef, ...]
 
+    @property
+    def accepted(self) -> str:
+        """The status of its condition Accepted, as reported; empty if it is not."""
+        return reported_as(self.listed.reported, "Accepted")
+
 
 @value(kw_only=True)
 class GatewayRow(ObjectRow):
     """A Gateway with its class, or a ListenerSet with its Gateway; None if it names none.
 
-    `routes` are those attached to its own listeners; of `undecided` ones it is not known whether they are.
+    `routes` are those attached to its own listeners; of `undecided` ones it is not known whether they are. `ports` are
+    those of its listeners, each once.
     """
 
     above: ObjectRef | None
     listeners: tuple[str, ...]
+    ports: tuple[Port, ...]
     routes: tuple[ObjectRef, ...]
     undecided: tuple[ObjectRef, ...]
+
+    @property
+    def addresses(self) -> tuple[str, ...] | None:
+        """The addresses in its status, as reported; None if it has no status."""
+        found = (text_at(address, "value") for address in mappings_at(self.raw, "status.addresses"))
+        addresses = tuple(filter(None, found))
+        return addresses if addresses or has_report(self.raw) else None
+
+    @property
+    def programmed(self) -> str:
+        """The status of its own condition Programmed, as reported; empty if it is not."""
+        return reported_as(self.listed.reported, "Programmed")
+
+
+@value(kw_only=True)
+class ListenerRow(ObjectRow):
+    """A listener of a Gateway or ListenerSet, and the routes attached to it; of `undecided` ones it is not known.
+
+    `listed` is what is known of it alone: `reported` are the conditions of this listener.
+    """
+
+    listener: Listener
+    routes: tuple[ObjectRef, ...]
+    undecided: tuple[ObjectRef, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the listener."""
+        return self.listener.node.section
 
 
 @value(kw_only=True)
@@ -107,8 +146,13 @@ class RouteRow(ObjectRow):
 
 @value(kw_only=True)
 class BackendRow(ObjectRow):
-    """A Service, or another object, and the routes that refer to it, as a backend or as their parent."""
+    """A Service, or another object, and the routes that refer to it, as a backend or as their parent.
 
+    `type` is what sort of Service it is; empty for any other object. `ports` are as kubectl shows them: `80/TCP`.
+    """
+
+    type: str
+    ports: tuple[str, ...]
     referred_by: tuple[ObjectRef, ...]
 
 
@@ -119,6 +163,11 @@ class NamespaceRow(ObjectRow):
     holds: tuple[ObjectRef, ...]
     affected: tuple[ObjectRef, ...]
     unseen_inside: tuple[Unseen, ...]
+
+    @property
+    def phase(self) -> str:
+        """The phase in its status, as reported; empty if it is not."""
+        return text_at(self.raw, "status.phase")
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
@@ -152,12 +201,52 @@ def object_row(analysis: Analysis, rows: RowSort, resource: Resource) -> ObjectR
             )
         case _:
             routes = {*topology.relations.routes_referring_to(ref), *topology.relations.routes_naming(ref)}
-            return BackendRow(listed=listed, referred_by=tuple(sorted(routes)))
+            is_service = ref.group_kind == SERVICE
+            return BackendRow(
+                listed=listed,
+                type=text_at(resource.raw, "spec.type", "ClusterIP") if is_service else "",
+                ports=tuple(map(_port_words, mappings_at(resource.raw, "spec.ports"))) if is_service else (),
+                referred_by=tuple(sorted(routes)),
+            )
 
 
-def _listed(analysis: Analysis, resource: Resource, *, below: bool = False) -> Listed:
-    subject = NodeRef(resource.ref)
+def listener_rows(analysis: Analysis, resource: Resource) -> Iterator[ListenerRow]:
+    """A row for each listener of a Gateway or ListenerSet, in their order."""
+    topology, ref = analysis.topology, resource.ref
+    undecided: dict[NodeRef | None, dict[ObjectRef, None]] = {}
+    for route in topology.relations.routes_naming(ref):
+        for binding in topology.relations.bindings_at(route, ref):
+            if binding.state == "unknown":
+                undecided.setdefault(binding.listener, {})[route] = None
+    for listener in topology.gateways.listeners(ref):
+        node = listener.node
+        routes = topology.relations.attached_to(node)
+        perhaps = {**undecided.get(node, {}), **undecided.get(None, {})}
+        yield ListenerRow(
+            listed=_listed(analysis, resource, node, below=True),
+            listener=listener,
+            routes=routes,
+            undecided=tuple(route for route in perhaps if route not in routes),
+        )
+
+
+def reported_as(reported: Iterable[ReportedCondition], type_: str) -> str:
+    """The status of an object's own condition of a type; empty if it is not reported."""
+    return next((condition.status for condition in reported if condition.type == type_ and not condition.about), "")
+
+
+def _port_words(port: Mapping[str, Json]) -> str:
+    outside = f":{node_port}" if (node_port := integer_at(port, "nodePort")) else ""
+    return f"{integer_at(port, 'port')}{outside}/{text_at(port, 'protocol', 'TCP')}"
+
+
+def _listed(analysis: Analysis, resource: Resource, node: NodeRef | None = None, *, below: bool = False) -> Listed:
+    subject = node or NodeRef(resource.ref)
     attachments = analysis.attachments_to(resource.ref)
+    reported = reported_conditions(resource.raw)
+    if node:
+        attachments = tuple(attachment for attachment in attachments if attachment.target == node)
+        reported = tuple(each for each in reported if each.about == f"listener {node.section}")
     undecided: tuple[ObjectRef, ...] = ()
     if resource.ref.group_kind in CARRY_NOTHING:
         paths = analysis.topology.paths(subject)
@@ -171,7 +260,7 @@ def _listed(analysis: Analysis, resource: Resource, *, below: bool = False) -> L
         policies=policies,
         undecided=undecided,
         attachments=attachments,
-        reported=reported_conditions(resource.raw),
+        reported=reported,
         unseen=unseen_for(analysis, subject, paths, below=below),
     )
 
@@ -187,7 +276,15 @@ def _with_listeners(analysis: Analysis, listed: Listed, above: ObjectRef | None)
         for binding in topology.bindings(route)
         if binding.parent == ref and binding.state == "unknown" and route not in routes
     )
-    return GatewayRow(listed=listed, above=above, listeners=listeners, routes=tuple(routes), undecided=tuple(undecided))
+    ports = dict.fromkeys(listener.port for listener in topology.gateways.listeners(ref))
+    return GatewayRow(
+        listed=listed,
+        above=above,
+        listeners=listeners,
+        ports=tuple(port for port in ports if port is not None),
+        routes=tuple(routes),
+        undecided=tuple(undecided),
+    )
 
 
 def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:

@@ -14,6 +14,7 @@ from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
+from kubectl_policy.questions.shared.without_effect import why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution import Enforcement
 
 
@@ -41,7 +43,8 @@ class PolicyRow:
 
     `stanzas` are the parts that take effect somewhere, each with its merge strategy: `spec` alone for a policy without
     stanzas, none for one that is attached to nothing. `affected` is None where nothing can be said of it, because what
-    the policy targets, or what is below that, was not read; it has also what the policy may affect.
+    the policy targets, or what is below that, was not read; it has also what the policy may affect. `reasons` are why
+    it has no effect anywhere; none if it has one, or may have.
     """
 
     resource: Resource
@@ -50,6 +53,7 @@ class PolicyRow:
     stanzas: tuple[Stanza, ...]
     enforcement: Enforcement
     affected: tuple[NodeRef, ...] | None
+    reasons: tuple[Reason, ...]
     reported: tuple[ReportedCondition, ...]
     unseen: tuple[Unseen, ...]
 
@@ -89,6 +93,7 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
         stanzas=tuple(stanzas),
         enforcement=enforcement,
         affected=None if nothing_seen else affected(enforcement, profile),
+        reasons=why_without_effect(analysis, policy),
         reported=reported_conditions(resource.raw),
         unseen=unseen,
     )

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.unseen import Unseen
 
 RowSort: TypeAlias = Literal[
-    "policies", "policy kinds", "gateway classes", "gateways", "listener sets", "routes", "backends", "namespaces"
+    "policies",
+    "policy kinds",
+    "gateway classes",
+    "gateways",
+    "listener sets",
+    "listeners",
+    "routes",
+    "backends",
+    "namespaces",
 ]
 Row_co = TypeVar("Row_co", covariant=True)
 
@@ -33,6 +41,8 @@ _OWN: Final[Mapping[str, RowSort]] = {
     "policy": "policies",
     "policykinds": "policy kinds",
     "policykind": "policy kinds",
+    "listeners": "listeners",
+    "listener": "listeners",
     "routes": "routes",
     "route": "routes",
 }
@@ -130,7 +140,7 @@ def is_any_policy(word: str) -> bool:
 
 
 def type_named(analysis: Analysis, word: str) -> ListType:
-    """The type that a word means: `policies`, `policykinds`, `routes`, or any kind by its names. Raises `UsageError`.
+    """The type that a word means: `policies`, `routes` and the like, or any kind by its names. Raises `UsageError`.
 
     Of several kinds with one name those of the hierarchy are meant, else those that are policies, else all.
     """
@@ -140,6 +150,8 @@ def type_named(analysis: Analysis, word: str) -> ListType:
         return ListType(rows=rows, noun="policy", kinds=kinds)
     if rows == "policy kinds":
         return ListType(rows=rows, noun="policy kind", kinds=(), namespaced=False)
+    if rows == "listeners":
+        return ListType(rows=rows, noun="listener", kinds=WITH_LISTENERS)
     if rows:
         return ListType(rows=rows, noun="route", kinds=ROUTES)
     meant = kinds_meant(analysis, word, *_OWN)

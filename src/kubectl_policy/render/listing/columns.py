@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.render.listing.objects import OBJECT_COLUMNS
+from kubectl_policy.render.listing.objects import object_columns
 from kubectl_policy.render.listing.policies import KIND_COLUMNS, policy_columns
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, text_of
 from kubectl_policy.render.words.headlines import list_headline
@@ -33,7 +33,7 @@ def columns_of(listing: Listing[AnyRow]) -> tuple[Column[Any], ...]:
     """The columns of a list; the first one is the namespace, if its objects have one."""
     sort, rows = listing.type.rows, cast("Sequence[Any]", listing.rows)
     kinds = KIND_COLUMNS if sort == "policy kinds" else ()
-    columns = policy_columns(rows) if sort == "policies" else kinds or OBJECT_COLUMNS[sort]
+    columns = policy_columns(rows) if sort == "policies" else kinds or object_columns(listing.type, rows)
     if not listing.type.namespaced:
         return columns
     namespace: Column[PolicyRow | ObjectRow] = Column("NAMESPACE", lambda row: row.ref.namespace)
@@ -47,8 +47,8 @@ def list_table(listing: Listing[AnyRow], view: View) -> Table[Any]:
 
 
 def listed_objects(listing: Listing[AnyRow | NamedRow | KindRow]) -> Iterable[ObjectRef]:
-    """The object of each row; of a policy kind, its definition."""
-    return (row.ref for row in listing.rows)
+    """The object of each row, once; of a policy kind, its definition, of a listener what it belongs to."""
+    return dict.fromkeys(row.ref for row in listing.rows)
 
 
 _DIGITS: Final = r"([0-9]{1,18})"

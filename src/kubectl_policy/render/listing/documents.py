@@ -11,6 +11,7 @@ from kubectl_policy.questions.listing.objects import (
     BackendRow,
     GatewayClassRow,
     GatewayRow,
+    ListenerRow,
     NamespaceRow,
     ObjectRow,
     Parent,
@@ -73,6 +74,7 @@ shape(
         type=str,
         doc="Why it is not in force, or what its controller reports to the contrary; empty if neither is so.",
     ),
+    Field("reasons", doc="Why it has no effect anywhere, the first cause first; none if it has one, or may have."),
     Field("affected", doc="Where it has an effective field, as in a PolicyDescription; null if that is not known."),
     REPORTED,
 )
@@ -174,21 +176,46 @@ _item(
     GatewayClassRow,
     "gatewayClassItem",
     Field("controller"),
+    Field("accepted", type=str, doc="The status of its condition Accepted, as reported; empty if it is not."),
     Field("gateways"),
 )
 _item(
     GatewayRow,
     "gatewayItem",
     Field("above", doc="The GatewayClass of a Gateway, the Gateway of a ListenerSet; null if it names none."),
+    Field(
+        "addresses",
+        type=tuple[str, ...] | None,
+        doc="Those in its status, as reported; null if it has no status.",
+    ),
+    Field("ports", doc="The ports of its listeners, each once."),
+    Field("programmed", type=str, doc="The status of its condition Programmed, as reported; empty if it is not."),
     Field("listeners"),
     Field("routes", doc="The routes attached to its own listeners."),
     Field("undecidedRoutes", "undecided", doc="The routes of which it is not known whether they are attached."),
 )
+_item(
+    ListenerRow,
+    "listenerItem",
+    Field("name", type=str),
+    Field("hostname", "listener.hostname", type=str, doc="Empty for every host."),
+    Field("port", "listener.port", type=int | str | None, doc="A text while something of it is to be filled in."),
+    Field("protocol", "listener.protocol", type=str),
+    Field("routes", doc="The routes attached to it."),
+    Field("undecidedRoutes", "undecided", doc="The routes of which it is not known whether they are attached."),
+)
 _item(RouteRow, "routeItem", Field("hostnames"), Field("parents", doc="An entry for each of its parentRefs."))
-_item(BackendRow, "backendItem", Field("referredBy", doc="The routes that refer to it."))
+_item(
+    BackendRow,
+    "backendItem",
+    Field("type", doc="What sort of Service it is: ClusterIP, LoadBalancer; empty for any other object."),
+    Field("ports", doc="Of a Service, as kubectl shows them: 80/TCP."),
+    Field("referredBy", doc="The routes that refer to it."),
+)
 _item(
     NamespaceRow,
     "namespaceItem",
+    Field("phase", type=str, doc="The phase in its status, as reported; empty if it is not."),
     Field("holds", doc="What is in it of the hierarchy."),
     Field("affected", doc="What of that is affected by a policy."),
 )
@@ -227,6 +254,7 @@ LISTS: Final[Mapping[RowSort, Shape]] = {
     "gateway classes": _list("GatewayClassList", GatewayClassRow, "GatewayClasses"),
     "gateways": _list("GatewayList", GatewayRow, "Gateways"),
     "listener sets": _list("ListenerSetList", GatewayRow, "ListenerSets"),
+    "listeners": _list("ListenerList", ListenerRow, "listeners"),
     "routes": _list("RouteList", RouteRow, "routes of any kind"),
     "backends": _list("BackendList", BackendRow, "Services, and for any kind that has no list of its own"),
     "namespaces": _list("NamespaceList", NamespaceRow, "Namespaces"),

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.references import without_references
 from kubectl_policy.render.listing.cells import UNKNOWN, distinct, reported
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
-from kubectl_policy.render.words.headlines import failures, undecided_words, why_idle
-from kubectl_policy.render.words.names import attachment_words, filter_words, mark, names, section_noun
+from kubectl_policy.render.words.headlines import failures, undecided_words
+from kubectl_policy.render.words.names import attachment_words, filter_words, mark, section_noun
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
@@ -37,7 +36,7 @@ def policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
         Column("KIND", kind),
         Column("ENFORCEMENT", lambda row: row.enforcement.state, style=_style),
         Column("AFFECTS", _affects, rank=3),
-        Column("REASON", lambda row: Sentence(reason(row), _brief(row)), narrow=idle, rank=1),
+        Column("REASON", lambda row: Sentence(f"{reason(row)}{_code(row)}", _brief(row)), narrow=idle, rank=1),
         Column("TARGETS", lambda row: distinct(map(_target, row.attachments)), rank=2),
         *_MORE,
     )
@@ -93,49 +92,67 @@ KIND_COLUMNS: Final[tuple[Column[KindRow], ...]] = (
 
 def reason(row: PolicyRow) -> str:
     """Why a policy is not in force, or what its controller reports to the contrary; empty if neither is so."""
-    state = row.enforcement.state
-    if ENFORCEMENT[state].in_force:
+    if row.reasons:
+        return row.reasons[0].message
+    if ENFORCEMENT[row.enforcement.state].in_force:
         contrary = (it for it in row.reported if it.type == "Accepted" and it.status == "False" and not it.stale)
         return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
-    failed = failures(row)
-    match state:
-        case "Unknown" if others := row.enforcement.undecided_with:
-            return undecided_words(row.ref, others)
-        case "Unknown":
-            return failed or "how it attaches is not computed"
-        case "Conflicted" if row.profile.same_level == "one-applies":
-            return f"{names(row.enforcement.by)} came first"
-        case "Conflicted":
-            return f"it conflicts with {names(row.enforcement.by)}"
-        case _:
-            return why_idle(row) or failed or f"it {without_references(row.profile)}"
+    if others := row.enforcement.undecided_with:
+        return undecided_words(row.ref, others)
+    return failures(row) or "how it attaches is not computed"
+
+
+def _code(row: PolicyRow) -> str:
+    """The API's own word for the reason, as other answers write it."""
+    return f" [{row.reasons[0].api_reason}]" if row.reasons and row.reasons[0].api_reason else ""
+
+
+# By the first reason why a policy has no effect anywhere.
+_BRIEF: Final[Mapping[str, str]] = {
+    "target-missing": "no such target",
+    "other-group": "no such target",
+    "other-namespace": "no such target",
+    "section-missing": "no such {section}",
+    "no-reference": "no target",
+    "no-filter": "no route names it",
+    "not-permitted": "may not target that",
+    "namespace-closed": "may not target that",
+    "policy-invalid": "the policy is invalid",
+    "target-invalid": "the target is invalid",
+    "other-controller": "another controller's",
+    "target-overlaps": "another route overlaps",
+    "parent-missing": "no such Gateway",
+    "no-parent": "route names no Gateway",
+    "listener-missing": "no such listener",
+    "listener-port": "no listener on that port",
+    "listener-kind": "listener refuses route",
+    "listener-namespace": "listener refuses route",
+    "listener-hostname": "listener refuses route",
+    "listener-set-refused": "Gateway refuses set",
+    "listener-conflict": "listeners conflict",
+    "no-weight": "weight is 0",
+    "unheeded": "all of it is ignored",
+    "refused": "{others} came first",
+    "overridden": "replaced by {others}",
+    "superseded": "replaced by {others}",
+    "beaten-on-target": "replaced by {others}",
+    "replaced-by-section": "replaced by {others}",
+}
 
 
 def _brief(row: PolicyRow) -> str:
-    """The reason in a few words, first what is to be looked at."""
-    state, others = row.enforcement.state, [ref.qualified_name for ref in row.enforcement.by]
-    by = others[0] + f" and {len(others) - 1} more" * (len(others) > 1) if others else ""
-    failed = [attachment for attachment in row.attachments if attachment.message and attachment.target]
-    undecided = row.enforcement.undecided_with
-    words = reason(row).partition("; ")[0]
-    match state:
-        case "Conflicted" if by:
-            words = f"{by} came first" if row.profile.same_level == "one-applies" else f"it conflicts with {by}"
-        case "Overridden" if by:
-            words = f"replaced by {by}"
-        case "Unknown" if undecided:
-            words = f"how it combines with {undecided[0].qualified_name} is not known"
-        case "TargetNotFound" | "Unknown" if failed and failed[0].target:
-            part = failed[0].state == "section missing"
-            noun = section_noun(failed[0].target.object.group_kind) if part else "target"
-            words = f"{noun} not in the input" if state == "Unknown" else f"no such {noun}"
-        case "NotPermitted":
-            words = "it may not target that"
-        case "NoEffect":
-            words = "all of it is ignored" if row.enforcement.outcomes else "nothing to affect there"
-        case _:
-            pass
-    return words
+    """The reason in a few words; where there are none for it, its first clause."""
+    undecided, by = row.enforcement.undecided_with, [ref.qualified_name for ref in row.enforcement.by]
+    if undecided:
+        return f"depends on {undecided[0].qualified_name}"
+    targets = [attachment.target for attachment in row.attachments if attachment.message and attachment.target]
+    if row.enforcement.state == "Unknown" and targets:
+        return "target not in the input"
+    words = _BRIEF.get(row.reasons[0].rule, "") if row.reasons else ""
+    if not words or ("{others}" in words and not by):
+        return reason(row).partition("; ")[0]
+    section = section_noun(targets[0].object.group_kind) if targets else "section"
+    return words.format(section=section, others=" and ".join([*by[:1], *([f"{len(by) - 1} more"] if by[1:] else [])]))
 
 
 def _style(row: PolicyRow) -> Style:
