@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy import Path, PolicyKindProfile
     from kubectl_policy.model import Gap, Json, ObjectRef, Resource
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue
+    from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue
 
 # The kinds whose names a path is told by, with their sections.
 _TOLD = ("Namespace", "Gateway", "HTTPRoute", "Service")

@@ -12,7 +12,7 @@ from tests.cases.worlds import fields, items
 if TYPE_CHECKING:
     from kubectl_policy import EffectivePolicy, Path
     from kubectl_policy.model import Json
-    from kubectl_policy.questions.changes.effects import EffectiveValue
+    from kubectl_policy.questions.differences.effects import EffectiveValue
     from tests.cases.gwctl_question import Question
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectiveValue
+    from kubectl_policy.questions.differences.effects import EffectiveValue
     from tests.oracle_differences import Leaf
     from tests.oracle_specs import Who
     from tests.property.world import World

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectChange, FieldChange
+    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
     from tests.property.world import World
 
 _INVERSE: Final[Mapping[str, str]] = {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.effects import EffectiveValue
+    from kubectl_policy.questions.differences.effects import EffectiveValue
 
 HOME: Final = "baker"
 

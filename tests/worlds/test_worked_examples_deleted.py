@@ -16,7 +16,7 @@ from tests.worlds.test_worked_examples_experimental import CELLS, RETRY, Cell, r
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
-    from kubectl_policy.questions.changes.effects import EffectiveValue
+    from kubectl_policy.questions.differences.effects import EffectiveValue
 
 # By path and field: the value before, and after, each with who sets it.
 Changes: TypeAlias = dict[str, tuple[str, str]]

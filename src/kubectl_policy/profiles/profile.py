@@ -60,6 +60,7 @@ TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
 Stanzas: TypeAlias = Literal["plural", "singular", "none"]
+StanzaMerge: TypeAlias = Literal["patch", "merge"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
@@ -278,6 +279,10 @@ class PolicyKindProfile:
     `singular`: in `default` and `override`, which one policy may both have, and which merge field by field
     (experimental text of GEP-713). `none`: fields of these names are ordinary fields. Without it: by the schema of the
     definition; without one, by the spec of each policy.
+    """
+    stanza_merge: StanzaMerge | None = field_of(Choice(StanzaMerge), default=None)
+    """The word by which `strategy` in a stanza says that it merges, where the kind's API takes one alone. Without it:
+    both count, and `why-not` offers what the definition lists or, without one, GEP-713's `patch`.
     """
     chooser: Chooser = field_of(Choice(Chooser), default="established")
     """Whose strategy decides: that of the `established` policy, the one nearer the root, or that of the `challenger`,

@@ -11,8 +11,8 @@ from kubectl_policy.model import Diagnostic, NodeRef
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
 from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
-from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
-from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.resolution import Source
 from kubectl_policy.sources.manifests import load_manifests
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.changes.effects import Where
+    from kubectl_policy.questions.differences.effects import Where
 
 BAKERY: Final = Path(__file__).parents[3] / "fixtures" / "bakery"
 POLICY: Final = build.ref("ColorPolicy", "p", group="example.com")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubectl_policy.questions.changes.effects import ChangedObject, EffectiveValue
+from kubectl_policy.questions.differences.effects import ChangedObject, EffectiveValue
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.output.documents import as_json, as_yaml
 from tests import build

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.questions.changes.diff import ProblemChanges
-from kubectl_policy.questions.changes.relations import EnforcementChange
+from kubectl_policy.questions.differences.relations import EnforcementChange
 from kubectl_policy.questions.shared.unseen import Unseen
 from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
 from kubectl_policy.render.output.escape import inert, visible

@@ -11,8 +11,8 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import ProblemChanges
-from kubectl_policy.questions.changes.effects import ChangedObject
-from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.questions.differences.effects import ChangedObject
+from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
 from kubectl_policy.render.words.names import names
 from tests import build
@@ -35,7 +35,7 @@ from tests.render.worlds import DIRECT, INHERITED, world
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from kubectl_policy.questions.changes.effects import EffectChange
+    from kubectl_policy.questions.differences.effects import EffectChange
 
 LOST, CHANGED, GAINED = field("red", None), field("red", "blue"), field(None, "blue")
 MOVED = replace(field("red", None), after=valued("red", OTHER))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.changes.relations import ParentChange
+from kubectl_policy.questions.differences.relations import ParentChange
 from tests import build
 from tests.render.changes.differences import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
 from tests.render.shown import shown

@@ -9,7 +9,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.changes.diff import diff
-from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.render.changes.tree import diff_tree, effect_sections, first_lines, object_line, traffic_section
 from kubectl_policy.render.output.text import Line, Span, View, to_text
 from kubectl_policy.resolution import Source
@@ -18,7 +18,7 @@ from tests import build
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.questions.changes.effects import ChangeSort
+    from kubectl_policy.questions.differences.effects import ChangeSort
 
 ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
 OTHER = NodeRef(build.ref("HTTPRoute", "q"))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.changes.effects import EffectChange, effect_changes
-from kubectl_policy.questions.changes.relations import (
+from kubectl_policy.questions.differences.effects import EffectChange, effect_changes
+from kubectl_policy.questions.differences.relations import (
     AttachmentChange,
     EnforcementChange,
     ParentChange,

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import section_names
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import FieldPath, integer_at, items_at, number_in_annotation, text_at, value_at
+from kubectl_policy.model.fields import (
+    FieldPath,
+    integer_at,
+    items_at,
+    number_in_annotation,
+    strings_at,
+    text_at,
+    value_at,
+)
 from kubectl_policy.questions.why_not.edit import Edit, edited
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.resolution.contributions import stanzas_of
@@ -26,6 +34,8 @@ _SELECTING: Final = (
     *("selector", "matchLabels", "matchExpressions", "namespaces"),
     *("namespace", "sectionName", "sectionNames"),
 )
+# By which words a stanza says that it merges.
+_MERGING: Final = {"patch", "merge"}
 _STANZAS: Final = (("defaults", "overrides"), ("default", "override"))
 _SPEC: Final = FieldPath(("spec",))
 
@@ -173,7 +183,10 @@ def merge_differently(case: Case, reason: Reason) -> Iterator[Edit]:
     field = case.profile.strategy_field
     for policy in (case.policy, *_winners(case, reason)):
         for stanza in _stanzas(case, policy):
-            yield from edited(policy, (_SPEC / stanza / "strategy", "patch"))
+            path = _SPEC / stanza / "strategy"
+            listed = strings_at(case.schema_at(policy.ref.group_kind, path), "enum")
+            word = next((word for word in listed if word.lower() in _MERGING), case.profile.stanza_merge or "patch")
+            yield from edited(policy, (path, word))
         for value in sorted(case.profile.strategy_values) if field else ():
             yield from edited(policy, (FieldPath.parse(field), value))
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.changes.effects import ChangedObject, EffectChange, EffectiveValue
+    from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue
     from kubectl_policy.resolution import Source
 
 

@@ -12,8 +12,8 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
 from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
-from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
-from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
 from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
@@ -30,7 +30,7 @@ from kubectl_policy.render.output.parts import (
 from kubectl_policy.resolution import Enforcement
 
 if TYPE_CHECKING:
-    from kubectl_policy.questions.changes.effects import ChangedObject
+    from kubectl_policy.questions.differences.effects import ChangedObject
 
 _SORT_DOC: Final = "moved: the same value, or none, and set by somebody else."
 

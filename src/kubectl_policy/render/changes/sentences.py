@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import ChangedObject, ChangeSort, EffectChange
+    from kubectl_policy.questions.differences.effects import ChangedObject, ChangeSort, EffectChange
     from kubectl_policy.render.changes.summary import ChangeSummary, TrafficChange
 
 _SORTS: Final[Mapping[ChangeSort, str]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.changes.effects import SCOPED, SORTS
+from kubectl_policy.questions.differences.effects import SCOPED, SORTS
 from kubectl_policy.resolution import ENFORCEMENT
 from kubectl_policy.topology.references import ROUTES
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import ChangeSort, EffectChange, EffectiveValue, Where
+    from kubectl_policy.questions.differences.effects import ChangeSort, EffectChange, EffectiveValue, Where
 
 # What says that it is not known whether a policy or a route is attached.
 UNKNOWN: Final = frozenset(["unknown", *(state for state, meaning in MEANINGS.items() if not meaning.known)])

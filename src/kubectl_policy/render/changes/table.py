@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue
-    from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+    from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue
+    from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import View
 
 

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.changes.effects import (
+    from kubectl_policy.questions.differences.effects import (
         ChangeSort,
         EffectChange,
         EffectiveValue,
         FieldChange,
         Where,
     )
-    from kubectl_policy.questions.changes.relations import AttachmentChange, EnforcementChange, ParentChange
+    from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import Document, View
     from kubectl_policy.render.words.names import Targets
     from kubectl_policy.render.words.sections import Title

@@ -173,7 +173,7 @@ _ABOVE: Final[Mapping[MergeStrategy, str]] = {
 }
 _STANZAS: Final = {
     "plural": "settings in defaults give way to a nearer policy, settings in overrides beat it: as a whole, or field"
-    " by field where they say strategy: patch",
+    " by field where they say strategy: {merge}",
     "singular": "settings in default give way to a nearer policy, settings in override beat it, field by field; one"
     " policy may have both",
     "none": "settings stand in the spec itself, not in defaults or overrides",
@@ -200,7 +200,8 @@ def _two(profile: PolicyKindProfile) -> Iterator[Saying]:
     means = "; ".join(chosen) or "by the name of a strategy, such as AtomicDefaults or PatchOverrides"
     field = profile.strategy_field
     yield "as chosen in", ("strategy_field", "strategy_values"), field and f"{field} of each policy ({means})"
-    yield "stanzas", ("stanzas",), _STANZAS[profile.stanzas]
+    stanzas = _STANZAS[profile.stanzas].format(merge=profile.stanza_merge or "patch")
+    yield "stanzas", ("stanzas", "stanza_merge"), stanzas
     yield "who decides", ("chooser",), _chooser(profile)
     closest = profile.merges_with == "closest"
     where = f" on {levels_words(profile.merge_parents)}" if profile.merge_parents else ""

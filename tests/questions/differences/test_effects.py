@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.effects import EffectChange, EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
 from tests import build
 from tests.differences import between, color, concerned, ref, told, without
 from tests.resolution.specs import source
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.changes.effects import ChangeSort
+    from kubectl_policy.questions.differences.effects import ChangeSort
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(

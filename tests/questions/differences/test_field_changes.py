@@ -9,14 +9,14 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.changes.effects import EffectiveValue, FieldChange
+from kubectl_policy.questions.differences.effects import EffectiveValue, FieldChange
 from tests import build, differences
 from tests.differences import between, enforcement, ref, told
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.questions.changes.effects import ChangeSort
+    from kubectl_policy.questions.differences.effects import ChangeSort
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 PATCHING: Final = PolicyKindProfile(
