@@ -102,7 +102,7 @@ def test_two_revisions_are_compared(command: Command, tmp_path: Path, monkeypatc
     repository.write("manifests/all.yaml", BLUE)
     code, out, _ = command("diff", "main:manifests", "manifests", "--complete")
     assert code == 1
-    assert "  color   red   → blue, by ColorPolicy app/red → HTTPRoute app/r\n" in out
+    assert "  color   red   → blue, set by ColorPolicy app/red → HTTPRoute app/r\n" in out
     repository.commit()
     assert command("diff", "main~1:manifests", "main:", "--complete").code == 1
 
@@ -114,7 +114,7 @@ def test_manifests_are_applied_from_standard_input(
     monkeypatch.setattr(sys, "stdin", io.StringIO(BLUE.split("---\n")[-1]))
     code, out, _ = command("diff", "-f", "-", "--offline", manifests, "--complete")
     assert code == 1
-    assert "  color   red   → blue, by ColorPolicy app/red → HTTPRoute app/r\n" in out
+    assert "  color   red   → blue, set by ColorPolicy app/red → HTTPRoute app/r\n" in out
     assert "  updated   ColorPolicy app/red\n" in out
 
 

@@ -106,7 +106,7 @@ def test_a_draft_can_be_used_at_once(command: Command, manifests: Path) -> None:
     profile = manifests / "draft.txt"
     profile.write_text(out, "utf-8")
     words = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml")
-    assert "assumed, for want of a profile" in command(*words).out
+    assert "assumed, because no profile covers it" in command(*words).out
     again = command(*words, "--profiles", profile)
     assert (again.code, again.err) == (0, "")
     assert "assumed" not in again.out

@@ -122,8 +122,10 @@ class TestDiffering:
         """What it set stands once, and so does whose value comes instead."""
         text = differing(world(on_gateways(a=1), on_route(a=3)), "own")
         assert text.count("ColorPolicy.example.com ·") == 1
-        assert "a 3 → 1, by ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
-        assert "(was by ColorPolicy default/own → HTTPRoute default/r) HTTPRoute default/r, Service default/s" in text
+        assert "a 3 → 1, set by ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
+        assert (
+            ", was set by ColorPolicy default/own → HTTPRoute default/r HTTPRoute default/r, Service default/s" in text
+        )
 
     def test_an_object_on_some_paths_alone(self) -> None:
         """Of several changes that are alike it is said on which paths together, if these are not all."""
@@ -159,13 +161,16 @@ class TestSaidOnce:
         )
         analysis = world(*policies)
         text = " ".join(
-            to_text(diff_tree(diff(what_if(analysis, deleted=[build.ref("Gateway", "one")])), View()), 400).split()
+            to_text(
+                diff_tree(diff(what_if(analysis, deleted=[build.ref("Gateway", "one")])), View(terminal=True)), 400
+            ).split()
         )
-        assert "ColorPolicy default/p11 and 2 more (-o json) → Gateway default/one: attached → target missing" in text
-        assert "ColorPolicy default/p11 and 2 more (-o json): Enforced → TargetNotFound" in text
+        cut = "ColorPolicy default/p11 and 2 more (--show-all)"
+        assert f"{cut} → Gateway default/one: attached → target missing: Gateway default/one does not" in text
+        assert f"{cut}: Enforced → TargetNotFound" in text
 
     def test_many_targets_that_are_lost(self) -> None:
-        """They are counted by targets."""
+        """For one reason, which is said once; the policies beyond the first ones are counted."""
         routes = [build.route(f"r{number:02}") for number in range(14)]
         policies = [
             build.policy(f"p{number:02}", build.target(route.ref.name, "HTTPRoute"), a=1)
@@ -174,5 +179,6 @@ class TestSaidOnce:
         objects = (build.gateway_class(), build.gateway(), build.service(), *routes, *policies)
         analysis = analyze(build.snapshot(*objects, complete=True), profiles=[PATCHING])
         gone = [route.ref for route in routes]
-        text = to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View()), 400)
-        assert "and 2 more targets: -o json" in text
+        text = to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View(terminal=True)), 4000)
+        assert "attached → target missing: its target does not exist:\n    ColorPolicy default/p00 → HTTP" in text
+        assert "HTTPRoute default/r11 and 2 more (--show-all)\n" in text

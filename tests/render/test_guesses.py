@@ -63,7 +63,7 @@ def test_of_an_object(world: Analysis) -> None:
     assert "ColorPolicy.example.com (assumed) · how these combine is not known" in text
     assert "one 1 ColorPolicy default/a → Gateway default/g (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
-    assert "assumed, for want of a profile: it is a policy kind" in text
+    assert "assumed, because no profile covers it: it is a policy kind" in text
     assert "1 (may hold)" in settings(answer, View()).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
     assert object_headline(describe(third, ROUTE)) == "HTTPRoute default/r is affected by 1 to 3 policies."
@@ -101,7 +101,7 @@ def test_of_a_policy_and_an_object(world: Analysis) -> None:
     assert why_not_headline(answer).startswith("Whether ColorPolicy default/a has an effect on HTTPRoute default/r is")
     text = joined(to_text(why_not_tree(answer, View()), 200))
     assert "No single change would do it: what would help depends on how policies of its kind combine" in text
-    assert "assumed, for want of a profile" in text
+    assert "assumed, because no profile covers it" in text
     service = why_not(world, A, build.node("Service", "s", group=""))
     assert why_not_headline(service).endswith(", on 1 of its 2 paths, and perhaps on 1 more.")
 
@@ -115,15 +115,15 @@ def test_of_a_deletion(world: Analysis) -> None:
     """What may be lost, and what may have held before."""
     answer = blast_radius(world, B)
     assert blast_headline(answer) == (
-        "ColorPolicy default/b → HTTPRoute default/r affects up to 2 objects in namespace default (1 HTTPRoute,"
+        "ColorPolicy default/b → HTTPRoute default/r may affect 2 objects in namespace default (1 HTTPRoute,"
         " 1 Service); it and ColorPolicy default/a set different fields, and how ColorPolicies combine is not known."
         " Deleting it may change both."
     )
     assert "into force" not in changed(world, gone=(B,))
     difference = diff(what_if(world, deleted=[B]))
     text = joined(to_text(diff_tree(difference, View()), 200))
-    assert "one 1 (may hold) → 1, by ColorPolicy default/a" in text
-    assert text.count("assumed, for want of a profile") == text.count("in doubt") == 1
+    assert "one 1 (may hold) → 1, set by ColorPolicy default/a" in text
+    assert text.count("assumed, because no profile covers it") == text.count("in doubt") == 1
     assert "1 (may hold)" in diff_table(difference, View()).text(View(headers=False), wide=False)
 
 
@@ -141,5 +141,5 @@ def test_assumptions_of_several_kinds_name_them() -> None:
     gone = diff(what_if(analyze(build.snapshot(*objects, complete=True)), deleted=[B, odd[1].ref]))
     assert difference.effects
     text = joined(to_text(diff_tree(gone, View()), 200))
-    assert "assumed of ColorPolicy.example.com, for want of a profile" in text
-    assert "assumed of OddPolicy.example.com, for want of a profile" in text
+    assert "assumed of ColorPolicy.example.com, because no profile covers it" in text
+    assert "assumed of OddPolicy.example.com, because no profile covers it" in text

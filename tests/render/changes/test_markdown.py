@@ -57,8 +57,9 @@ HOSTILE = [
     "",
     " ",
 ]
-# What may stand in a text from the input: letters, digits, spaces, `,/-`, references, and our own empty comments.
-INERT = re.compile(r"(?:[A-Za-z0-9 ,/-]|[^\W\d_]|&#[0-9]+;|<!-- -->)*")
+# What may stand in a text from the input: letters, digits, spaces, the punctuation of sentences, references, and our
+# own empty comments.
+INERT = re.compile(r"(?:[A-Za-z0-9 ,/.();%?\"'→·-]|: |:$|[^\W\d_]|&#[0-9]+;|<!-- -->)*")
 ROWS = 6
 
 
@@ -82,17 +83,18 @@ def test_a_comment(snapshot: SnapshotAssertion) -> None:
 
 def test_nothing_is_the_headline_alone() -> None:
     """Unless something was not seen."""
-    assert comment(difference()) == "**Nothing changes in what policies do&#46;**\n"
+    title = "### Effects on traffic and policies\n\n"
+    assert comment(difference()) == f"{title}**Nothing changes in what policies do.**\n"
     text = comment(difference(unseen=(GAP,)))
-    assert text.splitlines()[1:3] == ["", "> [!WARNING]"]
-    assert text.splitlines()[-1] == "> - file bad&#46;yaml&#58;<!-- --> broken &#40;fix it&#41;"
+    assert text.splitlines()[3:5] == ["", "> [!WARNING]"]
+    assert text.splitlines()[-1] == "> - file bad.yaml: broken (fix it)"
 
 
 def test_what_is_relevant_to_security_stands_out() -> None:
     """As markup of ours."""
     (row,) = rows(comment(difference(effects=(change(field("a", None, security=True), nodes=routes(8)),))))
     assert row.startswith("| **lost** (security) | ")
-    assert "HTTPRoute default/r4 and 3 more |" in row
+    assert "`HTTPRoute default/r4` and 3 more |" in row
     assert "| *nothing* |" in row
 
 
@@ -131,8 +133,9 @@ def _as_expected(found: StateDiff) -> None:
     assert len(text.splitlines()) == len(text.split("\n")) - 1 == len(plain.splitlines())
     assert text.count("<details>") == text.count("</details>") == ROWS
     # Without references, what is ours, and the lines that are the same in every comment, no special is left.
-    own = r"&#[0-9]+;|<!-- -->|</?details>|</?summary>|\*nothing\*|\*\*|> \[!WARNING\]|^> |:$|^\|.*---.*"
-    assert not set("<>&#@`\\[]$*_~!:;") & set(re.sub(own, "", text, flags=re.MULTILINE))
+    own = r"&#[0-9]+;|<!-- -->|</?details>|</?summary>|</?code>|`[^`<>&@#$\\|]+`|\*nothing\*|\*\*|^### "
+    own += r"|> \[!WARNING\]|^> |:$|: |^\|.*---.*"
+    assert not set("<>&#@`\\[]$*_~!:") & set(re.sub(own, "", text, flags=re.MULTILINE))
 
 
 @pytest.mark.parametrize("limit", [0, 2_000, 2_500, 5_000, 20_000, LIMIT])
@@ -162,7 +165,9 @@ def test_one_row_that_is_too_long_is_left_out_alone() -> None:
     text = comment(difference(effects=effects))
     assert len(rows(text)) == 1
     assert text.endswith("\nNot shown for lack of room: 1 setting. The output of `-o json` has everything.\n")
-    assert markdown(difference(), huge, LIMIT).startswith("**What changes cannot be said in one short sentence.**")
+    assert markdown(difference(), "x", huge, LIMIT).startswith(
+        "### x\n\n**What changes cannot be said in one short sentence.**"
+    )
 
 
 def test_that_something_was_not_seen_is_said_in_any_case() -> None:

@@ -111,7 +111,7 @@ def test_traffic_is_told_apart_from_settings() -> None:
     again = change(GAINED, nodes=routes(2), where="new")
     assert diff_headline(difference(effects=(gone, again))) == "Traffic takes other paths to 2 objects."
     settled = diff_headline(difference(effects=(change(CHANGED), gone)))
-    assert settled == "HTTPRoute default/r gets other values; traffic ends for 2 objects."
+    assert settled == "Traffic ends for 2 objects; HTTPRoute default/r gets other values."
 
 
 def test_two_numbers_are_two_facts() -> None:
@@ -240,7 +240,7 @@ def test_a_policy_without_effect() -> None:
     assert "has no effect: " in said("many", "LimitPolicy")
     assert said("dup2", "LimitPolicy").endswith("in favour of LimitPolicy default/dup. Deleting it changes nothing.")
     assert said("dup", "LimitPolicy").endswith(
-        "affects 1 object: Service default/s, port 8080. Deleting it changes that object; "
+        "affects Service default/s, port 8080. Deleting it changes that object; "
         "LimitPolicy default/dup2 comes into force."
     )
 

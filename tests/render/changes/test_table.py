@@ -56,7 +56,7 @@ def test_a_removed_field_is_not_an_empty_one() -> None:
 def test_one_word_for_each_relation() -> None:
     """So that `grep detached` finds it."""
     words = [row[0] for row in lines(without("Gateway infra/internal").difference)]
-    assert {*words} == {"lost", "detached", "enforcement", "problem"}
+    assert {*words} == {"ended", "reduced", "lost", "detached", "enforcement", "problem"}
     assert [row[0] for row in lines(without("RetryPolicy baker/wedding").difference)] == [
         "reference",
         "enforcement",

@@ -10,10 +10,14 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
-from kubectl_policy.render.changes.tree import diff_tree, effect_sections, first_lines, object_line, traffic_section
+from kubectl_policy.render.changes.relations import first_lines
+from kubectl_policy.render.changes.settings import effect_sections
+from kubectl_policy.render.changes.traffic import list_line
+from kubectl_policy.render.changes.tree import diff_tree, traffic_section
 from kubectl_policy.render.output.text import Line, Span, View, to_text
 from kubectl_policy.resolution import Source
 from tests import build
+from tests.render.changes.differences import difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +28,8 @@ ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
 OTHER = NodeRef(build.ref("HTTPRoute", "q"))
 POLICY = build.ref("ColorPolicy", "p", group="example.com")
 SOURCE = Source(POLICY, ROUTE)
+VIEW = View()
+TERMINAL = View(terminal=True)
 ABOVE = Source(build.ref("ColorPolicy", "above", group="example.com"), NodeRef(build.ref("Gateway", "g")))
 
 
@@ -57,9 +63,9 @@ def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool
     )
 
 
-def shown(*changes: EffectChange, subject: bool = False) -> str:
+def shown(*changes: EffectChange, subject: bool = False, view: View = VIEW) -> str:
     """The lines of some changes."""
-    return to_text(effect_sections(changes, View(), POLICY if subject else None), 100)
+    return to_text(effect_sections(changes, view, POLICY if subject else None), 100)
 
 
 def test_a_field_says_who_set_it_unless_the_question_is_about_that() -> None:
@@ -67,18 +73,18 @@ def test_a_field_says_who_set_it_unless_the_question_is_about_that() -> None:
     assert shown(change(field("lost")), subject=True) == (
         "\nLost · ColorPolicy.example.com · 1 object\n  color   red   → nothing\n    HTTPRoute default/r\n"
     )
-    assert "→ nothing (was by ColorPolicy default/p → HTTPRoute default/r)" in shown(change(field("lost")))
+    assert "→ nothing, was set by ColorPolicy default/p → HTTPRoute default/r" in shown(change(field("lost")))
 
 
 def test_what_takes_over_is_named() -> None:
     """With its target."""
-    assert "  color   red   → blue, by ColorPolicy default/above → Gateway default/g\n" in shown(
+    assert "  color   red   → blue, set by ColorPolicy default/above → Gateway default/g\n" in shown(
         change(field("changed")), subject=True
     )
-    assert "  color   nothing   → blue, by ColorPolicy default/above" in shown(change(field("gained")))
+    assert "  color   nothing   → blue, set by ColorPolicy default/above" in shown(change(field("gained")))
     text = shown(change(field("moved")))
     assert text.startswith("\nSame value, set by another policy · ")
-    assert "(was by ColorPolicy default/p → HTTPRoute default/r)" in " ".join(text.split())
+    assert "was set by ColorPolicy default/p → HTTPRoute default/r" in " ".join(text.split())
 
 
 def test_that_the_same_policy_says_something_else_is_not_said_twice() -> None:
@@ -89,7 +95,7 @@ def test_that_the_same_policy_says_something_else_is_not_said_twice() -> None:
         EffectiveValue("blue", SOURCE, removed=False),
         security=False,
     )
-    assert "(was by" not in shown(change(same))
+    assert "was set by" not in shown(change(same))
 
 
 def test_a_field_that_a_policy_removes_is_told_from_one_that_nobody_sets() -> None:
@@ -97,7 +103,7 @@ def test_a_field_that_a_policy_removes_is_told_from_one_that_nobody_sets() -> No
     gone = FieldChange(
         "color", EffectiveValue("red", SOURCE, removed=False), EffectiveValue(None, ABOVE, removed=True), security=False
     )
-    assert "red   → removed, by ColorPolicy default/above" in shown(change(gone))
+    assert "red   → removed, set by ColorPolicy default/above" in shown(change(gone))
 
 
 def test_a_policy_without_fields_has_a_line() -> None:
@@ -145,23 +151,32 @@ def test_doubts_are_told() -> None:
 def test_long_lists_are_cut() -> None:
     """With the number of what is left out, and what shows it."""
     nodes = [NodeRef(build.ref("HTTPRoute", f"r{place}")) for place in range(10_000)]
-    assert " and 9,988 more: -o json" in " ".join(shown(change(field("lost"), nodes=nodes)).split())
+    lost = change(field("lost"), nodes=nodes)
+    assert " and 9,988 more: --show-all" in " ".join(shown(lost, view=TERMINAL).split())
     different = [change(field("lost", name=f"color{place}")) for place in range(13)]
-    assert "  and 1 more change: -o json\n" in shown(*different)
-    assert "more" not in shown(*different[:12])
-    assert to_text([object_line([f"o{place}" for place in range(12)])], 100).endswith("o10, o11\n")
-    lines = first_lines(range(14), lambda number: Line((Span(str(number)),)), "route")
-    assert to_text(lines, 100).endswith("11\n  and 2 more routes: -o json\n")
+    assert "  and 1 more change: --show-all\n" in shown(*different, view=TERMINAL)
+    assert "more" not in shown(*different[:12], view=TERMINAL)
+    assert to_text([list_line([f"o{place}" for place in range(12)], TERMINAL)], 100).endswith("o10, o11\n")
+    lines = first_lines(range(14), lambda number: Line((Span(str(number)),)), "route", TERMINAL)
+    assert to_text(lines, 100).endswith("11\n  and 2 more routes: --show-all\n")
+
+
+def test_nothing_is_cut_that_is_read_by_a_program_or_wanted_whole() -> None:
+    """In a pipe, and with `--show-all`."""
+    nodes = [NodeRef(build.ref("HTTPRoute", f"r{place}")) for place in range(100)]
+    lost = [change(field("lost", name=f"color{place}"), nodes=nodes) for place in range(13)]
+    for view in (VIEW, replace(TERMINAL, everything=True)):
+        text = shown(*lost, view=view)
+        assert "more" not in text
+        assert text.count("HTTPRoute default/r99") == 13
 
 
 def test_traffic_ends_for_what_is_left() -> None:
     """Objects that are gone themselves need no traffic."""
     ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
-    text = to_text(traffic_section([ended], {ROUTE.object}), 100)
-    assert text == (
-        "\nTraffic ends\n  HTTPRoute default/q\n  1 policy kind had settings there: ColorPolicy.example.com\n"
-    )
-    assert traffic_section([ended], {ROUTE.object, OTHER.object}) == ()
+    found = difference(effects=(ended,))
+    assert to_text(traffic_section(found, VIEW, {ROUTE.object}), 100) == "\nTraffic ends\n  HTTPRoute default/q\n"
+    assert traffic_section(found, VIEW, {ROUTE.object, OTHER.object}) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
@@ -178,8 +193,8 @@ def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
     moved = what_if(analysis, applied=[build.gateway("new")], deleted=[build.ref("Gateway", "old")])
     text = to_text(diff_tree(diff(moved), View()), 100)
     for wanted in (
-        "Routes that lose parents\n  HTTPRoute default/r: Gateway default/old (listener http)\n",
-        "Routes that get parents\n  HTTPRoute default/r: Gateway default/new (listener http)\n",
+        "Lose some traffic\n  HTTPRoute default/r   any hostname   1 rule\n",
+        "Get more traffic\n  HTTPRoute default/r   any hostname   1 rule\n",
         "Policies that lose a target\n  ColorPolicy default/p → Gateway default/old: attached → target missing: ",
         "Policies that get a target\n  ColorPolicy default/q → Gateway default/new: target missing → attached\n",
         "  ColorPolicy default/p: Enforced → TargetNotFound\n",

@@ -266,10 +266,10 @@ def test_doubts_and_assumptions_are_said_in_words() -> None:
     text = " ".join(_tree(about(analysis, "HTTPRoute", "r")).split())
     assert "OddPolicy.odd.io (assumed) · atomic defaults (assumed)" in text
     assert (
-        "assumed, for want of a profile: it is a policy kind, because of its name and its target references, its "
-        "policies reach what is below their target and a policy that does not say how it merges gives way to a nearer "
-        "one as a whole in doubt: creationTimestamp is missing, so policies on one target are ordered by name instead "
-        "of by age"
+        "assumed, because no profile covers it: it is a policy kind, because of its name and its target references, "
+        "its policies reach what is below their target and a policy that does not say how it merges gives way to a "
+        "nearer one as a whole in doubt: creationTimestamp is missing, so policies on one target are ordered by name "
+        "instead of by age"
     ) in text
 
 

@@ -2,69 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.fields import labels_of, mapping_at
-from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.states import cascade
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.changes.behind import RouteBehind, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
+from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment, Call
-    from kubectl_policy.model import GroupKind, NodeRef, Origin
-    from kubectl_policy.model.index import Index
+    from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.resolution import Enforcement
-
-_Item = TypeVar("_Item", "GroupKind", str)
-
-
-@value(kw_only=True)
-class ObjectCounts:
-    """Numbers of objects, the greatest first, then by name.
-
-    Cluster-scoped objects are in the namespace "", those that name no owner are of the owner "". `owner_key` is the
-    label or annotation that names the owner; without one there are no owners.
-    """
-
-    total: int
-    kinds: tuple[tuple[GroupKind, int], ...]
-    namespaces: tuple[tuple[str, int], ...]
-    owners: tuple[tuple[str, int], ...]
-    owner_key: str
-
-
-def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str = "") -> ObjectCounts:
-    """The numbers of some objects, each of which is there once."""
-    return ObjectCounts(
-        total=len(objects),
-        kinds=_counted((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
-        namespaces=_counted((ref.namespace for ref in objects), str),
-        owners=_counted((owner(index, ref, owner_key) for ref in objects), str) if owner_key else (),
-        owner_key=owner_key,
-    )
-
-
-def _counted(items: Iterable[_Item], name: Callable[[_Item], object]) -> tuple[tuple[_Item, int], ...]:
-    return tuple(sorted(Counter(items).items(), key=lambda counted: (-counted[1], name(counted[0]))))
-
-
-def owner(index: Index, ref: ObjectRef, key: str) -> str:
-    """Who owns an object: what its label or annotation of a key says, else that of its Namespace; empty if neither."""
-    for obj in (ref, ObjectRef(NAMESPACE, "", ref.namespace)):
-        raw = index.raw(obj)
-        named = labels_of(raw).get(key) or mapping_at(raw, "metadata.annotations").get(key)
-        if isinstance(named, str) and named:
-            return named
-    return ""
 
 
 @value()
@@ -90,6 +45,7 @@ class PolicyReach:
 
     `affected` is where it has an effective field, `superseded` where it takes part and has none, `detached` where no
     request comes, so that nothing that it says could count. `attachments` has also the references that fail.
+    Of a policy that counts at Gateways and listeners alone, `behind` are the routes whose requests come through these.
     """
 
     enforcement: Enforcement
@@ -97,6 +53,7 @@ class PolicyReach:
     affected: tuple[NodeRef, ...]
     superseded: tuple[SupersededOn, ...]
     detached: tuple[DetachedRoute, ...]
+    behind: tuple[RouteBehind, ...] = ()
 
 
 @value(kw_only=True)
@@ -122,6 +79,7 @@ class BlastRadius:
         deleted, difference = {self.subject, *self.deleted_with_it}, self.difference
         return (
             bool(difference.effects or difference.problems.introduced or difference.without_class)
+            or any(each.route not in deleted for each in difference.traffic.routes)
             or any(change.route not in deleted for change in difference.parents)
             or any(change.policy not in deleted for change in difference.attachments)
             or any(change.policy not in deleted for change in difference.enforcement)
@@ -136,8 +94,8 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     """
     resource = analysis.index.get(subject)
     deleted = cascade(analysis.index, [subject])
-    difference = diff(what_if(analysis, deleted=deleted))
-    reach = _reach(analysis, subject) if subject in analysis.attachments else None
+    difference = diff(what_if(analysis, deleted=deleted), owner_key)
+    reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else None
     objects = {node.object for node in reach.affected} if reach else {*_concerned(difference)} - deleted
     return BlastRadius(
         subject=subject,
@@ -156,12 +114,13 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
     """The objects for which something differs: settings, parents, or targets."""
     yield from (changed.node.object for change in difference.effects for changed in change.objects)
     yield from (change.route for change in difference.parents)
+    yield from (each.route for each in difference.traffic.routes)
     yield from difference.without_class
     yield from (change.policy for change in difference.attachments)
     yield from (problem.subject for problem in difference.problems.introduced if problem.subject)
 
 
-def _reach(analysis: Analysis, policy: ObjectRef) -> PolicyReach:
+def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
     in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
     return PolicyReach(
@@ -170,6 +129,7 @@ def _reach(analysis: Analysis, policy: ObjectRef) -> PolicyReach:
         affected=in_force,
         superseded=_superseded(analysis, enforcement, in_force),
         detached=tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
+        behind=routes_behind(analysis, in_force, owner_key),
     )
 
 

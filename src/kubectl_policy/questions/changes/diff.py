@@ -19,6 +19,7 @@ from kubectl_policy.questions.differences.relations import (
     parent_changes,
     without_class,
 )
+from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, TrafficChanges, traffic_changes
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.filters import is_opaque
 from kubectl_policy.questions.shared.places import at_line
@@ -61,7 +62,7 @@ class StateDiff:
 
     `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be
     concerned. `cut_off` are routes to which requests come no more, `without_class` Gateways on which no
-    controller acts any more.
+    controller acts any more, `traffic` is who answers other requests than before.
     """
 
     created: tuple[ObjectRef, ...]
@@ -75,16 +76,17 @@ class StateDiff:
     unseen: tuple[Unseen, ...]
     cut_off: tuple[ObjectRef, ...] = ()
     without_class: tuple[ObjectRef, ...] = ()
+    traffic: TrafficChanges = NO_TRAFFIC
 
     @property
     def changes(self) -> bool:
         """Whether anything follows from what differs."""
         changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class)
-        return any(changes) or bool(self.problems.introduced or self.problems.fixed)
+        return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
 
 
-def diff(comparison: StateComparison) -> StateDiff:
-    """What differs between the states of a comparison."""
+def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
+    """What differs between the states of a comparison; `owner_key` is the label or annotation that names owners."""
     pairs = tuple(comparison.pairs())
     attachments = attachment_changes(comparison)
     parents = parent_changes(comparison)
@@ -98,6 +100,7 @@ def diff(comparison: StateComparison) -> StateDiff:
         *_unseen_filters(comparison),
         *_otherwise(comparison, effects, {change.policy for change in enforcement}),
     )
+    orphans = without_class(comparison)
     return StateDiff(
         created=tuple(sorted(comparison.created)),
         deleted=tuple(sorted(comparison.deleted)),
@@ -109,7 +112,8 @@ def diff(comparison: StateComparison) -> StateDiff:
         problems=_problem_changes(comparison, concerned),
         unseen=tuple(dict.fromkeys(unseen)),
         cut_off=cut_off(comparison, parents),
-        without_class=without_class(comparison),
+        without_class=orphans,
+        traffic=traffic_changes(comparison, orphans, owner_key),
     )
 
 

@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.attachment import Attachment
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, ObjectCounts, SupersededOn
+from kubectl_policy.questions.changes.behind import RouteBehind
+from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
 from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
+from kubectl_policy.questions.differences.counts import ObjectCounts
 from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
+from kubectl_policy.questions.differences.traffic import (
+    FailingRule,
+    RouteTraffic,
+    StillAnswered,
+    TrafficChanges,
+    TrafficOneWay,
+)
 from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
@@ -154,6 +163,60 @@ shape(
     Field("unchanged", doc="Both have them, of objects that are not alike."),
 )
 
+_HOSTNAMES: Final = "`*` for every host."
+_OWNER: Final = "By the label or annotation that names owners; empty if it has none, or none was asked for."
+shape(
+    FailingRule,
+    "failingRule",
+    Field("rule"),
+    Field("failing", doc="Of the `total` of its requests, by the weights of its backends."),
+    Field("total"),
+    Field("backends", doc="To which these requests would go."),
+    Field("reason", doc="The API's own word for it, if it has one."),
+    Field("message"),
+    Field("gone", "is_gone", doc="Whether the state has no rule for such requests."),
+)
+shape(
+    RouteTraffic,
+    "routeTraffic",
+    Field("route"),
+    Field("hostnames", doc=_HOSTNAMES),
+    Field("lost", doc="The listeners, or other parents, at which it takes requests in one of the states alone."),
+    Field("kept", doc="Those at which it takes requests in the other state, or may."),
+    Field("failing", doc="The rules of which requests are answered in one of the states alone."),
+    Field("rules", doc="How many it has.", limits={"minimum": 0}),
+    Field("owner", doc=_OWNER),
+)
+shape(StillAnswered, "stillAnswered", Field("hostnames"), Field("by"))
+_UNREACHED: Final = Shape(
+    TrafficOneWay,
+    "unreached",
+    Field("hostnames", doc=f"For which no route takes requests. {_HOSTNAMES}"),
+    Field("answered", doc="The other hostnames of these routes, and who takes the requests for them."),
+    Field("listeners", doc="At which no route takes requests."),
+    Field("backends", doc="To which no route that gets requests sends any."),
+)
+shape(
+    TrafficChanges,
+    "traffic",
+    Field("losesAll", "lost.all", doc="The routes that answer nothing any more."),
+    Field("losesSome", "lost.some", doc="The routes that answer a part of what they did."),
+    Field("uncontrolled", doc="The routes behind Gateways on which no controller acts any more."),
+    Field("unreached", "lost", shape=_UNREACHED, doc="What nothing reaches any more."),
+    Field("gainsAll", "gained.all", doc="The routes that answered nothing before."),
+    Field("gainsSome", "gained.some", doc="The routes that answer more than before."),
+    Field("ownerKey", doc="The label or annotation that names owners; empty if none was asked for."),
+)
+shape(
+    RouteBehind,
+    "routeBehind",
+    Field("route"),
+    Field("hostnames", doc=_HOSTNAMES),
+    Field("listeners"),
+    Field("owner", doc=_OWNER),
+)
+_TRAFFIC: Final = Field("traffic", doc="Who loses traffic, and who gets some.")
+
 _DIFFERENCE: Final = (
     Field("created", doc="The objects that only the later state has."),
     Field("deleted", doc="The objects that only the earlier state has."),
@@ -172,6 +235,7 @@ POLICY_DIFF: Final = document(
     "PolicyDiff",
     headline_field(diff_headline, "The difference in one sentence, for people."),
     COMPLETE,
+    _TRAFFIC,
     *_DIFFERENCE,
     Field("unseen", doc="In either state."),
     doc="The answer of diff: what two states differ in, and what follows from that.",
@@ -276,9 +340,21 @@ BLAST_RADIUS: Final = document(
         type=tuple[DetachedRoute, ...],
         doc="What is below its targets and attached to nothing, and why.",
     ),
+    Field(
+        "behind",
+        lambda answer: answer.reach.behind if answer.reach else (),
+        type=tuple[RouteBehind, ...],
+        doc="The routes whose requests come through what it affects, if that is Gateways and listeners alone.",
+    ),
     Field("withIt", "deleted_with_it", doc="The objects that are deleted with it."),
     CALLED_BY,
     Field("counts"),
+    Field(
+        "traffic",
+        "difference.traffic",
+        type=TrafficChanges,
+        doc="Who loses traffic by deleting it, and who gets some.",
+    ),
     Field(
         "difference",
         shape=Shape(StateDiff, "difference", *_DIFFERENCE),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import rows_of
-from kubectl_policy.render.output.escape import inert
+from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.words.names import count, listed, node_words
 
 if TYPE_CHECKING:
@@ -26,6 +26,13 @@ _NOTE: Final = 400
 # A row that takes more than this part of all is left out alone, so that not all that follows is left out with it.
 _SHARE: Final = 4
 _NAMES: Final = 5
+_TRAFFIC: Final = {
+    "ended": "loses all",
+    "reduced": "loses some",
+    "uncontrolled": "is left without a controller",
+    "begun": "gets traffic",
+    "increased": "gets more",
+}
 _NOTHING: Final = "*nothing*"
 _TOO_LONG: Final = "**What changes cannot be said in one short sentence.**\n"
 _WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen or computed, so this may not be all that changes:\n"
@@ -65,30 +72,32 @@ class _Part:
 
 def diff_markdown(difference: StateDiff, limit: int = LIMIT) -> str:
     """What differs between two states; see `markdown`."""
-    return markdown(difference, diff_headline(difference), limit)
+    return markdown(difference, "Effects on traffic and policies", diff_headline(difference), limit)
 
 
 def blast_radius_markdown(answer: BlastRadius, limit: int = LIMIT) -> str:
     """What deleting an object would change; see `markdown`."""
-    return markdown(answer.difference, blast_headline(answer), limit)
+    title = f"What deleting {code(str(answer.subject))} would change"
+    return markdown(answer.difference, title, blast_headline(answer), limit)
 
 
-def markdown(difference: StateDiff, headline: str, limit: int) -> str:
-    """The headline, what could not be seen, and folded tables of what changes, in at most `limit` characters.
+def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> str:
+    """A title, the headline, what could not be seen, and folded tables of what changes, in at most `limit` characters.
 
     Whole rows are left out, from the end of the last tables; the last line then says how many of what. A limit below
     2,000 counts as 2,000. Nothing from the input is markup, a link, a mention or a reference.
     """
     limit = max(limit, _LEAST)
-    title = f"**{inert(headline.strip())}**\n"
-    title = title if len(title) <= limit // _SHARE else _TOO_LONG
+    sentence = f"**{inert(headline.strip())}**\n"
+    sentence = sentence if len(sentence) <= limit // _SHARE else _TOO_LONG
+    opening = f"### {title}\n\n{sentence}" if len(title) <= limit // _SHARE else sentence
     unseen = difference.unseen
     warning = _Part(noun="unseen thing", total=len(unseen), lines=map(_unseen, unseen), title=_WARNING)
     parts = [part for part in (warning, *_tables(difference)) if part.total]
-    _fill(parts, limit - len(title) - _NOTE, limit // _SHARE)
+    _fill(parts, limit - len(opening) - _NOTE, limit // _SHARE)
     # That something was not seen is said even if there is no room for what it was.
     shown = "".join(part.text() for part in parts if part.shown or not part.columns)
-    return f"{title}{shown}{_note(parts)}"
+    return f"{opening}{shown}{_note(parts)}"
 
 
 def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
@@ -121,7 +130,9 @@ def _tables(difference: StateDiff) -> list[_Part]:
     """The tables, the most important ones first."""
     rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
+    traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")
     return [
+        _table("route", "Traffic", traffic, rows.traffic, _traffic),
         _table("setting", "Settings", setting, rows.settings, _setting),
         _table("target", "Targets of policies", ("Target", *states), rows.targets, _relation),
         _table("parent", "Parents of routes", ("Parent", *states), rows.parents, _relation),
@@ -135,24 +146,34 @@ def _table(noun: str, title: str, columns: tuple[str, ...], rows: Sequence[Row],
     return _Part(noun=noun, total=len(rows), lines=map(line, rows), title=title, columns=columns)
 
 
+def _traffic(row: Row) -> str:
+    hostnames = ", ".join(map(code, row.field.split(", "))) if row.field else ""
+    owner = code(row.owner) if row.owner else ""
+    return _line(f"**{_TRAFFIC[row.change]}**", code(row.source), hostnames, owner, inert(row.message))
+
+
 def _setting(row: Row) -> str:
     change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
-    names = [node_words(node) for node in row.objects[:_NAMES]]
+    names = [code(node_words(node)) for node in row.objects[:_NAMES]]
     more = len(row.objects) - len(names)
     objects = ", ".join(names) + (f" and {more} more" if more else "")
-    cells = (row.kind, row.field, row.before, row.after, row.source, objects, row.paths)
-    return _line(change, *map(_cell, cells))
+    cells = map(_cell, (row.kind, row.field, row.before, row.after, row.source))
+    return _line(change, *cells, objects, row.paths)
 
 
 def _relation(row: Row) -> str:
-    return _line(*map(_cell, (row.source, row.before, row.after)), inert(row.message))
+    return _line(_cell(row.source), *map(_state, (row.before, row.after)), inert(row.message))
 
 
 def _problem(row: Row) -> str:
-    return _line(*map(inert, (row.before or row.after, row.field, row.source, row.message)))
+    return _line(row.before or row.after, row.field, _cell(row.source), inert(row.message))
 
 
 def _cell(text: str) -> str:
+    return code(text) if text else _NOTHING
+
+
+def _state(text: str) -> str:
     return inert(text) or _NOTHING
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize
+from kubectl_policy.render.changes.traffic import (
+    ending_clauses,
+    hit_words,
+    keeping_clause,
+    passing_clauses,
+    places_words,
+)
 from kubectl_policy.render.words.headlines import (
     as_far_as,
     failures,
@@ -14,7 +22,7 @@ from kubectl_policy.render.words.headlines import (
     why_idle,
     with_target,
 )
-from kubectl_policy.render.words.names import count, listed, names, node_words
+from kubectl_policy.render.words.names import count, listed, names
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES
 
@@ -22,8 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, ObjectCounts, PolicyReach
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.differences.counts import ObjectCounts
     from kubectl_policy.questions.differences.effects import ChangedObject, ChangeSort, EffectChange
     from kubectl_policy.render.changes.summary import ChangeSummary, TrafficChange
 
@@ -105,20 +114,24 @@ _FORCE: Final = (
 def diff_headline(difference: StateDiff) -> str:
     """The difference in one sentence; if part of it is not known, the same sentence says so."""
     summary = summarize(difference)
-    settings, ways = list(_settings(summary)), list(_traffic(summary))
-    rest = [*_relations(summary), *_problems(difference.problems.introduced, difference.problems.fixed)]
-    if not settings and ways:
-        ways[0] = f"T{ways[0][1:]}"
-    elif not settings:
+    settings = [*_settings(summary)]
+    ways = [*passing_clauses(difference), *_traffic(summary)]
+    hit = {each.route for each in difference.traffic.routes}
+    told = replace(summary, detached=summary.detached - hit, attached=summary.attached - hit)
+    rest = [*_relations(told), *_problems(difference.problems.introduced, difference.problems.fixed)]
+    if not settings and not ways:
         settings = ["No setting changes" if rest else "Nothing changes in what policies do"]
-    return f"{'; '.join([*settings, *ways, *rest])}{_aside(difference)}{as_far_as(difference.unseen)}."
+    sentence = "; ".join([*ways, *settings, *rest])
+    return f"{sentence[:1].upper()}{sentence[1:]}{_aside(difference)}{as_far_as(difference.unseen)}."
 
 
 def blast_headline(answer: BlastRadius) -> str:
     """What a policy affects and what deleting it changes, or what deleting any other object does."""
-    reach = answer.reach
-    sentence = f"{_affects(answer, reach)}. {_without_policy(answer, reach)}" if reach else _without(answer)
-    return f"{sentence}{as_far_as(answer.difference.unseen)}."
+    reach, unread = answer.reach, as_far_as(answer.difference.unseen)
+    if reach:
+        return f"{_affects(answer, reach)}. {_without_policy(answer, reach)}{unread}."
+    first, more = _without(answer)
+    return f"{first}{unread}.{f' It also {more}.' if more else ''}"
 
 
 def _settings(summary: ChangeSummary) -> Iterator[str]:
@@ -178,10 +191,12 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     subject, others = with_target(reach), reach.enforcement.undecided_with
     if reach.affected:
         objects = {node.object for node in reach.affected}
-        what = listed([node_words(node) for node in reach.affected])
-        words = f": {what}" if len(objects) == 1 else _count_words(answer.counts)
-        affects = f"affects {'up to ' if others else ''}{count(len(objects), 'object')}{words}"
-        return f"{subject} {affects}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
+        verb = "may affect" if others else "affects"
+        one = len(objects) == 1
+        what = places_words(reach.affected) if one else f"{count(len(objects), 'object')}{_count_words(answer.counts)}"
+        if reach.behind:
+            what += f", through which requests for {hit_words(reach.behind, answer.counts.owner_key)} come"
+        return f"{subject} {verb} {what}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
     if reach.enforcement.state == "Unknown":
         return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
     if answer.difference.unseen and may_affect_more(reach):
@@ -214,7 +229,12 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
     difference = answer.difference
     summary = summarize(difference, {answer.subject, *answer.deleted_with_it})
     affected = {node.object for node in reach.affected}
-    further = [*_traffic(summary), *_relations(summary), *_problems(difference.problems.introduced, ())]
+    further = [
+        *passing_clauses(difference),
+        *_traffic(summary),
+        *_relations(summary),
+        *_problems(difference.problems.introduced, ()),
+    ]
     if moved := summary.of_sort("moved"):
         further.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
@@ -264,25 +284,39 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     return f"; {len(left)} of them {'lose' if len(left) > 1 else 'loses'} {what}"
 
 
-def _without(answer: BlastRadius) -> str:
-    """What deleting an object that is no policy does."""
+def _without(answer: BlastRadius) -> tuple[str, str]:
+    """What deleting an object that is no policy does, and what it does besides, if traffic is lost."""
     difference, gone = answer.difference, {answer.subject, *answer.deleted_with_it}
     summary = summarize(difference, gone)
+    traffic = difference.traffic
+    hit = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)}
     told = summary.detached | summary.without_target | summary.losing_target | summary.unsure | summary.without_class
-    problems = [problem for problem in difference.problems.introduced if problem.subject not in told]
-    parts = [f"also deletes {count(len(answer.deleted_with_it), 'object')}"] if answer.deleted_with_it else []
-    parts += [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]
+    problems = [problem for problem in difference.problems.introduced if problem.subject not in told | hit]
+    ends = [*ending_clauses(traffic.lost, traffic.owner_key, answer.subject), *_orphaned(difference, summary)]
+    parts = [*_active(_ATTACHMENT, replace(summary, detached=summary.detached - hit, without_class=frozenset()))]
+    parts += _traffic(summary, active=True)
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
         parts.append(f"{verb} {_who(summary.changed)}{_security(summary, 'relevant to security')}")
     parts += _active(_FORCE, summary)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
-    if not parts:
-        return f"Deleting {answer.subject} changes nothing in what policies do"
+    also = [f"deletes {count(len(answer.deleted_with_it), 'object')}"] if answer.deleted_with_it else []
+    if ends:
+        return f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}", listed([*also, *parts])
+    if not (also or parts):
+        return f"Deleting {answer.subject} changes nothing in what policies do", ""
     if not summary.changed and not [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]:
         parts.append("changes no setting of anything else")
-    return f"Deleting {answer.subject} {listed(parts)}"
+    return f"Deleting {answer.subject} {listed([*(f'also {words}' for words in also), *parts])}", ""
+
+
+def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
+    """That Gateways lose their class, with the routes behind them."""
+    if summary.without_class:
+        routes = difference.traffic.uncontrolled
+        behind = f", and with that {hit_words(routes, difference.traffic.owner_key)}" if routes else ""
+        yield f"leaves {_who(summary.without_class, 'Gateway')} without a controller{behind}"
 
 
 def _relations(summary: ChangeSummary) -> list[str]:

@@ -173,14 +173,21 @@ def _traffic(
 
 
 def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
-    """The objects of the changes that are on such paths, and whether any route leads to them there."""
+    """The objects of the changes that are on such paths, and whether any route leads to them there.
+
+    What is only on paths through routes that are known to lose their traffic, or to get it, is said of these.
+    """
+    traffic = difference.traffic.lost if where == "gone" else difference.traffic.gained
+    told = {each.route for each in traffic.routes}
     by_object: dict[ObjectRef, bool] = {}
     for change in difference.effects:
         if change.where == where:
-            routed = [any(node.object.group_kind in ROUTES for node in path) for path in change.paths]
+            routes = [[node.object for node in path if node.object.group_kind in ROUTES] for path in change.paths]
             for changed in change.objects:
-                known = by_object.get(changed.node.object, False)
-                by_object[changed.node.object] = known or any(routed[position] for position in changed.paths)
+                on = [position for position in changed.paths if told.isdisjoint(routes[position])]
+                if on:
+                    known = by_object.get(changed.node.object, False)
+                    by_object[changed.node.object] = known or any(routes[position] for position in on)
     return by_object
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.render.changes.summary import UNKNOWN
+from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue
     from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
+    from kubectl_policy.questions.differences.traffic import TrafficChanges
     from kubectl_policy.render.output.text import View
 
 
@@ -26,7 +28,7 @@ class Row:
     """One thing that differs. A cell is empty where there is nothing to say.
 
     `change` is one word to search for, `before` and `after` are values or states, `source` is who sets the value or is
-    concerned, `objects` are those for which it differs.
+    concerned, and its `owner`, `objects` are those for which it differs.
     """
 
     change: str
@@ -37,6 +39,7 @@ class Row:
     source: str
     objects: Sequence[NodeRef] = ()
     paths: str = ""
+    owner: str = ""
     message: str = ""
 
 
@@ -56,8 +59,9 @@ _COLUMNS: Final[tuple[Column[Row], ...]] = (
 
 @value(kw_only=True)
 class Rows:
-    """Every row of a difference, settings worst first."""
+    """Every row of a difference: routes that lose traffic first, then settings, worst first."""
 
+    traffic: tuple[Row, ...]
     settings: tuple[Row, ...]
     targets: tuple[Row, ...]
     parents: tuple[Row, ...]
@@ -69,6 +73,7 @@ class Rows:
 def rows_of(difference: StateDiff) -> Rows:
     """Every row of a difference."""
     return Rows(
+        traffic=tuple(_traffic_rows(difference.traffic)),
         settings=tuple(chain.from_iterable(map(_setting_rows, difference.effects))),
         targets=tuple(_relation_row(change, change.policy, change.target) for change in difference.attachments),
         parents=tuple(_relation_row(change, change.route, change.parent) for change in difference.parents),
@@ -79,12 +84,12 @@ def rows_of(difference: StateDiff) -> Rows:
 
 
 def diff_table(difference: StateDiff, _: View) -> Table[Row]:
-    """A row for each setting that differs, worst first, then for each target, parent, policy and problem that does.
+    """A row for each route with other traffic, then for each setting, target, parent, policy and problem that differs.
 
     `wide` also has the names of the objects, and why something is as it is.
     """
     rows = rows_of(difference)
-    parts = (rows.settings, rows.targets, rows.parents, rows.policies, rows.introduced, rows.fixed)
+    parts = (rows.traffic, rows.settings, rows.targets, rows.parents, rows.policies, rows.introduced, rows.fixed)
     return Table(_COLUMNS, tuple(chain(*parts)))
 
 
@@ -94,8 +99,9 @@ def blast_radius_table(answer: BlastRadius, view: View) -> Table[Row]:
 
 
 def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
-    """The objects for which something differs, each once: of settings, then of relations."""
+    """The objects for which something differs, each once: of traffic, of settings, then of relations."""
     refs = [
+        *(each.route for each in difference.traffic.routes),
         *(changed.node.object for change in difference.effects for changed in change.objects),
         *(change.route for change in difference.parents),
         *(change.policy for change in difference.attachments),
@@ -107,6 +113,29 @@ def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
 def blast_radius_names(answer: BlastRadius) -> Iterable[ObjectRef]:
     """`diff_names` of what deleting an object would change."""
     return diff_names(answer.difference)
+
+
+def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
+    """A row for each route, with its hostnames for a field."""
+    parts = (
+        ("ended", traffic.lost.all),
+        ("reduced", traffic.lost.some),
+        ("uncontrolled", traffic.uncontrolled),
+        ("begun", traffic.gained.all),
+        ("increased", traffic.gained.some),
+    )
+    for change, routes in parts:
+        for each in routes:
+            yield Row(
+                change=change,
+                kind=str(each.route.group_kind),
+                field=", ".join(each.hostnames),
+                before="",
+                after="",
+                source=str(each.route),
+                owner=each.owner,
+                message="; ".join(details(each, gained=change in {"begun", "increased"})),
+            )
 
 
 def _setting_rows(change: EffectChange) -> Iterator[Row]:

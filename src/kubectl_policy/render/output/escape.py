@@ -47,22 +47,41 @@ def uncommanding(text: str, written: str = "\\x") -> str:
 # and an empty comment ends a piece. https://github.com/github/cmark-gfm/issues/181
 _PIECE_END: Final = "<!-- -->"
 _READ_BY_GITHUB: Final = frozenset("@#:$")
-_PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ,/-")
-# What becomes a link without any of these: `GH-26` and `www.example.com`.
+_PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ,/-.();%?\"'→·")
+# What becomes a link without any of these, `GH-26` and `www.example.com`, and what begins a list: `1.` and `1)`.
 _LINKED: Final = r"(?<=[A-Za-z])-(?=[0-9])|(?<=[Ww]{3})\."
+_LIST: Final = r"[0-9]+(?=[.)])"
+# What code spans cannot hold, or not in every cell of a table; and what is looked for afterwards, to be sure.
+_UNSPANNED: Final = frozenset("`|\\<>&@#$")
 
 
 def inert(text: str) -> str:
     """A text in which no markup, HTML, link, mention or reference is left, and nothing that would end a line or a cell.
 
-    Letters, digits, spaces and `,/-` stay as they are, all else is written as numeric character references.
+    Letters, digits, spaces and the punctuation of a sentence stay as they are (a colon before a space), all else is
+    written as numeric character references.
     """
     shown = visible(text)
     linked = {match.start() for match in re.finditer(_LINKED, shown)}
-    return "".join(_inert(character, ends_piece=place in linked) for place, character in enumerate(shown))
+    begun = re.match(_LIST, shown)
+    listed = begun.end() if begun else -1
+    return "".join(
+        ":"
+        if character == ":" and shown[place + 1 : place + 2] == " "
+        else _inert(character, is_plain=place != listed, ends_piece=place in linked)
+        for place, character in enumerate(shown)
+    )
 
 
-def _inert(character: str, *, ends_piece: bool) -> str:
-    safe = character in _PLAIN or (not character.isascii() and character.isalpha())
+def _inert(character: str, *, is_plain: bool, ends_piece: bool) -> str:
+    safe = (is_plain and character in _PLAIN) or (not character.isascii() and character.isalpha())
     encoded = character if safe else f"&#{ord(character)};"
     return f"{encoded}{_PIECE_END}" if ends_piece or character in _READ_BY_GITHUB else encoded
+
+
+def code(text: str) -> str:
+    """A name or a value as code in GitHub Flavored Markdown, `inert` wherever it stands, also in a cell of a table."""
+    shown = visible(text)
+    if shown.strip(" ") != shown or not shown or not _UNSPANNED.isdisjoint(shown) or commands(shown):
+        return f"<code>{inert(shown)}</code>"
+    return f"`{shown}`"

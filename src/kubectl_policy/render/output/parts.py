@@ -215,7 +215,7 @@ def assumed_field(get: str = "assumed") -> Field:
         "assumed",
         get,
         type=tuple[Literal["being a policy", "class", "merge strategy"], ...],
-        doc="What rests on a default or a guess, for want of a profile.",
+        doc="What rests on a default or a guess, because no profile covers it.",
     )
 
 

@@ -182,7 +182,7 @@ def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind:
         of_class = _BY_LABEL if profile.policy_class == "direct" else _ASSUMPTIONS["class"]
         meanings = {**_ASSUMPTIONS, "class": of_class, "merge strategy": _MERGING[profile.policy_class]}
         named = listed([meanings.get(choice, choice) for choice in assumed])
-        why = "because its profile does not say" if profile.known_by == "profile" else "for want of a profile"
+        why = "because its profile does not say" if profile.known_by == "profile" else "because no profile covers it"
         yield _aside(f"assumed{f' of {kind}' if kind else ''}, {why}: {named}")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.blast_radius import ObjectCounts, count_objects, owner
+from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects, owner
 from tests import build
 
 if TYPE_CHECKING:

@@ -1,0 +1,70 @@
+"""The routes whose requests come through some Gateways or listeners: whom a policy reaches that counts there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.counts import owner
+from kubectl_policy.questions.differences.serving import Serving
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import NodeRef, ObjectRef
+
+_ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
+
+
+@value(kw_only=True)
+class RouteBehind:
+    """A route whose requests come through some `listeners`, with its hostnames there, `*` for every host.
+
+    Its `owner` is empty if it names none, or none was asked for.
+    """
+
+    route: ObjectRef
+    hostnames: tuple[str, ...]
+    listeners: tuple[NodeRef, ...]
+    owner: str
+
+
+def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str = "") -> tuple[RouteBehind, ...]:
+    """The routes behind some nodes, sorted; none if a node is of another kind, so that there is more than these."""
+    through = tuple(nodes)
+    if not all(node.object.group_kind in _ABOVE_ROUTES for node in through):
+        return ()
+    serving = Serving(analysis)
+    listeners: dict[ObjectRef, dict[NodeRef, None]] = {}
+    for listener in dict.fromkeys(found for node in through for found in _listeners(analysis, node)):
+        for route in analysis.topology.relations.attached_to(listener):
+            listeners.setdefault(route, {})[listener] = None
+    return tuple(
+        RouteBehind(
+            route=route,
+            hostnames=tuple(sorted({name for place in listeners[route] for name in serving.hostnames(place, route)})),
+            listeners=tuple(listeners[route]),
+            owner=owner(analysis.index, route, owner_key) if owner_key else "",
+        )
+        for route in sorted(listeners)
+    )
+
+
+def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:
+    """The listener that a node is, or those of the Gateways that it stands for."""
+    gateways = analysis.topology.gateways
+    if node.section:
+        yield node
+    elif node.object.group_kind == GATEWAY_CLASS:
+        for gateway in gateways.of_class(node.object):
+            yield from _of_gateway(analysis, gateway)
+    else:
+        yield from _of_gateway(analysis, node.object)
+
+
+def _of_gateway(analysis: Analysis, obj: ObjectRef) -> Iterator[NodeRef]:
+    gateways = analysis.topology.gateways
+    owners = (obj, *(gateways.admitted(obj) if obj.group_kind == GATEWAY else ()))
+    return (listener.node for each in owners for listener in gateways.listeners(each))

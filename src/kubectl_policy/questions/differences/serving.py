@@ -1,0 +1,131 @@
+"""What the routes of one state answer: at which listeners, for which hostnames, and which share of each rule."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.values import value
+from kubectl_policy.topology import attached_hostnames
+from kubectl_policy.topology.gateway.certificates import certificate_refs
+from kubectl_policy.topology.references import WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.topology.backends import Backend
+
+# Filters that answer a request themselves, or may: what an extension does is not known here.
+_ANSWERING: Final = frozenset({"RequestRedirect", "ExtensionRef"})
+
+
+@value(kw_only=True)
+class RuleAnswers:
+    """A rule of a route and how many of its requests get to something that answers: `answered` of `total`.
+
+    These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`
+    are what picks its requests. `broken` are the references that lead nowhere.
+    """
+
+    rule: NodeRef
+    matches: frozenset[str]
+    answered: int
+    total: int
+    broken: tuple[Backend, ...] = ()
+
+
+class Serving:
+    """What is served in one state, looked up when it is asked for."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Remember where to look."""
+        self.analysis = analysis
+        self.topology = analysis.topology
+        self._dark: dict[NodeRef, bool] = {}
+        self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
+        self._rules: dict[ObjectRef, tuple[RuleAnswers, ...]] = {}
+        self._hostnames: dict[tuple[NodeRef, ObjectRef], tuple[str, ...]] = {}
+
+    def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
+        """Where requests come to a route, and whether that is certain: listeners, or parents that have none.
+
+        To a route that others delegate to, they come where they come to those.
+        """
+        if route not in self._places:
+            places: dict[NodeRef, bool] = {}
+            for binding in self.topology.bindings(route):
+                place = binding.listener or NodeRef(binding.parent)
+                if binding.state != "refused" and not binding.is_delegated and not self.is_dark(place):
+                    places[place] = places.get(place, False) or binding.state == "attached"
+            for place in self._by_delegation(route):
+                places[place] = True
+            self._places[route] = places
+        return self._places[route]
+
+    def _by_delegation(self, route: ObjectRef) -> list[NodeRef]:
+        if not any(delegation.takes for delegation in self.topology.relations.delegations.to(route)):
+            return []
+        paths = [path for path in self.topology.paths(NodeRef(route)) if self.topology.carries_traffic(path)]
+        listeners = (
+            next((node for node in reversed(path) if node.section and node.object.group_kind in WITH_LISTENERS), None)
+            for path in paths
+        )
+        return [node for node in dict.fromkeys(listeners) if node and not self.is_dark(node)]
+
+    def is_dark(self, place: NodeRef) -> bool:
+        """Whether a place is a listener that is to terminate TLS and has no certificate that it could do so with."""
+        if place not in self._dark:
+            listener = self.topology.gateways.listener(place)
+            refs = list(certificate_refs(self.topology.gateways, listener)) if listener else []
+            self._dark[place] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
+        return self._dark[place]
+
+    def hostnames(self, place: NodeRef, route: ObjectRef) -> tuple[str, ...]:
+        """The hostnames of a route at a place, `*` for every host; none of what is no listener."""
+        key = (place, route)
+        if key not in self._hostnames:
+            self._hostnames[key] = attached_hostnames(self.topology, place, route)
+        return self._hostnames[key]
+
+    def gateway(self, place: NodeRef) -> ObjectRef:
+        """The Gateway that a place belongs to, or what else it is part of."""
+        return self.topology.gateways.gateway_of(place.object) or place.object
+
+    def is_reached(self, backend: ObjectRef) -> bool:
+        """Whether a route to which requests may come sends some of them to an object."""
+        return any(map(self.places, self.topology.relations.routes_forwarding_to(backend)))
+
+    def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
+        """The rules of a route in their order."""
+        if route not in self._rules:
+            raws = items_at(self.analysis.index.raw(route), "spec.rules")
+            backends: list[list[Backend]] = [[] for _ in raws]
+            for backend in self.topology.backends(route):
+                if backend.ref.forwards:
+                    backends[backend.ref.rule].append(backend)
+            nodes = (NodeRef(route, section) for section in self.topology.sections(route))
+            self._rules[route] = tuple(map(_rule, nodes, raws, backends))
+        return self._rules[route]
+
+
+def _rule(node: NodeRef, raw: Json, backends: list[Backend]) -> RuleAnswers:
+    matches = frozenset(json.dumps(match, sort_keys=True) for match in items_at(raw, "matches") or [{}])
+    if any(text_at(each, "type") in _ANSWERING for each in items_at(raw, "filters")):
+        return RuleAnswers(rule=node, matches=matches, answered=1, total=1)
+    weights = [(backend, 1 if backend.routes is not None else backend.ref.weight) for backend in backends]
+    return RuleAnswers(
+        rule=node,
+        matches=matches,
+        answered=sum(weight for backend, weight in weights if not _is_broken(backend)),
+        total=sum(weight for _, weight in weights),
+        broken=tuple(backend for backend, weight in weights if weight and _is_broken(backend)),
+    )
+
+
+def _is_broken(backend: Backend) -> bool:
+    """Whether a reference leads nowhere; one by which only some of the matches find a route leads somewhere."""
+    return backend.state == "broken" and not backend.routes

@@ -1,0 +1,310 @@
+"""Which routes lose traffic from one state to another, or get some: where, for which hostnames, and how much of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.counts import owner
+from kubectl_policy.questions.differences.serving import Serving
+from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.questions.differences.serving import RuleAnswers
+
+# What of these differs is looked up at the routes that name it; anything else may matter to every listener.
+_LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)
+_ANY_HOST: Final = "*"
+
+
+@value(kw_only=True)
+class FailingRule:
+    """A rule of which requests fail in one of two states and not in the other: `failing` of `total`, by weight.
+
+    `backends` are those to which such requests would go, `reason` and `message` say why the first of them gets none. A
+    rule `is_gone` if that state has no rule for its matches.
+    """
+
+    rule: NodeRef
+    failing: int
+    total: int
+    backends: tuple[ObjectRef, ...] = ()
+    reason: str = ""
+    message: str = ""
+    is_gone: bool = False
+
+
+@value(kw_only=True)
+class RouteTraffic:
+    """A route that answers requests in one of two states that it does not answer in the other.
+
+    `hostnames` are those of these requests, `*` for every host. `lost` are the listeners (or parents) at which it takes
+    none in the other state, `kept` those at which it takes some there, or may. `failing` are its rules of which
+    requests fail there; `rules` is the number of all. Its `owner` is empty if it names none, or none was asked for.
+    """
+
+    route: ObjectRef
+    hostnames: tuple[str, ...]
+    lost: tuple[NodeRef, ...]
+    kept: tuple[NodeRef, ...]
+    failing: tuple[FailingRule, ...]
+    rules: int
+    owner: str = ""
+
+
+@value()
+class StillAnswered:
+    """Hostnames for which a route takes no requests any more, and the routes that do."""
+
+    hostnames: tuple[str, ...]
+    by: tuple[ObjectRef, ...]
+
+
+@value(kw_only=True)
+class TrafficOneWay:
+    """The traffic that one of two states has and the other one has not.
+
+    `all` are the routes that take no request there, or answer none, `some` those that do for a part. `hostnames`,
+    `listeners` and `backends` are those that no route serves, takes requests at or leads to there; of the hostnames, it
+    is none at the same Gateway, and none that names it elsewhere. `answered` has the other hostnames of these routes.
+    """
+
+    all: tuple[RouteTraffic, ...] = ()
+    some: tuple[RouteTraffic, ...] = ()
+    hostnames: tuple[str, ...] = ()
+    answered: tuple[StillAnswered, ...] = ()
+    listeners: tuple[NodeRef, ...] = ()
+    backends: tuple[ObjectRef, ...] = ()
+
+    @property
+    def routes(self) -> tuple[RouteTraffic, ...]:
+        """Every route that is concerned."""
+        return (*self.all, *self.some)
+
+
+@value(kw_only=True)
+class TrafficChanges:
+    """The traffic that is lost and that is gained, and the routes behind Gateways on which no controller acts then.
+
+    What becomes of the last is up to the implementation. No route is among them that is in `lost`. `owner_key` is the
+    label or annotation that names the owners of routes; empty if none was asked for.
+    """
+
+    lost: TrafficOneWay
+    gained: TrafficOneWay
+    uncontrolled: tuple[RouteTraffic, ...] = ()
+    owner_key: str = ""
+
+    @property
+    def routes(self) -> tuple[RouteTraffic, ...]:
+        """Every route that is concerned; one that loses some and gains some twice."""
+        return (*self.lost.routes, *self.uncontrolled, *self.gained.routes)
+
+
+NO_TRAFFIC: Final = TrafficChanges(lost=TrafficOneWay(), gained=TrafficOneWay())
+
+
+def traffic_changes(
+    comparison: StateComparison, without_class: Collection[ObjectRef] = (), owner_key: str = ""
+) -> TrafficChanges:
+    """What of the traffic differs between two states; `without_class` are the Gateways that lose their class."""
+    if comparison.shares_topology:
+        return NO_TRAFFIC
+    before, after = Serving(comparison.before), Serving(comparison.after)
+    routes = _routes_that_may_differ(comparison)
+    lost = _OneWay(before, after, owner_key).of(routes)
+    told = {each.route for each in lost.routes}
+    orphans = {*without_class}
+    return TrafficChanges(
+        lost=lost,
+        gained=_OneWay(after, before, owner_key).of(routes),
+        uncontrolled=tuple(
+            found
+            for route in (routes if orphans else ())
+            if route not in told and (found := _uncontrolled(after, route, orphans, owner_key))
+        ),
+        owner_key=owner_key,
+    )
+
+
+def _routes_that_may_differ(comparison: StateComparison) -> list[ObjectRef]:
+    """The routes of both states, without those of which all that decides on their traffic is the same; sorted."""
+    before, after = comparison.before, comparison.after
+    every = sorted({route.ref for state in (before, after) for kind in ROUTES for route in state.index.of_kind(kind)})
+    if any(ref.group_kind not in _LOOKED_UP for ref in comparison.changed):
+        return every
+    old, new = before.topology, after.topology
+    return [
+        route
+        for route in every
+        if route in comparison.changed
+        or old.relations.delegations.to(route)
+        or new.relations.delegations.to(route)
+        or old.bindings(route) != new.bindings(route)
+        or old.backends(route) != new.backends(route)
+    ]
+
+
+def _uncontrolled(
+    state: Serving, route: ObjectRef, gateways: Collection[ObjectRef], owner_key: str
+) -> RouteTraffic | None:
+    """A route that takes requests at some Gateways, and where; None if it takes none there."""
+    places = state.places(route)
+    lost = [place for place in places if state.gateway(place) in gateways]
+    if not lost:
+        return None
+    return RouteTraffic(
+        route=route,
+        hostnames=tuple(sorted({name for place in lost for name in state.hostnames(place, route)})),
+        lost=tuple(lost),
+        kept=tuple(place for place in places if place not in lost),
+        failing=(),
+        rules=len(state.rules(route)),
+        owner=owner(state.analysis.index, route, owner_key) if owner_key else "",
+    )
+
+
+class _OneWay:
+    """The traffic that one state has and the other one lacks."""
+
+    def __init__(self, having: Serving, lacking: Serving, owner_key: str) -> None:
+        self._having, self._lacking = having, lacking
+        self._owner_key = owner_key
+        # What is lost by the routes so far: hostnames at Gateways.
+        self._names: set[tuple[ObjectRef, str]] = set()
+
+    def of(self, routes: Iterable[ObjectRef]) -> TrafficOneWay:
+        """The traffic of some routes."""
+        every: list[RouteTraffic] = []
+        some: list[RouteTraffic] = []
+        for route in routes:
+            rules = [rule for rule in self._having.rules(route) if rule.answered]
+            places = [place for place, certain in self._having.places(route).items() if certain] if rules else []
+            if places:
+                failing = tuple(self._failing(route, rules)) if self._lacking.places(route) else ()
+                loses_all = not self._lacking.places(route) or _is_all(failing, rules)
+                found = self._traffic(route, places, failing, loses_all=loses_all)
+                if found:
+                    (every if loses_all else some).append(found)
+        concerned = (*every, *some)
+        answered = self._still_answered() if self._names else ()
+        still = {name for each in answered for name in each.hostnames}
+        return TrafficOneWay(
+            all=tuple(every),
+            some=tuple(some),
+            hostnames=tuple(sorted({name for _, name in self._names} - still)),
+            answered=answered,
+            listeners=tuple(sorted({place for each in concerned for place in each.lost if self._is_empty(place)})),
+            backends=tuple(self._unreached(concerned)),
+        )
+
+    def _traffic(
+        self, route: ObjectRef, places: Collection[NodeRef], failing: tuple[FailingRule, ...], *, loses_all: bool
+    ) -> RouteTraffic | None:
+        """What of a route's traffic is lacking; None if nothing is."""
+        having, lacking = self._having, self._lacking
+        there = lacking.places(route)
+        lost = tuple(place for place in places if not (place in there or NodeRef(place.object) in there))
+        names = [(place, name) for place in places for name in having.hostnames(place, route)]
+        gone = [
+            (place, name)
+            for place, name in names
+            if place in lost or (there.get(place) and name not in lacking.hostnames(place, route))
+        ]
+        if not (lost or failing or gone):
+            return None
+        left = {(lacking.gateway(place), name) for place in there for name in lacking.hostnames(place, route)}
+        at_gateways = {(having.gateway(place), name) for place, name in (names if loses_all else gone)}
+        self._names |= at_gateways if loses_all else at_gateways - left
+        return RouteTraffic(
+            route=route,
+            hostnames=tuple(sorted({name for _, name in (names if failing else gone)})),
+            lost=lost,
+            kept=tuple(there),
+            failing=failing,
+            rules=len(having.rules(route)),
+            owner=owner(having.analysis.index, route, self._owner_key) if self._owner_key else "",
+        )
+
+    def _failing(self, route: ObjectRef, rules: Iterable[RuleAnswers]) -> Iterator[FailingRule]:
+        """The rules that have requests answered of which fewer are, or none."""
+        others = self._lacking.rules(route)
+        for rule in rules:
+            other = next((each for each in others if each.matches & rule.matches), None)
+            if other is None:
+                yield FailingRule(rule=rule.rule, failing=1, total=1, is_gone=True)
+            elif other.answered * rule.total < rule.answered * other.total or not other.answered:
+                known = {backend.ref.object for backend in rule.broken}
+                broken = [each for each in other.broken if each.ref.object not in known] or other.broken
+                yield FailingRule(
+                    rule=rule.rule,
+                    failing=(other.total - other.answered) or 1,
+                    total=other.total or 1,
+                    backends=tuple(dict.fromkeys(each.ref.object for each in broken)),
+                    reason=broken[0].reason if broken else "",
+                    message=broken[0].message if broken else "",
+                )
+
+    def _still_answered(self) -> tuple[StillAnswered, ...]:
+        """Who takes the requests for the hostnames that routes lose at Gateways.
+
+        At the same Gateway, or at another one where a route names the hostname; of several names the nearest counts.
+        """
+        serving: dict[tuple[ObjectRef, str], set[ObjectRef]] = {}
+        wanted = {wider for _, name in self._names for wider in _wider(name)}
+        for route in (resource for kind in ROUTES for resource in self._lacking.analysis.index.of_kind(kind)):
+            own = strings_at(route.raw, "spec.hostnames")
+            may_take = not own or any(name.startswith("*.") or name in wanted for name in own)
+            if may_take and any(rule.answered for rule in self._lacking.rules(route.ref)):
+                for place in self._lacking.places(route.ref):
+                    for name in self._lacking.hostnames(place, route.ref):
+                        serving.setdefault((self._lacking.gateway(place), name), set()).add(route.ref)
+        elsewhere = grouped((name, (gateway, name)) for gateway, name in serving if name != _ANY_HOST)
+        by_names: dict[tuple[tuple[ObjectRef, str], ...], set[str]] = {}
+        for gateway, name in self._names:
+            here = next(((gateway, wider) for wider in _wider(name) if (gateway, wider) in serving), None)
+            found = (here,) if here else elsewhere.get(name, ())
+            if found:
+                by_names.setdefault(found, set()).add(name)
+        return tuple(
+            StillAnswered(tuple(sorted(names)), tuple(sorted({route for each in found for route in serving[each]})))
+            for found, names in sorted(by_names.items(), key=lambda item: sorted(item[1]))
+        )
+
+    def _is_empty(self, place: NodeRef) -> bool:
+        """Whether no route takes requests at a place."""
+        return self._lacking.is_dark(place) or not self._lacking.topology.relations.attached_to(place)
+
+    def _unreached(self, routes: Iterable[RouteTraffic]) -> list[ObjectRef]:
+        """What some routes send requests to, and no route that gets any in the other state; without what is gone."""
+        lacking = self._lacking
+        backends = {
+            node.object
+            for each in routes
+            for backend in self._having.topology.backends(each.route)
+            for node in (backend.nodes if backend.state != "broken" and backend.routes is None else ())
+        }
+        there = (ref for ref in sorted(backends) if lacking.analysis.index.presence(ref) != "missing")
+        return [ref for ref in there if not lacking.is_reached(ref)]
+
+
+def _is_all(failing: Collection[FailingRule], rules: Collection[RuleAnswers]) -> bool:
+    """Whether all requests of all rules fail that are answered otherwise."""
+    return len(failing) == len(rules) and all(each.failing == each.total for each in failing)
+
+
+def _wider(name: str) -> Iterator[str]:
+    """A hostname and the wildcards that match it, the nearest first."""
+    yield name
+    labels = name.removeprefix("*.").split(".")
+    for place in range(1, len(labels)):
+        yield f"*.{'.'.join(labels[place:])}"
+    if name != _ANY_HOST:
+        yield _ANY_HOST

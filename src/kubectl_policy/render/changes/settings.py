@@ -1,0 +1,178 @@
+"""The settings that differ, a block for each way in which they do, worst first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.render.changes.blocks import alike, joined, targets_of
+from kubectl_policy.render.changes.sentences import Scopes
+from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
+from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.words.names import flow, listed, mark, section_words, source_words
+from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
+from kubectl_policy.render.words.sections import BLANK
+from kubectl_policy.render.words.settings import INDENT, columns, row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.differences.effects import (
+        ChangeSort,
+        EffectChange,
+        EffectiveValue,
+        FieldChange,
+        Where,
+    )
+    from kubectl_policy.render.output.text import Style, View
+    from kubectl_policy.render.words.names import Targets
+
+# The field, its value before, and what becomes of it.
+_Row: TypeAlias = "tuple[str, str, tuple[Span, ...]]"
+_SORTS: Final[Mapping[ChangeSort, str]] = {
+    "lost": "lost",
+    "changed": "changed",
+    "gained": "gained",
+    "moved": "same value, set by another policy",
+}
+_BY_ANOTHER_TARGET: Final = "same value, from another target"
+_WHERE: Final[Mapping[Where, str]] = {
+    "kept": "",
+    "gone": "with the traffic that ends",
+    "new": "on new paths",
+}
+
+
+def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
+    """A block for each change, worst first, or for several that are alike; what the `subject` sets needs no source."""
+    scopes = Scopes()
+    common = set[str].intersection(*({*change.doubts} for change in changes)) if changes else set[str]()
+    together = alike(changes)
+    shown = together[:SHOWN] if view.cuts else together
+    blocks = [
+        (BLANK, *_effect(same, scopes, view, subject), *doubt_lines(sorted({*same[0].doubts} - common)))
+        for same in shown
+    ]
+    left = len(together) - len(shown)
+    more = (BLANK, more_line(left, "change")) if left else ()
+    basis = (*_assumptions(changes), *doubt_lines(sorted(common)))
+    apart = (BLANK,) if basis and len(changes) > 1 else ()
+    return (*(line for block in blocks for line in block), *more, *apart, *basis)
+
+
+def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
+    """What is assumed of each kind of which something differs, once; of several kinds with their names."""
+    by_kind: dict[GroupKind, tuple[PolicyKindProfile, set[str]]] = {}
+    for change in changes:
+        by_kind.setdefault(change.kind, (change.profile, set()))[1].update(change.assumed)
+    for kind, (profile, assumed) in by_kind.items():
+        of_kind = [choice for choice in profile.assumed if choice in assumed]
+        yield from assumption_lines(profile, of_kind, str(kind) if len(by_kind) > 1 else "")
+
+
+def _effect(
+    alike_changes: Sequence[EffectChange], scopes: Scopes, view: View, subject: ObjectRef | None
+) -> Iterator[Line]:
+    change, targets = joined(alike_changes), targets_of(alike_changes)
+    yield _heading(change)
+    # What of several fields protects is said at each; of one, or of all, the heading says it.
+    protecting = change.security and not all(field.security for field in change.fields)
+    setters = {_set_by(field, targets) for field in change.fields}
+    for_all = next(iter(setters)) if len(setters) == 1 and len(change.fields) > 1 else ""
+    by_former: dict[str, list[FieldChange]] = {}
+    for field in change.fields:
+        by_former.setdefault(_was_set_by(field, subject, targets), []).append(field)
+    groups: list[tuple[str, list[_Row]]] = []
+    for former, fields in by_former.items():
+        heading = former if len(fields) > 1 else ""
+        rows: list[_Row] = []
+        for field in fields:
+            said = [words for words in (_set_by(field, targets), former) if words not in {"", for_all, heading}]
+            rows.append(
+                (field.field or "sets no field", _value(field.before), _becomes(field, said, protecting=protecting))
+            )
+        groups.append((heading, rows))
+    every = [each for _, rows in groups for each in rows]
+    thirds = ["".join(span.text for span in third) for _, _, third in every]
+    widths = columns([name for name, _, _ in every], [value for _, value, _ in every], thirds, view.width)
+    alone = len(groups) == 1
+    yield from _setters([for_all, groups[0][0] if alone else ""])
+    for heading, rows in groups:
+        yield from () if alone else _setters([heading])
+        for name, value, third in rows:
+            yield from row(name, Span(value, "beaten"), third, widths, view)
+    yield list_line(list(_places(change, scopes)), view, indent=2 * INDENT)
+
+
+def _setters(words: Iterable[str]) -> Iterator[Line]:
+    """A line that says for several rows who sets them, or did; none if there is nothing to say."""
+    if said := ", ".join(filter(None, words)):
+        yield Line(tuple(_broken_at_arrows(said, "aside")), INDENT, 2 * INDENT)
+
+
+def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Span]:
+    """A text that may be continued on another line before each arrow."""
+    first, *rest = text.split(" → ")
+    yield Span(first, style)
+    yield from (Span(f" → {part}", style) for part in rest)
+
+
+def _heading(change: EffectChange) -> Line:
+    sorts = {field.sort for field in change.fields}
+    words = listed([word for sort, word in _sort_words(change).items() if sort in sorts])
+    where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
+    alone = change.to_nothing and not change.from_nothing
+    left = f", no {change.kind.kind} is left" if alone else ""
+    danger = Span(" · relevant to security", "error") if change.security else Span("")
+    number = len({changed.node.object for changed in change.objects})
+    objects = f"{number:,} {'object' if number == 1 else plural('object')}"
+    lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
+    kind = f"{change.kind}{mark(change.profile, 'being a policy')}"
+    return Line((lead, danger, Span(f" · {kind} · {objects}", prose=True)), 0, 2)
+
+
+def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
+    moved = [field for field in change.fields if field.sort == "moved"]
+    by_same = all(
+        field.before and field.after and field.before.source.object == field.after.source.object for field in moved
+    )
+    return {**_SORTS, "moved": _BY_ANOTHER_TARGET} if by_same else _SORTS
+
+
+def _value(value: EffectiveValue | None) -> str:
+    if value is None:
+        return "nothing"
+    text = "removed" if value.removed else flow(value.value)
+    return text if value.certain else f"{text} (may hold)"
+
+
+def _set_by(field: FieldChange, targets: Targets) -> str:
+    return f"set by {source_words(field.after.source, targets)}" if field.after else ""
+
+
+def _was_set_by(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> str:
+    """Who set a field before, unless that is the `subject` or who does so now."""
+    before, after = field.before, field.after
+    if before is None or before.source.object == subject or (after and after.source == before.source):
+        return ""
+    return f"was set by {source_words(before.source, targets)}"
+
+
+def _becomes(field: FieldChange, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:
+    """What a field changes to, who sets it and did, and whether it is one of those that protect something."""
+    spans = [Span("→ "), Span(_value(field.after), "value" if field.sort != "lost" else "warning")]
+    spans += [span for words in setters for span in _broken_at_arrows(f", {words}")]
+    spans += [Span(" (protects)", "error")] if protecting and field.security else []
+    return tuple(spans)
+
+
+def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
+    """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
+    by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
+    for changed in change.objects:
+        by_object.setdefault((changed.node.object, scopes.words(change, changed)), []).append(changed.node)
+    for (obj, scope), nodes in by_object.items():
+        about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]
+        yield f"{obj} ({', '.join(about)})" if about else str(obj)
