@@ -75,7 +75,7 @@ def added(snapshot: Snapshot, *resources: Resource) -> Snapshot:
 
 def policy_ref(analysis: Analysis, name: str) -> ObjectRef:
     """The policy that is written `Kind namespace/name`."""
-    (found,) = (policy.ref for policy in analysis.policies if str(policy.ref) == name)
+    (found,) = (ref for ref in analysis.attachments if str(ref) == name)
     return found
 
 
@@ -118,7 +118,7 @@ def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
 
 def states(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
     """What became of every policy, and what beats it."""
-    found = {policy.ref: analysis.enforcement(policy.ref) for policy in analysis.policies}
+    found = {ref: analysis.enforcement(ref) for ref in analysis.attachments}
     return {str(ref): (outcome.state, [by.qualified_name for by in outcome.by]) for ref, outcome in found.items()}
 
 

@@ -96,13 +96,13 @@ class Analysis:
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:
-        """Every policy, sorted by kind, namespace and name."""
-        kinds = (profile.group_kind for profile in self.registry.policy_kinds)
+        """Every policy, sorted by kind, namespace and name; filters and parameters are none."""
+        kinds = (profile.group_kind for profile in self.registry.policy_kinds if profile.role == "policy")
         return tuple(policy for kind in kinds for policy in self.index.of_kind(kind))
 
     @cached_property
     def attachments(self) -> Mapping[ObjectRef, tuple[Attachment, ...]]:
-        """The attachments of each policy, in the order of its references, also the failed ones."""
+        """The attachments of each policy, filter and object with parameters, in their order, also the failed ones."""
         return {
             policy.ref: attach(self.index.filled(policy), profile, self.topology)
             for profile in self.registry.policy_kinds

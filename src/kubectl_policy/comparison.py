@@ -6,18 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.analysis import Analysis, analyze
-from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
-from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution import paths_by_way_of
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES
+from kubectl_policy.topology.references import ROUTES, WITH_PARAMETERS, parameters_ref
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Resource, Snapshot
+    from kubectl_policy.model import GroupKind, Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.resolution.nodes import RankedPolicy
@@ -267,8 +266,8 @@ def _referred_to(analysis: Analysis) -> Iterator[GroupKind]:
     """The kinds of what routes send requests to, and of what Gateways and their classes have for parameters."""
     yield from (backend.object.group_kind for _, backend in analysis.topology.relations.forwards)
     index = analysis.index
-    for kind in (GATEWAY, GATEWAY_CLASS):
+    for kind in WITH_PARAMETERS:
         for resource in index.of_kind(kind):
-            for field in ("spec.parametersRef", "spec.infrastructure.parametersRef"):
-                named = mapping_at(resource.raw, field)
-                yield GroupKind(text_at(named, "group"), text_at(named, "kind"))
+            named = parameters_ref(index, resource.ref)
+            if named:
+                yield named.object.group_kind

@@ -148,12 +148,12 @@ _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
 
 
 def policies(analysis: Analysis) -> list[Entry]:
-    """Every policy of kgateway's own kinds, and BackendTLSPolicies, with what the controller would write about it."""
+    """What is of kgateway's own kinds, and BackendTLSPolicies, with what the controller would write about it."""
     statuses = PolicyStatuses(analysis)
     return [
-        {**identity(policy.ref), "ancestors": list(_ancestors(statuses.of(policy.ref)))}
-        for policy in analysis.policies
-        if policy.ref.group_kind.group == _GROUP or policy.ref.group_kind == _BACKEND_TLS
+        {**identity(policy), "ancestors": list(_ancestors(statuses.of(policy)))}
+        for policy in analysis.attachments
+        if policy.group_kind.group == _GROUP or policy.group_kind == _BACKEND_TLS
     ]
 
 

@@ -40,7 +40,7 @@ class Claim(NamedTuple):
     the strategy, "stanzas", "assumed" where nothing is known, or "" where nothing is claimed. `sections` are the
     targets of which a policy may name a section. Another namespace may be named where `crosses` is true, never where
     it is false, and there is none to name where it is None. `filters` are the routes whose rules may name a policy, and
-    `backends` is whether their backendRefs may, too.
+    `backends` is whether their backendRefs may, too. `parameters` is whether Gateways and classes name it as such.
     """
 
     kind: GroupKind
@@ -52,6 +52,7 @@ class Claim(NamedTuple):
     crosses: bool | None = False
     filters: tuple[GroupKind, ...] = ()
     backends: bool = False
+    parameters: bool = False
 
 
 REF: Final = ("targetRef",)
@@ -198,6 +199,32 @@ NOT_BY_REFERENCE: Final = (
         )
     ),
 )
+ENVOY: Final = "gateway.envoyproxy.io"
+GLOO_TYPES: Final = "gateway.gloo.solo.io"
+AWS_LOAD_BALANCER: Final = "gateway.k8s.aws"
+BOTH: Final = (HTTP_ROUTE, GRPC_ROUTE)
+OF_CLASS_OR_GATEWAY: Final = (GATEWAY_CLASS, GATEWAY)
+FILTERS: Final = (
+    Claim(GroupKind(ENVOY, "HTTPRouteFilter"), "direct", (), BOTH[:1], "All apply", filters=BOTH[:1], backends=True),
+    Claim(GroupKind(NGINX, "SnippetsFilter"), "direct", (), BOTH, "All apply", filters=BOTH, crosses=False),
+    Claim(GroupKind(NGINX, "AuthenticationFilter"), "direct", (), BOTH, "All apply", filters=BOTH),
+    Claim(GroupKind(GLOO_TYPES, "DirectResponse"), "direct", (), BOTH[:1], "All apply", filters=BOTH[:1]),
+    Claim(
+        GroupKind(AWS_LOAD_BALANCER, "ListenerRuleConfiguration"),
+        *("direct", (), BOTH[:1], "All apply"),
+        filters=BOTH[:1],
+    ),
+)
+PARAMETERS: Final = tuple(
+    Claim(GroupKind(group, kind), "inherited", (), OF_CLASS_OR_GATEWAY, merges, crosses=None, parameters=True)
+    for group, kind, merges in (
+        (ENVOY, "EnvoyProxy", "Atomic defaults"),
+        (NGINX, "NginxProxy", "Patch defaults"),
+        (KGATEWAY, "GatewayParameters", "Patch defaults"),
+        (GLOO_TYPES, "GatewayParameters", "Patch defaults"),
+        (AWS_LOAD_BALANCER, "LoadBalancerConfiguration", "Patch overrides"),
+    )
+)
 # These attach by references or, without any, by labels of workloads.
 PARTLY: Final = {claim.kind for claim in ISTIO_KINDS if claim.fields}
 CLAIMS: Final = (
@@ -211,4 +238,6 @@ CLAIMS: Final = (
     *AWS_KINDS,
     *AZURE_KINDS,
     *NOT_BY_REFERENCE,
+    *FILTERS,
+    *PARAMETERS,
 )

@@ -256,13 +256,46 @@ class TestByFilters:
             assert by_filter(claim, kind) == (state, NodeRef(ref(kind.kind, "x"), "rule[0]"))
 
     def test_of_backends(self, claim: Claim) -> None:
-        """They apply to that backend alone, or are refused."""
-        state = "not computed" if claim.backends else "filter unsupported"
+        """They apply to that backend alone, which is not computed of policies, or are refused."""
+        taken = "not computed" if claim.fields else "attached"
+        state = taken if claim.backends else "filter unsupported"
         assert by_filter(claim, claim.filters[0], backend=True)[0] == state
 
 
+@pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.parameters], ids=lambda claim: str(claim.kind))
+class TestAsParameters:
+    """Kinds that Gateways and their classes name as their parameters."""
+
+    @pytest.mark.parametrize("holder", [GATEWAY_CLASS, GATEWAY])
+    def test_of_gateways_and_classes(self, claim: Claim, holder: GroupKind) -> None:
+        """Those of the controllers of the kind; a Gateway's are in its namespace, a class says where its are."""
+        controllers = sorted(profile_of(claim).under({}).controllers) or ["example.com/controller"]
+        reference: dict[str, Json] = {"group": claim.kind.group, "kind": claim.kind.kind, "name": "p"}
+        if holder == GATEWAY_CLASS:
+            of_class = {**reference, "namespace": "infra"}
+            found = resource(claim.kind.kind, "p", {}, group=claim.kind.group, namespace="infra")
+            named = gateway_class("x", controllers[0], parametersRef=of_class)
+            foreign = gateway_class("y", "example.com/other", parametersRef=of_class)
+            objects = [named, foreign]
+        else:
+            found = resource(claim.kind.kind, "p", {}, group=claim.kind.group)
+            named = gateway("x", class_name="x", infrastructure={"parametersRef": reference})
+            foreign = gateway("y", class_name="y", infrastructure={"parametersRef": reference})
+            objects = [gateway_class("x", controllers[0]), gateway_class("y", "example.com/other"), named, foreign]
+        states = {
+            attachment.target: (attachment.state, attachment.declared.way)
+            for attachment in attachments_of(found, *objects)
+        }
+        assert states == {
+            NodeRef(named.ref): ("attached", "parameters"),
+            NodeRef(foreign.ref): ("not managed", "parameters"),
+        }
+
+
 @pytest.mark.parametrize(
-    "claim", [claim for claim in CLAIMS if not claim.fields and not claim.filters], ids=lambda claim: str(claim.kind)
+    "claim",
+    [claim for claim in CLAIMS if not (claim.fields or claim.filters or claim.parameters)],
+    ids=lambda claim: str(claim.kind),
 )
 class TestNotByReference:
     """Kinds that attach in a way that is not computed."""
@@ -297,6 +330,7 @@ def test_the_profile_says_what_is_claimed(claim: Claim) -> None:
     assert profile.target_fields == tuple(f"spec.{field}" for field in claim.fields)
     assert profile.cross_namespace is claim.crosses
     assert (profile.filter_routes, profile.backend_filters) == (frozenset(claim.filters), claim.backends)
+    assert (profile.role == "parameters") is claim.parameters
     match claim.merges:
         case "":
             assert (profile.strategy, profile.assumed) == (None, ())

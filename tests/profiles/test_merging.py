@@ -17,7 +17,8 @@ from tests.profiles.meetings import FIRST, GATEWAY, LISTENER, ROUTE, asked, by_f
 def test_the_older_of_two_on_one_target_applies(claim: Claim) -> None:
     """And the newer one is refused as conflicted, where the kind does not merge."""
     analysis = one_target(claim)
-    states = {found.ref.name: analysis.enforcement(found.ref).state for found in analysis.policies}
+    policies = (found.ref for found in analysis.policies if found.ref.group_kind == claim.kind)
+    states = {policy.name: analysis.enforcement(policy).state for policy in policies}
     assert states == {"older": "Enforced", "newer": "Conflicted"}
 
 
@@ -27,7 +28,8 @@ def test_the_older_of_two_on_one_target_applies(claim: Claim) -> None:
 def test_two_on_one_target_apply_together(claim: Claim) -> None:
     """None beats another, where all apply."""
     analysis = one_target(claim)
-    assert {analysis.enforcement(found.ref).state for found in analysis.policies} == {"Enforced"}
+    found = [ref for ref in analysis.attachments if ref.group_kind == claim.kind]
+    assert {analysis.enforcement(ref).state for ref in found} == {"Enforced"}
 
 
 class TestGloo:

@@ -168,7 +168,7 @@ class TestKgateway:
         )
         assert [found.name for found in analysis.affected_by(FIRST)] == ["a", "b"]
         assert analysis.affected_by(FIRST._replace(section="other")) == ()
-        states = {found.ref.name: analysis.enforcement(found.ref).state for found in analysis.policies}
+        states = {ref.name: analysis.enforcement(ref).state for ref in analysis.attachments}
         assert states == {"a": "Enforced", "b": "Enforced", "c": "NoEffect"}
 
     def test_a_listener_s_policy_refines_the_gateway_s(self) -> None:

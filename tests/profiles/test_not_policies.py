@@ -1,4 +1,4 @@
-"""Kinds that stand near policies and are none: filters, parameters, bindings, grants and parts of the hierarchy."""
+"""Kinds that stand near policies and are none: bindings, grants, parts of the hierarchy, and what no profile covers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ NOT_POLICIES: Final[list[tuple[GroupKind, Mapping[str, Json]]]] = [
     (GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"), {"parentRef": {"kind": "Gateway", "name": "g"}}),
     (GroupKind(GATEWAY_API, "ReferenceGrant"), {"from": [{"kind": "HTTPRoute"}], "to": [SERVICE_REF]}),
     (GroupKind("gateway.k8s.aws", "TargetGroupConfiguration"), {"targetReference": SERVICE_REF}),
-    (GroupKind("gateway.k8s.aws", "LoadBalancerConfiguration"), {"mergingMode": "prefer-gateway"}),
-    (GroupKind("gateway.k8s.aws", "ListenerRuleConfiguration"), {"actions": [{"type": "redirect"}]}),
     (GroupKind("configuration.konghq.com", "KongPlugin"), {}),
     (
         GroupKind("configuration.konghq.com", "KongPluginBinding"),
@@ -41,10 +39,6 @@ NOT_POLICIES: Final[list[tuple[GroupKind, Mapping[str, Json]]]] = [
     (GroupKind("networking.istio.io", "DestinationRule"), {"host": "s", "workloadSelector": {"matchLabels": {}}}),
     (GroupKind("networking.istio.io", "Sidecar"), {"workloadSelector": {"labels": {}}}),
     (GroupKind("networking.istio.io", "ProxyConfig"), {"selector": {"matchLabels": {}}}),
-    (GroupKind("gateway.nginx.org", "NginxProxy"), {"telemetry": {}}),
-    (GroupKind("gateway.nginx.org", "SnippetsFilter"), {"snippets": []}),
-    (GroupKind("gateway.nginx.org", "AuthenticationFilter"), {"type": "Basic"}),
-    (GroupKind("gateway.kgateway.dev", "GatewayParameters"), {"kube": {}}),
     (GroupKind("gateway.kgateway.dev", "GatewayExtension"), {"type": "ExtAuth"}),
     (GroupKind("policy.linkerd.io", "MeshTLSAuthentication"), {"identities": ["*"]}),
     (GroupKind("policy.linkerd.io", "NetworkAuthentication"), {"networks": [{"cidr": "0.0.0.0/0"}]}),

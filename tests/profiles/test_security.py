@@ -23,7 +23,7 @@ WHOLE: Final = {
     "extensions.kuadrant.io": ("OIDCPolicy", "PlanPolicy", "ThreatPolicy"),
     "gateway.envoyproxy.io": ("SecurityPolicy",),
     "gateway.networking.k8s.io": ("BackendTLSPolicy",),
-    "gateway.nginx.org": ("RateLimitPolicy", "WAFPolicy"),
+    "gateway.nginx.org": ("AuthenticationFilter", "RateLimitPolicy", "WAFPolicy"),
     "kuadrant.io": ("AuthPolicy", "RateLimitPolicy", "TLSPolicy", "TokenRateLimitPolicy"),
     "kuma.io": ("MeshPassthrough", "MeshRateLimit", "MeshTLS", "MeshTrafficPermission"),
     "networking.gke.io": ("GCPAuthzPolicy", "GCPClientTLSPolicy", "GCPServerTLSPolicy"),
@@ -55,6 +55,9 @@ SOME: Final[dict[tuple[str, str], tuple[str, ...]]] = {
         *("clientIPDetection", "enableProxyProtocol", "path", "proxyProtocol", "tls"),
         *below("headers", "earlyRequestHeaders withUnderscoresAction xForwardedClientCert"),
     ),
+    ("gateway.envoyproxy.io", "EnvoyProxy"): ("backendTLS",),
+    ("gateway.k8s.aws", "LoadBalancerConfiguration"): ("securityGroups", "sourceRanges"),
+    ("gateway.nginx.org", "NginxProxy"): ("nginxPlus.allowedAddresses", "rewriteClientIP", "waf"),
     ("gateway.kgateway.dev", "BackendConfigPolicy"): ("tls",),
     ("gateway.kgateway.dev", "HTTPListenerPolicy"): (
         "earlyRequestHeaderModifier",

@@ -155,6 +155,7 @@ def test_what_became_of_every_policy() -> None:
         "ClientSettingsPolicy platform/readers": ("PartiallyEnforced", ["newsroom/short"]),
         "ExternalLoadBalancer platform/east": ("Enforced", []),
         "ExternalLoadBalancer platform/west": ("Conflicted", ["platform/east"]),
+        "NginxProxy platform/press": ("Enforced", []),
         "ObservabilityPolicy newsroom/everything": ("Conflicted", ["newsroom/samples"]),
         "ObservabilityPolicy newsroom/samples": ("Enforced", []),
         "PayloadProcessor newsroom/moderation": ("NotPermitted", []),

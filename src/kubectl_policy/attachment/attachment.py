@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef, Severity
     from kubectl_policy.profiles.controllers import Event
 
+Way: TypeAlias = Literal["reference", "filter", "backend filter", "parameters"]
 State: TypeAlias = Literal[
     "attached",
     "target missing",
@@ -39,9 +40,11 @@ class TargetReference:
     reference names every object of the kind whose labels it selects, in its own namespace or in those that `namespaces`
     lets in (`from: Same | All | Selector`). `unknown` are its members that nothing is known of.
 
-    Where it is a filter of a route that names the policy, `named_by` is that route and `field` the place in it; `place`
-    is that of the filter among those of its rule, from 1 (0: it is not the rule's own). Without `field`, nothing is
-    known to be declared, but routes of that kind and namespace were not read.
+    In another `way` than by a reference of the policy's own, `named_by` is what names it, and `field` the place there:
+    a route, in a filter of a rule or of a backendRef, or a Gateway or GatewayClass, as its parameters. `place` is that
+    of the filter among those of its rule or backendRef, from 1 (0: there is none, or it does not count); what a
+    backendRef names counts for requests of that `rule` alone. Without `field`, nothing is known to be declared, but
+    objects of that kind and namespace were not read.
     """
 
     field: str
@@ -55,6 +58,8 @@ class TargetReference:
     named_by: ObjectRef | None = None
     place: int = 0
     unknown: tuple[str, ...] = ()
+    way: Way = "reference"
+    rule: NodeRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +69,9 @@ class Attachment:
     `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
     `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. A target is "not
     managed" if another controller acts on it, a policy invalid if something that it needs is missing. `virtual` marks a
-    target of a kind that no API serves. Where a filter of a route names the policy, `declared` says so; if that filter
-    may not name the policy's kind, it is a "filter unsupported". What applies to one backend of a rule alone, which no
-    node of the hierarchy stands for, is "not computed". A target is "invalid" if it is a Gateway that
+    target of a kind that no API serves. Where another object names the policy, `declared` says so; a filter that may
+    not name the policy's kind is a "filter unsupported". What a policy, other than a filter, changes for one backend of
+    a rule alone is "not computed". A target is "invalid" if it is a Gateway that
     controllers ignore, being invalid. A policy is "not enabled" where the parameters of every Gateway
     of the target say so; a "target overlaps" if some route of the policy shares requests with one that it does not
     target. A policy that `competes` keeps others out of the target although it has failed.

@@ -64,6 +64,7 @@ def without_references(profile: PolicyKindProfile) -> str:
     """What a policy lacks that nothing attaches, in words: `has no target reference`."""
     lacks = ["has no target reference"] if profile.target_fields else []
     lacks += ["is named by no filter of a route"] if profile.filter_routes else []
+    lacks += ["is not the parameters of any Gateway or GatewayClass"] if profile.attachment == "parameters" else []
     return " and ".join(lacks)
 
 

@@ -116,9 +116,10 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
     ("mergeParents", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *(
         (name, _without(attachment), f"means nothing with attachment: {attachment}")
-        for attachment in ("filters", "none")
+        for attachment in ("filters", "parameters", "none")
         for name in ("targetFields", "targetGroup", "unnamedRules")
     ),
+    ("strategyFromAbove", _chosen_by_challengers, "means nothing without chooser: challenger"),
     *((name, _merges_by_levels, f"needs {_LIKE}") for name in BY_LEVELS),
     (
         "sameLevel",
@@ -130,7 +131,10 @@ _RULES: Final[tuple[tuple[str, Callable[[Fields], bool], str], ...]] = (
         lambda fields: "*" not in fields["securityFields"] or len(fields["securityFields"]) == 1,
         "* means every field, so that it stands alone",
     ),
-    ("filterRoutes", _without("none"), "means nothing with attachment: none"),
+    *(
+        ("filterRoutes", _without(attachment), f"means nothing with attachment: {attachment}")
+        for attachment in ("parameters", "none")
+    ),
     ("backendFilters", lambda fields: bool(fields.get("filterRoutes")), "means nothing without filterRoutes"),
     (
         "attachment",

@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
-Ways: TypeAlias = Literal["references", "partly", "filters", "none"]
+Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none"]
+Role: TypeAlias = Literal["policy", "filter", "parameters"]
 EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
@@ -259,6 +260,14 @@ class PolicyKindProfile:
     """Of a policy on a section and one on the whole object, the former `refine`s the latter there, or `replace`s it.
     Without it: `replace` for a direct kind, `refine` for an inherited one.
     """
+    answers: frozenset[str] = field_of(_PROTECTING, default=frozenset())
+    """The fields with which a filter answers requests itself, so that they do not reach the backends of its rule; `*`:
+    it always does.
+    """
+    patches: bool = field_of(Boolean(), default=False)
+    """Whether a policy changes the proxy's own configuration (patches, snippets), which is not read: it may change
+    anything where it takes effect, and answers say so.
+    """
     security_fields: frozenset[str] = field_of(_PROTECTING, default=frozenset(), topic=PROTECTION)
     """The fields of a policy's settings whose loss takes a protection away, each with all that is below it: `jwt`,
     `headers.xForwardedClientCert`; a `*` stands for any one key, so for each entry of a map or of a list whose entries
@@ -273,6 +282,10 @@ class PolicyKindProfile:
     strategy_values: Mapping[str, MergeStrategy] = field_of(Entries(STRATEGY), default=NOTHING)
     """A map from the values of `strategyField` to the strategies that they mean. Without it: the value is the name of a
     strategy in any spelling (`AtomicDefaults`, `patch-overrides`), or `Atomic` or `Patch` for defaults.
+    """
+    strategy_from_above: bool = field_of(Boolean(), default=False)
+    """Whether a policy that leaves out `strategyField` takes the choice of the nearest one above it that makes one.
+    Needs `chooser: challenger`.
     """
     stanzas: Stanzas | None = field_of(Choice(Stanzas), default=None)
     """`plural`: settings stand in `defaults` and `overrides`, with `strategy: patch` (or `merge`) or `atomic` in each.
@@ -379,8 +392,10 @@ class PolicyKindProfile:
     """Whether answers may be wrong where the `notes` say what the kind does besides; answers then show the notes."""
     attachment: Ways = field_of(Choice(Ways), default="references", topic=TARGETS)
     """`references`: a policy attaches by target references. `partly`: by these or, if it has none, in a way that is not
-    computed. `filters`: by filters of routes alone (`filterRoutes`). `none`: in a way that is not computed, so that
-    nothing is claimed about what it affects.
+    computed. `filters`: by filters of routes alone (`filterRoutes`); such an object is no policy, but a filter.
+    `parameters`: where a Gateway (`spec.infrastructure.parametersRef`) or a GatewayClass (`spec.parametersRef`) names
+    it; nor is such an object a policy. `none`: in a way that is not computed, so that nothing is claimed about what it
+    affects.
     """
     settings: Mapping[str, ControllerSetting] = field(default_factory=lambda: NOTHING)
     origin: Origin | None = None
@@ -392,7 +407,14 @@ class PolicyKindProfile:
     @property
     def target_fields(self) -> tuple[str, ...]:
         """Where target references stand; empty for a kind whose policies do not attach by references."""
-        return () if self.attachment in {"filters", "none"} else self.reference_fields
+        return self.reference_fields if self.attachment in {"references", "partly"} else ()
+
+    @property
+    def role(self) -> Role:
+        """What objects of the kind are: policies, or filters or parameters that other objects name."""
+        return (
+            "filter" if self.attachment == "filters" else "parameters" if self.attachment == "parameters" else "policy"
+        )
 
     @property
     def references_alone(self) -> bool:
@@ -436,7 +458,7 @@ class PolicyKindProfile:
 
     @property
     def attaches_as_known(self) -> bool:
-        """Whether it is known how policies attach: by references of their own, or by filters of routes."""
+        """Whether it is known how policies attach: by references of their own, or as other objects name them."""
         return self.attachment != "none"
 
     def is_security(self, field: Sequence[str]) -> bool:

@@ -46,7 +46,8 @@ class Contribution:
     """What one policy, attached at one node of a path, brings to the effective policy there.
 
     `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one replaces none
-    further up. `guessed` is whether nobody says the strategy, neither the policy nor anything about its kind.
+    further up. `guessed` is whether nobody says the strategy, neither the policy nor anything about its kind; `chosen`,
+    whether the policy says it.
     """
 
     source: Source
@@ -55,6 +56,7 @@ class Contribution:
     field: str = "spec"
     empty: bool = False
     guessed: bool = False
+    chosen: bool = False
 
 
 @value()
@@ -77,7 +79,12 @@ def contributions_of(
     for stanza in stanzas_of(policy.raw, profile):
         source = Source(object=policy.ref, target=node, overrides=stanza.strategy.overrides, filter=filter_place)
         written = None if policy.written is None else mapping_at(policy.written, stanza.field)
-        yield contribution_of(source, stanza, profile, written)
+        part = contribution_of(source, stanza, profile, written)
+        yield (
+            replace(part, chosen=True)
+            if profile.strategy_field and value_at(policy.raw, profile.strategy_field)
+            else part
+        )
 
 
 def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Stanza, ...]:
@@ -165,6 +172,14 @@ def contribution_of(
         empty=empty,
         guessed=stanza.guessed,
     )
+
+
+def as_chosen_above(contributions: Iterable[Contribution]) -> Iterator[Contribution]:
+    """Contributions, least specific first: one that chooses no strategy has that of the nearest one above that does."""
+    chosen: MergeStrategy | None = None
+    for part in contributions:
+        chosen = part.strategy if part.chosen else chosen
+        yield replace(part, strategy=chosen) if chosen else part
 
 
 def stands_below_name(profile: PolicyKindProfile, strategy: MergeStrategy) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.resolution.contributions import ignored_fields, instead_of, without_ignored
+from kubectl_policy.resolution.contributions import as_chosen_above, ignored_fields, instead_of, without_ignored
 from kubectl_policy.resolution.merging import PathContext, merged
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, without
 
@@ -267,6 +267,7 @@ def resolve(
     Where every policy is refused or ignored, what the target's own fields say is all there is. `age_unknown` is whether
     the order of policies on one node rests on their names, because some of them have no date.
     """
+    contributions = tuple(as_chosen_above(contributions)) if profile.strategy_from_above else contributions
     counting = _counting(contributions, profile, context)
     if counting and counting[-1].strategy is MergeStrategy.STRATEGIC_MERGE:
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}

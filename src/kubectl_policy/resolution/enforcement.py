@@ -76,8 +76,9 @@ class Enforcement:
 
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
     `Overridden`: none is, anywhere; `Conflicted`: refused everywhere for a conflict; `NoEffect`: attached, but
-    nothing below it to affect, or only to what another controller acts on; or that no route names in a filter, as one
-    may for its kind; or the controllers ignore all that it says. Without any attachment that holds:
+    nothing below it to affect, or only to what another controller acts on; or that nothing names, of a kind that is
+    named by filters of routes or as the parameters of Gateways; or the controllers ignore all that it says. Without any
+    attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). That is also the state of one
     that is attached where it is not known how it combines with other policies of its kind. `by` are the policies, or
@@ -233,7 +234,7 @@ def _state(parts: Collection[_PolicyPart]) -> EnforcementState:
 def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile) -> EnforcementState:
     if not attachments and not (profile.attaches_as_known and profile.references_alone):
         return "Unknown"
-    if not attachments and profile.filter_routes:
+    if not attachments and (profile.filter_routes or profile.role == "parameters"):
         return "NoEffect"
     states = {attachment.state for attachment in attachments}
     meanings = [MEANINGS[attachment.state] for attachment in attachments]

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class AttachedPolicies:
     """Where the policies of one kind are attached (`on`), and where they only keep others out (`competing`).
 
-    `filters` are the places of the filters, from 1, by which rules of routes name policies.
+    `filters` are the places of the filters, from 1, by which rules of routes name policies. What filters of backendRefs
+    name is attached to a backend for the requests of some rules alone, by which it is in `by_rule`.
     """
 
     on: dict[NodeRef, dict[ObjectRef, Resource]] = field(default_factory=dict["NodeRef", "dict[ObjectRef, Resource]"])
@@ -41,6 +42,9 @@ class AttachedPolicies:
         default_factory=dict["NodeRef", "dict[ObjectRef, Resource]"]
     )
     filters: dict[NodeRef, dict[ObjectRef, int]] = field(default_factory=dict["NodeRef", "dict[ObjectRef, int]"])
+    by_rule: dict[NodeRef, dict[NodeRef, set[ObjectRef]]] = field(
+        default_factory=dict["NodeRef", "dict[NodeRef, set[ObjectRef]]"]
+    )
 
     def nodes(self) -> list[NodeRef]:
         """The nodes to which policies are attached, or which they keep others out of; sorted."""
@@ -62,6 +66,8 @@ def attached_by_kind(index: Index, attachments: Iterable[Attachment]) -> dict[Gr
             kind.on.setdefault(target, {})[policy.ref] = policy
             if attachment.declared.place:
                 kind.filters.setdefault(target, {}).setdefault(policy.ref, attachment.declared.place)
+            if attachment.declared.rule:
+                kind.by_rule.setdefault(target, {}).setdefault(attachment.declared.rule, set()).add(policy.ref)
     return dict(by_kind)
 
 
@@ -91,7 +97,7 @@ class PoliciesOnNodes:
         self.attached = attached
         self.profile = profile
         self._in_order: dict[NodeRef, tuple[Resource, ...]] = {}
-        self._on_node: dict[NodeRef, OnNode] = {}
+        self._on_node: dict[tuple[NodeRef, NodeRef | None], OnNode] = {}
         # Those of a kind whose policies are refused everywhere at once do not depend on a node.
         self._refused: dict[NodeRef | None, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
 
@@ -110,22 +116,24 @@ class PoliciesOnNodes:
             for policy in self.in_order(node)
         ]
 
-    def on(self, node: NodeRef) -> OnNode:
-        """What the policies on a node bring."""
-        if node not in self._on_node:
+    def on(self, node: NodeRef, rule: NodeRef | None = None) -> OnNode:
+        """What the policies on a node bring; for the requests of a rule alone, if it is given."""
+        if (node, rule) not in self._on_node:
             ranked, profile = self.ranked(node), self.profile
+            if rule:
+                ranked = [rank for rank in ranked if rank.policy.ref in self.attached.by_rule[node][rule]]
             brought = [
                 (part, rank.refusal)
                 for rank in ranked
                 for part in contributions_of(rank.policy, node, profile, rank.filter_place)
             ]
             parts = [part for part, _ in brought]
-            self._on_node[node] = OnNode(
+            self._on_node[node, rule] = OnNode(
                 contributions=tuple(on_one_node(parts, same_level_of(profile, parts))),
                 refused={part.source: refusal for part, refusal in brought if refusal},
                 age_unknown=order_unknown((rank.policy for rank in ranked if not rank.filter_place), profile),
             )
-        return self._on_node[node]
+        return self._on_node[node, rule]
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
         """Why a policy is refused on a target that it is attached to; None if it is not."""

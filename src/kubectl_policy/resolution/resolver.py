@@ -89,6 +89,10 @@ class Resolver:
         if policies is None or profile is None or not self._counts(path, profile):
             return None
         nodes = _contributing(policies, path)
+        rule = None
+        if policies.attached.by_rule and not policies.attached.by_rule.keys().isdisjoint(nodes):
+            rule = next((each for each in reversed(path) if each in policies.attached.by_rule[nodes[0]]), None)
+            nodes = nodes if rule else ()
         if not nodes:
             return None
         profile = policies.profile
@@ -96,6 +100,7 @@ class Resolver:
         key = (
             policies,
             nodes,
+            rule,
             path[-1] if profile.object_fields else None,
             (listener.protocol, listener.port) if listener else None,
         )
@@ -103,7 +108,7 @@ class Resolver:
             self._resolved[key] = (
                 same.resolution
                 if same
-                else self._resolve([policies.on(node) for node in nodes], path[-1], profile, listener)
+                else self._resolve([policies.on(node, rule) for node in nodes], path[-1], profile, listener)
             )
         return EffectivePolicy(path, self._resolved[key])
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import mapping_at, text_at, value_at
+from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.references import refer
+from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, ObjectRef
     from kubectl_policy.profiles.profile import RequiredParameter
     from kubectl_policy.topology.graph import Topology
+    from kubectl_policy.topology.references import ParametersRef
 
 
 @value()
@@ -65,23 +66,20 @@ def _unread(topology: Topology, refs: list[ObjectRef]) -> tuple[ObjectRef, ...]:
     return tuple(ref for ref in refs if topology.index.presence(ref) == "unknown")
 
 
+def parameters_refs(topology: Topology, gateway: ObjectRef) -> list[ParametersRef]:
+    """What is named as the parameters of a Gateway: by its class, then by the Gateway itself."""
+    refs = (parameters_ref(topology.index, holder) for holder in reversed(_holders(topology, gateway)))
+    return [ref for ref in refs if ref]
+
+
 def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
     """The parameters of a kind that are referred to: by the class, then by the Gateway."""
-    gateway_class = topology.gateways.class_of(gateway)
-    of_class = _refer(topology, gateway_class, "spec.parametersRef", gateway, kind) if gateway_class else None
-    return [ref for ref in (of_class, _own(topology, gateway, kind)) if ref]
+    return [ref.object for ref in parameters_refs(topology, gateway) if ref.object.group_kind == kind]
 
 
 def _own(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> ObjectRef | None:
-    return _refer(topology, gateway, "spec.infrastructure.parametersRef", gateway, kind)
-
-
-def _refer(topology: Topology, holder: ObjectRef, field: str, gateway: ObjectRef, kind: GroupKind) -> ObjectRef | None:
-    reference = mapping_at(topology.index.raw(holder), field)
-    is_one = (text_at(reference, "group"), text_at(reference, "kind")) == kind and text_at(reference, "name")
-    if not is_one:
-        return None
-    return refer(topology.index, reference, gateway.namespace, kind)
+    own = parameters_ref(topology.index, gateway)
+    return own.object if own and own.object.group_kind == kind else None
 
 
 def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:

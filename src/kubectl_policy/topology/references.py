@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
@@ -222,6 +223,39 @@ def _extensions(holder: Json) -> Iterator[tuple[int, GroupKind, str]]:
         kind, name = GroupKind(text_at(reference, "group"), text_at(reference, "kind")), text_at(reference, "name")
         if text_at(item, "type") == "ExtensionRef" and kind.kind and name:
             yield position, kind, name
+
+
+@value(kw_only=True)
+class ParametersRef:
+    """The reference of a Gateway or a GatewayClass to an object with parameters; `field` is where it stands."""
+
+    holder: ObjectRef
+    field: str
+    object: ObjectRef
+
+
+# Where the kinds that may name parameters do so.
+WITH_PARAMETERS: Final[Mapping[GroupKind, str]] = MappingProxyType(
+    {GATEWAY_CLASS: "spec.parametersRef", GATEWAY: "spec.infrastructure.parametersRef"}
+)
+
+
+def parameters_ref(index: Index, holder: ObjectRef) -> ParametersRef | None:
+    """What a Gateway or a GatewayClass names as its parameters; None if it names nothing.
+
+    A Gateway's are in its own namespace (LocalParametersReference), those of a class in the one that it names.
+    """
+    return next(iter(index.once(_parameters_refs, holder)), None)
+
+
+def _parameters_refs(index: Index, holder: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParametersRef]:
+    field = WITH_PARAMETERS[holder.group_kind]
+    reference = mapping_at(raw, field)
+    kind, name = GroupKind(text_at(reference, "group"), text_at(reference, "kind")), text_at(reference, "name")
+    if kind.kind and name:
+        namespace = text_at(reference, "namespace") or holder.namespace
+        obj = ObjectRef(kind, namespace if index.namespaced(kind) else "", name)
+        yield ParametersRef(holder=holder, field=field, object=obj)
 
 
 def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:

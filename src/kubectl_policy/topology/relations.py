@@ -22,8 +22,10 @@ from kubectl_policy.topology.references import (
     ROUTES,
     WITH_FILTERS,
     WITH_LISTENERS,
+    WITH_PARAMETERS,
     WITH_PORTS,
     backend_refs,
+    parameters_ref,
     parent_refs,
     port_names,
     ports_at,
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.hostnames import Requests
-    from kubectl_policy.topology.references import BackendRef, RouteFilter
+    from kubectl_policy.topology.references import BackendRef, ParametersRef, RouteFilter
 
 
 # Kubernetes' own kinds have no sections but the ports of Services.
@@ -219,6 +221,10 @@ class Relations:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
         return self._filters_by_object.get(obj, ())
 
+    def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
+        """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
+        return self._holders_by_parameters.get(parameters, ())
+
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
         """Which requests a route takes, each once."""
         resource = self.index.get(route)
@@ -305,6 +311,12 @@ class Relations:
         routes = [route for kind in WITH_FILTERS for route in self.index.of_kind(kind)]
         filters = [each for route in routes for each in route_filters(self.index, route.ref)]
         return grouped((each.object, each) for each in filters)
+
+    @cached_property
+    def _holders_by_parameters(self) -> Mapping[ObjectRef, tuple[ParametersRef, ...]]:
+        holders = (holder.ref for kind in WITH_PARAMETERS for holder in self.index.of_kind(kind))
+        named = [found for holder in holders if (found := parameters_ref(self.index, holder))]
+        return grouped((each.object, each) for each in named)
 
     @cached_property
     def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:

@@ -13,7 +13,8 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.questions.shared.effects import affecting, covered_paths
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.shared.effects import affecting
 from kubectl_policy.questions.shared.reasons import RULES
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
@@ -68,7 +69,9 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     assert (answer.edit.action, answer.edit.object) == (cause.action, cause.edited)
     assert answer.obstacle == ""
     after = edited(cause.analysis, answer.edit)
-    assert cause.policy in affecting(after, cause.target, covered_paths(after, cause.target))
+    described = describe(after, cause.target)
+    assert described.carries_traffic
+    assert cause.policy in (*described.policies, *described.filters_in_force)
     assert why_not(after, cause.policy, cause.target).in_force
 
 

@@ -29,8 +29,11 @@ def retargeted(analysis: Analysis, ref: ObjectRef, target: ObjectRef, section: s
     if profile is None or policy is None:
         raise UsageError(f"{ref} is no policy", "a profile says which kinds are policies: --profiles PATH")
     if not profile.target_fields:
-        how = "filters of routes name it" if profile.filter_routes else "it is not known how its kind attaches"
-        hint = "change the routes instead" if profile.filter_routes else "a profile can say it: --profiles PATH"
+        how, hint = {
+            "filter": ("filters of routes name it", "change the routes instead"),
+            "parameters": ("Gateways and classes name it as their parameters", "change these instead"),
+            "policy": ("it is not known how its kind attaches", "a profile can say it: --profiles PATH"),
+        }[profile.role]
         raise UsageError(f"{ref} names no targets of its own: {how}", hint)
     field = _field(policy, profile)
     named = _section_name(analysis, profile, target, section) if section else ""

@@ -11,7 +11,7 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import target_conditions
-from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
+from kubectl_policy.questions.shared.effects import by_role, covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.filters import opaque_filters
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.shared.reported import (
@@ -42,7 +42,8 @@ class ObjectDescription:
     """The answer for an object that is no policy.
 
     `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position.
-    `policies` have at least one effective field somewhere on them; `attached` are attached to the subject itself or
+    `policies`, and apart from these `filters_in_force` and `parameters_in_force`, have at least one effective field
+    somewhere on them; `attached` are attached to the subject itself or
     one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
     `expected` is what the controllers of policy kinds should report on the subject, `reported` what its status says.
     `called_by` are the references by which policies send requests of their own to it. `filters` are those of a route
@@ -54,6 +55,8 @@ class ObjectDescription:
     paths: tuple[Path, ...]
     carries_traffic: bool
     policies: tuple[ObjectRef, ...]
+    filters_in_force: tuple[ObjectRef, ...]
+    parameters_in_force: tuple[ObjectRef, ...]
     attached: tuple[ObjectRef, ...]
     in_force: tuple[InForce, ...]
     not_applying: tuple[NotApplying, ...]
@@ -84,12 +87,16 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         targets = (attachment.target for attachment in attachments)
         if any(target and target.object.group_kind == kind for target in targets):
             targeting.add(attachments[0].policy.group_kind)
+    in_force = {ref for entry in entries for ref in entry.effective.policies_in_force()}
+    sources = by_role(analysis, in_force)
     return ObjectDescription(
         subject=subject,
         origin=resource.origin if resource else None,
         paths=paths,
         carries_traffic=any(analysis.topology.carries_traffic(path) for path in paths),
-        policies=tuple(sorted({ref for entry in entries for ref in entry.effective.policies_in_force()})),
+        policies=sources["policy"],
+        filters_in_force=sources["filter"],
+        parameters_in_force=sources["parameters"],
         attached=tuple(sorted(attached)),
         in_force=group_entries(analysis, entries),
         not_applying=not_applying(analysis, subject, paths),
@@ -183,7 +190,7 @@ def _policies_on(
 def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
     above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
     for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
-        if profile.policy_class == "direct":
+        if profile.policy_class == "direct" and profile.role == "policy":
             message = f"{policy.kind} is {profile.class_words}: it applies to its target alone, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
 

@@ -119,6 +119,8 @@ def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetL
                 # As for attaching: no API group is called core.
                 group = "" if reference.group == "core" else reference.group
                 yield TargetLevel(GroupKind(group, reference.kind), bool(reference.section))
+        for holder in analysis.topology.relations.holders_of(policy.ref) if profile.role == "parameters" else ():
+            yield TargetLevel(holder.holder.group_kind)
         for named in analysis.topology.relations.filters_naming(policy.ref) if profile.filter_routes else ():
             if named.route.group_kind in profile.filter_routes:
                 yield TargetLevel(named.route.group_kind, section=True)

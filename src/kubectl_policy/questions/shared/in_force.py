@@ -108,9 +108,11 @@ def effective_entries(
 def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:
     """The places from the subject downward where a direct policy can take effect: of each object, its deepest node.
 
-    A section counts only where the kind takes effect at sections, or one of its policies is attached to this one.
+    A section counts only where the kind takes effect at sections, or one of its policies is attached to this one. What
+    filters of a rule do, they do to all requests to its backends.
     """
-    first = next(place for place, node in enumerate(path) if node.object == subject.object)
+    starts = {subject.object, *((node.object for node in path) if profile.role == "filter" else ())}
+    first = next(place for place, node in enumerate(path) if node.object in starts)
     whole = {level.group_kind for level in profile.effective_targets if not level.section}
     whole -= {level.group_kind for level in profile.effective_targets if level.section}
     deepest = {

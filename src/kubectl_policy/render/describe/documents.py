@@ -161,6 +161,8 @@ OBJECT_DESCRIPTION: Final = document(
     Field("subject"),
     Field("origin"),
     Field("policies", doc="The policies with at least one effective field on some path."),
+    Field("filtersInForce", "filters_in_force", doc="The filters of routes that set something on some path."),
+    Field("parametersInForce", "parameters_in_force", doc="The parameters of Gateways or classes that set something."),
     Field("attached", doc="The policies attached to the subject itself or to one of its sections."),
     Field("targetedBy", doc="The policy kinds that target the subject's kind."),
     paths_field(),

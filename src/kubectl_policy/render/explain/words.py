@@ -68,6 +68,7 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
             "references": either(references),
             "partly": f"{either(references)}; without any, a policy attaches in a way that is not computed",
             "filters": "filters of routes alone",
+            "parameters": "spec.infrastructure.parametersRef of Gateways and spec.parametersRef of GatewayClasses",
             "none": "in a way that is not computed, so nothing is claimed about what a policy affects",
         }[profile.attachment],
     )
@@ -144,6 +145,11 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     relation = profile.sections or ("replace" if direct else "")
     verb = {"refine": "adds to", "replace": "stands there in place of", "": ""}[relation]
     yield "on sections", ("sections",), verb and f"a policy on a section {verb} the one on the whole object"
+    answers = either(sorted(profile.answers))
+    itself = "always" if "*" in profile.answers else answers and f"with {answers}"
+    yield "answers", ("answers",), itself and f"requests itself, so that backends get none: {itself}"
+    anything = "anything: it changes the proxy's own configuration, and its patches are not read"
+    yield "may change", ("patches",), anything if profile.patches else ""
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
     yield "security", ("security_fields",), fields and f"a protection is lost with {fields}"
     controllers = either(sorted(profile.controllers))
@@ -198,8 +204,10 @@ def _two(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "on like routes", ("overlap",), like if profile.overlap == "refused" else ""
     chosen = [f"{value}: {_above(profile, meaning)}" for value, meaning in profile.strategy_values.items()]
     means = "; ".join(chosen) or "by the name of a strategy, such as AtomicDefaults or PatchOverrides"
-    field = profile.strategy_field
-    yield "as chosen in", ("strategy_field", "strategy_values"), field and f"{field} of each policy ({means})"
+    field, above = profile.strategy_field, profile.strategy_from_above
+    unsaid = "; one that chooses nothing does as the nearest one above it that does" if above else ""
+    fields = ("strategy_field", "strategy_values", "strategy_from_above")
+    yield "as chosen in", fields, field and f"{field} of each policy ({means}){unsaid}"
     stanzas = _STANZAS[profile.stanzas].format(merge=profile.stanza_merge or "patch")
     yield "stanzas", ("stanzas", "stanza_merge"), stanzas
     yield "who decides", ("chooser",), _chooser(profile)

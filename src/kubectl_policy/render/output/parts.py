@@ -66,12 +66,13 @@ TARGET: Final = shape(
     Field(
         "declaredIn",
         "declared.field",
-        doc="The field, for example spec.targetRefs[0]: of the policy, or of the route in namedBy.",
+        doc="The field, for example spec.targetRefs[0]: of the policy, or of the object in namedBy.",
     ),
     Field(
         "namedBy",
         "declared.named_by",
-        doc="The route that names the policy in a filter; null if the policy names its target.",
+        doc="The object that names the policy: a route in a filter, a Gateway or GatewayClass as its parameters; null "
+        "if the policy names its target.",
     ),
     Field("state"),
     Field("message"),

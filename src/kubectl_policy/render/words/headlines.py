@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
+from kubectl_policy.render.words.sources import is_one, sources_words
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.questions.shared.unseen import Unseen
@@ -138,23 +138,10 @@ def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
     return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"
 
 
-def _number(groups: Iterable[InForce]) -> str:
-    """`2 policies`; `1 or 2 policies`, `1 to 3 policies` where it is not known how they combine."""
-    policies: set[ObjectRef] = set()
-    certain: set[ObjectRef] = set()
-    for group in groups:
-        policies.update(group.policies)
-        certain.update({*group.policies}.difference(group.undecided))
-    most, least = len(policies), max(len(certain), 1)
-    if most == least:
-        return count(most, "policy")
-    return f"{least} {'or' if most == least + 1 else 'to'} {count(most, 'policy')}"
-
-
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
     if not answer.carries_traffic:
-        would = f"; {count(len(answer.policies), 'policy')} would" if answer.policies else ""
+        would = f"; {sources_words(answer.in_force, answer.subject.object)} would" if answer.policies else ""
         is_route = answer.subject.object.group_kind in ROUTES
         why = "it is attached to nothing" if is_route else "no route sends requests to it"
         return f"Nothing takes effect on {subject}, because {why}{would}"
@@ -163,11 +150,11 @@ def _of_object(answer: ObjectDescription) -> str:
     if here:
         where = {position for group in here for position in group.paths}
         paths = f", on {of_all(len(where), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        further = f"; it passes {_number(below)} on to what is below it" if below else ""
-        return f"{subject} is affected by {_number(here)}{paths}{further}"
+        further = f"; it passes {sources_words(below, answer.subject.object)} on to what is below it" if below else ""
+        return f"{subject} is affected by {sources_words(here, answer.subject.object)}{paths}{further}"
     if below:
-        verb = "takes" if _number(below) == "1 policy" else "take"
-        return f"{_number(below)} {verb} effect on what is below {subject}"
+        who = sources_words(below, answer.subject.object)
+        return f"{who[:1].upper()}{who[1:]} {'takes' if is_one(below) else 'take'} effect on what is below {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if not answer.targeted_by and not answer.in_force:
         return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"

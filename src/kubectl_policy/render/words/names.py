@@ -84,14 +84,17 @@ def attachment_words(attachment: Attachment) -> str:
     """What a reference names, and whether a filter makes it; where it is declared, if it names nothing."""
     if attachment.target:
         return f"{node_words(attachment.target)}{filter_words(attachment)}"
-    return attachment.declared.field or f"filters of {plural(attachment.declared.kind)}"
+    declared = attachment.declared
+    unread = "parameters" if declared.way == "parameters" else "filters"
+    return declared.field or f"{unread} of {plural(declared.kind)}"
 
 
 def filter_words(attachment: Attachment) -> str:
-    """` (by its filter)` after a rule that names a policy itself; empty where the policy names its target."""
-    if not attachment.declared.named_by:
-        return ""
-    return " (by its filter)" if attachment.declared.place else " (by a filter of its backendRef)"
+    """` (by its filter)` after what names a policy itself, and how it does; empty where the policy names its target."""
+    way, rule = attachment.declared.way, attachment.declared.rule
+    if way == "backend filter":
+        return f" (by a filter of its backendRef in {node_words(rule)})" if rule else " (by a filter of its backendRef)"
+    return {"reference": "", "filter": " (by its filter)", "parameters": " (as its parameters)"}[way]
 
 
 # By a source, all of its targets by way of which it brings the same.
@@ -106,7 +109,8 @@ def source_spans(source: Source, lead: str = "", style: Style = "", targets: Tar
     """
     if source.object == source.target.object:
         return (Span(f"{lead}{node_words(source.target)} itself", style),)
-    how = " (by its filter)" if source.filter else ""
+    of_rule = source.target.object.group_kind in ROUTES
+    how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
     words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]
     names = listed(words if len(words) <= _NAMED else [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"])
     return Span(f"{lead}{source.object}", style), Span(f" → {names}{how}", style)

@@ -1,0 +1,276 @@
+"""Settings of what routes, Gateways and classes name, and what is no policy: filters and parameters, as sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy.model import GroupKind
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests.build import backend, gateway, gateway_class, names, node, parent, resource, route, rule, service, snapshot
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, NodeRef, Resource
+
+ENVOY: Final = "gateway.envoyproxy.io"
+NGINX: Final = "gateway.nginx.org"
+CLASS: Final = gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
+ROUTE: Final = node("HTTPRoute", "r")
+CLOSED: Final = resource("HTTPRouteFilter", "closed", {"directResponse": {"statusCode": 503}}, group=ENVOY)
+KEY: Final = resource(
+    "HTTPRouteFilter",
+    "key",
+    {
+        "credentialInjection": {"header": "X-Key", "credential": {"valueRef": {"name": "key"}}},
+        "urlRewrite": {"hostname": {"type": "Backend"}},
+    },
+    group=ENVOY,
+)
+SECRET: Final = resource("Secret", "key", group="")
+
+
+def filtered(name: str, kind: str = "HTTPRouteFilter", group: str = ENVOY) -> dict[str, Json]:
+    """A filter that names an object."""
+    return names(name, kind, group)
+
+
+def asked(*objects: Resource) -> Analysis:
+    """A world of these objects and no others, with a Gateway and two Services unless others are given."""
+    given = {each.ref for each in objects}
+    base = (CLASS, gateway(), service("s"), service("t"))
+    return analyze(snapshot(*(each for each in base if each.ref not in given), *objects, complete=True))
+
+
+def in_force(analysis: Analysis, subject: NodeRef, kind: str) -> list[tuple[str, Any, str, list[str]]]:
+    """The settings of a kind in force at a subject: field, value, from whom, and where they take effect."""
+    return [
+        (setting.field, setting.value, setting.source.object.name, [at.section or at.object.name for at in group.at])
+        for group in describe(analysis, subject).in_force
+        if group.kind.kind == kind
+        for setting in group.settings
+    ]
+
+
+class TestFiltersOfRules:
+    """What a filter of a rule names takes effect at that rule."""
+
+    WORLD: Final = asked(
+        CLOSED, route(rules=[rule(backend(), name="a", filters=[filtered("closed")]), rule(backend())])
+    )
+    SET: Final = ("directResponse.statusCode", 503, "closed", ["a"])
+
+    def test_at_that_rule_alone(self) -> None:
+        """With the route, and with the rule; not with another rule."""
+        assert in_force(self.WORLD, ROUTE, "HTTPRouteFilter") == [self.SET]
+        assert in_force(self.WORLD, node("HTTPRoute", "r", "a"), "HTTPRouteFilter") == [self.SET]
+        assert in_force(self.WORLD, node("HTTPRoute", "r", "rule[1]"), "HTTPRouteFilter") == []
+
+    def test_for_what_the_rule_leads_to(self) -> None:
+        """All requests to its backends by way of it go through the filter; a Gateway has nothing of it."""
+        found = describe(self.WORLD, node("Service", "s", group=""))
+        assert [(group.kind.kind, group.paths) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
+        assert found.not_applying == ()
+        assert in_force(self.WORLD, node("Gateway", "g"), "HTTPRouteFilter") == []
+
+    def test_it_is_no_policy(self) -> None:
+        """It is not counted as one."""
+        assert self.WORLD.policies == ()
+        assert CLOSED.ref in self.WORLD.attachments
+
+    @pytest.mark.parametrize("kind", ["SnippetsFilter", "AuthenticationFilter"])
+    def test_of_grpc_routes(self, kind: str) -> None:
+        """Of the kinds that may name one."""
+        found = resource(kind, "f", {"type": "Basic"}, group=NGINX)
+        grpc = route(kind="GRPCRoute", rules=[rule(backend(), filters=[filtered("f", kind, NGINX)])])
+        analysis = asked(gateway_class("public", "gateway.nginx.org/nginx-gateway-controller"), found, grpc)
+        assert in_force(analysis, node("GRPCRoute", "r"), kind) == [("type", "Basic", "f", ["rule[0]"])]
+
+    def test_one_that_lacks_what_it_needs(self) -> None:
+        """The rule answers requests with an error."""
+        analysis = asked(KEY, route(rules=[rule(backend(), filters=[filtered("key")])]))
+        (attachment,) = analysis.attachments[KEY.ref]
+        missing = "Secret default/key, which spec.credentialInjection.credential.valueRef names, does not exist"
+        answered = "until that is fixed, requests there get an error response"
+        assert (attachment.state, attachment.message) == ("policy invalid", f"{missing}; {answered}")
+
+    def test_one_that_nothing_names(self) -> None:
+        """It has no effect; in a world of which not all is known, nobody can say."""
+        assert asked(CLOSED).enforcement(CLOSED.ref).state == "NoEffect"
+        assert analyze(snapshot(CLASS, CLOSED)).enforcement(CLOSED.ref).state == "Unknown"
+
+
+class TestFiltersOfBackends:
+    """What a filter of a backendRef names takes effect at that backend, for the requests of that rule."""
+
+    ONE: Final = rule(backend(filters=[filtered("key")]), backend("t"), name="one")
+    OTHER: Final = rule(backend(), name="other")
+
+    def test_for_that_backend_of_that_rule(self) -> None:
+        """And of what it says, what counts there."""
+        analysis = asked(KEY, SECRET, route(rules=[self.ONE, self.OTHER]))
+        expected = [
+            ("credentialInjection.header", "X-Key", "key", ["8080"]),
+            ("credentialInjection.credential.valueRef.name", "key", "key", ["8080"]),
+        ]
+        assert in_force(analysis, ROUTE, "HTTPRouteFilter") == expected
+        assert in_force(analysis, node("HTTPRoute", "r", "other"), "HTTPRouteFilter") == []
+        assert in_force(analysis, node("Service", "s", group=""), "HTTPRouteFilter") == expected
+        assert in_force(analysis, node("Service", "t", group=""), "HTTPRouteFilter") == []
+        (attachment,) = analysis.attachments[KEY.ref]
+        assert (attachment.target, attachment.declared.way) == (
+            node("Service", "s", "8080", group=""),
+            "backend filter",
+        )
+        assert attachment.declared.rule == node("HTTPRoute", "r", "one")
+        outcomes = analysis.enforcement(KEY.ref).outcomes
+        assert [[at.section for at in outcome.path if at.object == ROUTE.object] for outcome in outcomes] == [
+            ["", "one"]
+        ]
+
+    def test_several_rules_with_filters_of_their_own(self) -> None:
+        """Each of its own."""
+        second = resource("HTTPRouteFilter", "second", KEY.raw["spec"], group=ENVOY)
+        rules = [self.ONE, rule(backend(filters=[filtered("second")]), name="other")]
+        analysis = asked(KEY, second, SECRET, route(rules=rules))
+        for section, name in (("one", "key"), ("other", "second")):
+            found = in_force(analysis, node("HTTPRoute", "r", section), "HTTPRouteFilter")
+            assert {source for _, _, source, _ in found} == {name}
+
+    def test_where_the_kind_takes_none(self) -> None:
+        """It is refused."""
+        kind = "AuthenticationFilter"
+        found = resource(kind, "f", {"type": "Basic"}, group=NGINX)
+        there = route(rules=[rule(backend(filters=[filtered("f", kind, NGINX)]))])
+        analysis = asked(gateway_class("public", "gateway.nginx.org/nginx-gateway-controller"), found, there)
+        assert [each.state for each in analysis.attachments[found.ref]] == ["filter unsupported"]
+
+    def test_of_a_rule_that_leads_to_routes(self) -> None:
+        """What it changes there is not computed."""
+        magic = PolicyKindProfile(
+            GroupKind("example.com", "Magic"),
+            "direct",
+            "profile",
+            attachment="filters",
+            filter_routes=frozenset({HTTP_ROUTE}),
+            backend_filters=True,
+        )
+        filters = [filtered("m", "Magic", "example.com")]
+        onward = backend("child", None, kind="HTTPRoute", group=HTTP_ROUTE.group, filters=filters)
+        child = route("child", parents=[parent("r", kind="HTTPRoute")])
+        found = resource("Magic", "m", {}, group="example.com")
+        there = (gateway_class("public", "kgateway.dev/kgateway"), gateway(), service(), child)
+        world = snapshot(*there, route(rules=[rule(onward)]), found, complete=True)
+        (attachment,) = analyze(world, profiles=[magic]).attachments[found.ref]
+        assert (attachment.state, attachment.target) == ("not computed", node("HTTPRoute", "r", "rule[0]"))
+
+
+def parameters(name: str, **spec: Json) -> Resource:
+    """An EnvoyProxy."""
+    return resource("EnvoyProxy", name, spec, group=ENVOY)
+
+
+def refers(name: str) -> dict[str, Json]:
+    """A reference to an EnvoyProxy."""
+    return {"group": ENVOY, "kind": "EnvoyProxy", "name": name}
+
+
+class TestParameters:
+    """What a class, and what a Gateway, names as its parameters takes effect at the Gateway."""
+
+    CLASS: Final = gateway_class(
+        "public",
+        "gateway.envoyproxy.io/gatewayclass-controller",
+        parametersRef={**refers("wide"), "namespace": "default"},
+    )
+    GATEWAY: Final = gateway(infrastructure={"parametersRef": refers("own")})
+    WIDE: Final = parameters("wide", concurrency=2, logging={"level": {"default": "warn"}})
+
+    def found(self, own: Resource, wide: Resource, subject: NodeRef = ROUTE) -> list[tuple[str, Any, str, list[str]]]:
+        """What is in force."""
+        return in_force(asked(self.CLASS, self.GATEWAY, own, wide, route()), subject, "EnvoyProxy")
+
+    def test_those_of_the_gateway_replace_those_of_its_class(self) -> None:
+        """For the Gateway and for what is behind it."""
+        for subject in (ROUTE, node("Gateway", "g"), node("Service", "s", group="")):
+            assert self.found(parameters("own", concurrency=8), self.WIDE, subject) == [
+                ("concurrency", 8, "own", ["g"])
+            ]
+
+    @pytest.mark.parametrize("chooser", ["own", "wide"])
+    def test_they_merge_as_the_nearest_of_them_says(self, chooser: str) -> None:
+        """Those of the class may say it for the Gateway's."""
+        said: dict[str, dict[str, Json]] = {chooser: {"mergeType": "JSONMerge"}}
+        own = parameters("own", concurrency=8, **said.get("own", {}))
+        wide = parameters("wide", concurrency=2, dynamicModules=[], **said.get("wide", {}))
+        expected = [("concurrency", 8, "own", ["g"]), ("dynamicModules", [], "wide", ["g"])]
+        assert sorted(self.found(own, wide)) == expected
+
+    def test_the_gateways_own_choice_counts_before_that_of_its_class(self) -> None:
+        """Whatever the class says."""
+        own = parameters("own", concurrency=8, mergeType="Replace")
+        wide = parameters("wide", dynamicModules=[], mergeType="JSONMerge")
+        assert self.found(own, wide) == [("concurrency", 8, "own", ["g"])]
+
+    def test_those_of_another_namespace_are_not_meant(self) -> None:
+        """A Gateway's are in its own, a class says where."""
+        strange = resource("EnvoyProxy", "own", {"concurrency": 1}, group=ENVOY, namespace="other")
+        assert asked(self.CLASS, self.GATEWAY, strange).attachments[strange.ref] == ()
+        own = parameters("own")
+        assert asked(gateway_class(parametersRef=refers("own")), own).attachments[own.ref] == ()
+
+    def test_what_names_them_may_not_have_been_read(self) -> None:
+        """Then nothing is known of them."""
+        analysis = analyze(snapshot(self.WIDE))
+        assert analysis.enforcement(self.WIDE.ref).state == "Unknown"
+        assert [each.message for each in analysis.attachments[self.WIDE.ref]] == [
+            "no Gateway of namespace default that was read names it as its parameters, and another one may",
+            "no GatewayClass that was read names it as its parameters, and another one may",
+        ]
+        assert asked(self.WIDE).enforcement(self.WIDE.ref).state == "NoEffect"
+
+    def test_a_difference_is_one_at_the_gateway(self) -> None:
+        """As of policies; and so is what comes of deleting one."""
+        before = asked(self.CLASS, self.GATEWAY, parameters("own", concurrency=8), self.WIDE, route())
+        effects = diff(what_if(before, applied=[parameters("own", concurrency=9)])).effects
+        changed = [(field.field, each.node) for effect in effects for field in effect.fields for each in effect.objects]
+        assert changed == [("concurrency", node("Gateway", "g"))]
+        assert [effect.kind for effect in blast_radius(before, self.WIDE.ref).difference.effects] == []
+
+    def test_those_of_nginx_merge_field_by_field(self) -> None:
+        """The Gateway's over those of its class."""
+        own, wide = (
+            resource("NginxProxy", name, {"ipFamily": family, **more}, group=NGINX)
+            for name, family, more in (("own", "ipv4", {}), ("wide", "dual", {"serverTokens": "off"}))
+        )
+        named: dict[str, Json] = {"group": NGINX, "kind": "NginxProxy"}
+        nginx = gateway_class(
+            "public",
+            "gateway.nginx.org/nginx-gateway-controller",
+            parametersRef={**named, "name": "wide", "namespace": "default"},
+        )
+        there = gateway(infrastructure={"parametersRef": {**named, "name": "own"}})
+        assert in_force(asked(nginx, there, own, wide), node("Gateway", "g"), "NginxProxy") == [
+            ("ipFamily", "ipv4", "own", ["g"]),
+            ("serverTokens", "off", "wide", ["g"]),
+        ]
+
+
+def test_patches_reach_all_that_a_gateway_serves() -> None:
+    """They are not read, so that they may change anything there."""
+    patch = resource(
+        "EnvoyPatchPolicy",
+        "p",
+        {"targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "g"}, "type": "JSONPatch"},
+        group=ENVOY,
+    )
+    described = describe(asked(patch, route()), ROUTE)
+    assert [(group.kind, group.profile.patches) for group in described.in_force] == [
+        (GroupKind(ENVOY, "EnvoyPatchPolicy"), True)
+    ]
+    assert described.not_applying == ()
