@@ -88,7 +88,7 @@ def test_a_config_file_that_says_nothing(config: Path, text: str) -> None:
 
 def test_the_command_line_beats_the_config_file(config: Path, command: Command, manifests: Path) -> None:
     """Which beats what is built in; its paths are relative to it."""
-    words = ("describe", "httproute/r", "-n", "app", "--offline", manifests / "all.yaml")
+    words = ("describe", "colorpolicy/red", "-n", "app", "--offline", manifests / "all.yaml")
     assert "ColorPolicy.example.com\n" not in command(*words).out
     config.write_text("profiles: [near.yaml]\n", "utf-8")
     assert "ColorPolicy.example.com · patch defaults\n" in command(*words).out

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Command
 
-HEADLINE = "HTTPRoute app/r is affected by 1 policy.\n"
+HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_an_empty_table_is_explained(command: Command, manifests: Path) -> None:
     """On standard error, as kubectl does."""
     code, out, err = command("describe", "gateway/g", "-n", "app", "-o", "table", "--offline", manifests)
     assert (code, out) == (0, "")
-    assert err == "No policy affects Gateway app/g: no policy kind in the input targets Gateways.\n"
+    assert err.startswith("No policy affects Gateway app/g: no policy kind in the input targets Gateways. ")
 
 
 DOUBLE = "{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: far}, spec: {type: %s}}\n---\n"
@@ -268,7 +268,7 @@ def test_profiles_say_what_is_known_of_a_kind(command: Command, manifests: Path)
         "    {class: inherited, strategy: Patch defaults, evidence: [its documentation says so]}\n",
         "utf-8",
     )
-    assert "ColorPolicy.example.com · patch defaults\n" in command(*words).out
+    assert "(assumed)" not in command(*words).out
     profile.write_text("group: 1\n", "utf-8")
     assert command(*words).code == 2
 
@@ -289,4 +289,5 @@ def test_columns_sets_the_width(command: Command, manifests: Path, monkeypatch: 
     """As it does for other programs."""
     monkeypatch.setenv("COLUMNS", "60")
     out = command("describe", "httproute/r", "-n", "app", "--offline", manifests).out
-    assert "\n    ▸ HTTPRoute app/r ▸ rule[0] ▸ Service app/s:80\n" in out
+    assert max(map(len, out.splitlines())) <= 60
+    assert "\nrule[0] ▸ Service app/s:80\n" in out

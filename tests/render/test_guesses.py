@@ -18,12 +18,13 @@ from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import diff_table
 from kubectl_policy.render.changes.tree import diff_tree
+from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.describe.objects import object_tree, settings
 from kubectl_policy.render.describe.policies import policy_tree
 from kubectl_policy.render.listing.columns import list_table, remarks
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
-from kubectl_policy.render.words.headlines import object_headline, policy_headline, why_not_headline
+from kubectl_policy.render.words.headlines import policy_headline, why_not_headline
 from tests import build
 
 if TYPE_CHECKING:
@@ -58,17 +59,18 @@ def joined(text: str) -> str:
 def test_of_an_object(world: Analysis) -> None:
     """At least one of the policies holds, at most all of them."""
     answer = describe(world, ROUTE)
-    assert object_headline(answer) == "HTTPRoute default/r is affected by 1 or 2 policies."
+    assert object_headline(answer).startswith("HTTPRoute default/r is affected by 1 or 2 policies. ")
     text = joined(to_text(object_tree(answer, View()), 200))
-    assert "ColorPolicy.example.com (assumed) · how these combine is not known" in text
-    assert "one 1 ColorPolicy default/a → Gateway default/g (may hold)" in text
+    assert "ColorPolicy (assumed) one 1, two 2 default/b → HTTPRoute default/r, merged with" in text
+    assert "default/a → Gateway default/g (may hold)" in text
+    assert "one 1 (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
     assert "assumed, because no profile covers it: it is a policy kind" in text
     assert "1 (may hold)" in settings(answer, View()).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
-    assert object_headline(describe(third, ROUTE)) == "HTTPRoute default/r is affected by 1 to 3 policies."
+    assert object_headline(describe(third, ROUTE)).startswith("HTTPRoute default/r is affected by 1 to 3 policies. ")
     assert object_headline(describe(third, build.node("Service", "s", group=""))).startswith(
-        "Service default/s is affected by 1 to 3 policies, on both of its paths"
+        "Service default/s is affected by 1 to 3 policies. Requests come through rule[0] of HTTPRoute default/other and"
     )
 
 

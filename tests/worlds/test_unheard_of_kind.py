@@ -193,7 +193,7 @@ def test_nothing_is_assumed(analysis: Analysis) -> None:
 @pytest.mark.parametrize(
     ("words", "headline"),
     [
-        (("describe", "httproute/menu"), "HTTPRoute diner/menu is affected by 3 policies, on all 4 of its paths.\n"),
+        (("describe", "httproute/menu"), "HTTPRoute diner/menu is affected by 3 policies. Any hostname, 2 rules on "),
         (
             ("describe", "allowancepolicy/door"),
             "AllowancePolicy diner/door → Gateway diner/front, listener door has no",

@@ -64,7 +64,12 @@ def _at_lines(answer: "ObjectDescription | PolicyDescription") -> "ObjectDescrip
     if isinstance(answer, PolicyDescription):
         fields = tuple(at_line(field, lines.locate) for field in answer.fields)
         return replace(answer, diagnostics=diagnostics, fields=fields)
-    return replace(answer, diagnostics=diagnostics, in_force=at_lines(answer.in_force, lines.locate))
+    return replace(
+        answer,
+        diagnostics=diagnostics,
+        in_force=at_lines(answer.in_force, lines.locate),
+        unattached=at_fields(answer.unattached, lines=lines),
+    )
 
 
 def _answer(

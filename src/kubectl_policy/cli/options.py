@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
+    from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.shared.unseen import Unseen
@@ -184,7 +185,7 @@ class Call:
 _APPLIED: Final = ("patch", "replacement", "transformer", "generator", "Helm template")
 # Of each one, the object is read again.
 _MOST_LOCATED: Final = 200
-Located = TypeVar("Located", "Diagnostic", "Reason")
+Located = TypeVar("Located", "Diagnostic", "Reason", "Unattached")
 
 # These come before the options that a command has of its own, the others after them.
 INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")

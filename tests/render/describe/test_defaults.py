@@ -37,20 +37,19 @@ def world(strategy: MergeStrategy = MergeStrategy.PATCH_DEFAULTS, limits: Json =
 
 
 def test_of_an_object() -> None:
-    """Beside the source, in force and beaten; what is written has no such words."""
+    """Beside the value, in force and beaten; what is written has no such words."""
     text = shown(describe(world(), node("HTTPRoute", "r")), "tree", View(width=200))
-    assert "mode    strict   ColorPolicy default/below → HTTPRoute default/r (default of its kind)" in text
-    assert "color   red      ColorPolicy default/below → HTTPRoute default/r\n" in text
-    assert "strict, ColorPolicy default/above → Gateway default/g (default of its kind; the nearer policy wins)" in text
+    assert "mode    strict (default of its kind)   instead of strict, default/above → Gateway default/g " in text
+    assert "color   red      instead of blue, default/above → Gateway default/g (the nearer policy wins)\n" in text
+    assert "strict, default/above → Gateway default/g (default of its kind; the nearer policy wins)" in text
 
 
 def test_of_what_is_replaced_whole() -> None:
-    """With the reason."""
+    """Under what replaces it."""
     described = describe(world(MergeStrategy.ATOMIC_DEFAULTS, limits={"burst": 2}), node("HTTPRoute", "r"))
     text = shown(described, "tree", View(width=200))
-    above, below = "ColorPolicy default/above → Gateway default/g", "ColorPolicy default/below → HTTPRoute default/r"
-    assert f"limits.burst 2 of {above} ({below} replaces all of it)" in text
-    assert f"limits.rate 5 of {above} (default of its kind; {below} replaces all of it)" in text
+    whole = "instead of all of default/above → Gateway default/g"
+    assert f"{whole}: limits.burst 2, limits.rate 5 (default of its kind)\n" in text
 
 
 def test_of_a_policy() -> None:

@@ -107,12 +107,12 @@ class TestListenerPolicy:
         """What would have beaten another value has not, and what nothing stands for has no effect."""
         analysis = world(self.controller, self.http, self.wide)
         beside = told(describe(analysis, node("Gateway", "g", "http")))
-        assert "instead of 1s, ListenerPolicy default/on-http → Gateway default/g, listener http" in beside
+        assert "instead of 1s, default/on-http → listener http" in beside
         assert "(controllers ignore it here)" in beside
         alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
-        assert "of ListenerPolicy default/on-http → Gateway default/g, listener http (controllers ignore it" in told(
-            alone
-        )
+        assert "ListenerPolicy nothing ignored: default/on-http" in told(alone)
+        assert "of default/on-http → listener http: " in told(alone)
+        assert "default.httpSettings.idleTimeout 1s (controllers ignore it here)" in told(alone)
         (group,) = loaded(alone)["inForce"]
         assert (group["policies"], group["settings"]) == ([], [])
         assert [(fate["state"], fate["supersededBy"]) for fate in group["withoutEffect"]] == [("unheeded", [])]
@@ -152,7 +152,7 @@ class TestRateLimitPolicy:
     def test_of_the_route(self) -> None:
         """The Gateway's stands."""
         answer = describe(world(self.controller, self.wide, self.mine), node("HTTPRoute", "r"))
-        assert "instead of false, RateLimitPolicy default/mine" in told(answer)
+        assert "instead of false, default/mine" in told(answer)
         (group,) = loaded(answer)["inForce"]
         (setting,) = [one for one in group["settings"] if one["field"] == "rateLimit.dryRun"]
         assert (setting["value"], setting["source"]["object"]["name"]) == (True, "wide")

@@ -153,11 +153,13 @@ class TestOneApplies:
         analysis = analysis_of(profile, *policies)
         assert "conflicts with ColorPolicy default/above → Gateway default/g" in tree(about_policy(analysis, "p"), WIDE)
         text = tree(about(analysis, "HTTPRoute", "r"), WIDE)
-        assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (conflict: refused)\n" in text
+        assert "instead of blue, default/p → HTTPRoute default/r (conflict: refused)\n" in text
         assert (
-            "without effect: size 1 of ColorPolicy default/p → HTTPRoute default/r "
-            "(refused, it conflicts with ColorPolicy default/above → Gateway default/g)\n"
+            "  default/above → Gateway default/g   test.yaml:1\n"
+            "    color   red   instead of blue, default/p → HTTPRoute default/r (conflict: refused)\n"
+            "    without effect of default/p → HTTPRoute default/r: size 1 (refused for the conflict)\n"
         ) in text
+        assert "default/above → Gateway default/g, refused: default/p\n" in text
 
     @pytest.mark.parametrize(
         ("ages", "order_field", "expected"),
@@ -178,10 +180,10 @@ class TestOneApplies:
             colours("b", TO_ROUTE, age=ages[1], color="blue", size=1, shade=2),
         ]
         text = " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
-        assert f"instead of blue, ColorPolicy default/b → HTTPRoute default/r (refused: {expected} applies)" in text
+        assert f"instead of blue, default/b → HTTPRoute default/r (refused: {expected} applies)" in text
         assert (
-            "without effect: size 1, shade 2 of ColorPolicy default/b → HTTPRoute default/r (refused: of several on "
-            f"one target {expected} applies, which is ColorPolicy default/a → HTTPRoute default/r)"
+            "without effect of default/b → HTTPRoute default/r: size 1, shade 2 "
+            f"(refused: of several on one target {expected} applies)"
         ) in text
 
 
@@ -189,25 +191,25 @@ class TestChoosing:
     """Policies that say themselves whether they merge."""
 
     def test_a_policy_that_merges_says_with_what(self) -> None:
-        """By which field it chose; with the closest one, or with all of them."""
+        """The object names it; of the policy, also by which field it chose; with the closest one, or with all."""
         above = colours("above", TO_GATEWAY, color="red")
         own = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", size=1)
         closest = replace(kind(), chooser="challenger", merges_with="closest", strategy_field="spec.merge")
         analysis = analysis_of(closest, above, own)
         words = "ColorPolicy.example.com · strategic merge with the closest policy above it (spec.merge)"
-        assert f"{words} · at rule[0] · same on both paths\n" in tree(about(analysis, "HTTPRoute", "r"), WIDE)
+        together = "default/p → HTTPRoute default/r, merged with default/above → Gateway default/g\n"
+        assert together in tree(about(analysis, "HTTPRoute", "r"), WIDE)
         assert f"\n{words}\n" in tree(about_policy(analysis, "p"))
-        every = replace(kind(MergeStrategy.PATCH_DEFAULTS), chooser="challenger")
-        assert "· patch defaults with the policies above it ·" in tree(
-            about(analysis_of(every, above, own), "HTTPRoute", "r"), WIDE
-        )
+        every = analysis_of(replace(kind(MergeStrategy.PATCH_DEFAULTS), chooser="challenger"), above, own)
+        assert together in tree(about(every, "HTTPRoute", "r"), WIDE)
+        assert "· patch defaults with the policies above it\n" in tree(about_policy(every, "p"), WIDE)
 
     def test_a_policy_with_nothing_above_it_merges_with_nothing(self) -> None:
         """So nothing is said of what it would merge with."""
         profile = replace(kind(), chooser="challenger", merges_with="closest", strategy_field="spec.merge")
         own = colours("p", TO_ROUTE, merge="StrategicMerge", size=1)
         text = tree(about(analysis_of(profile, own), "HTTPRoute", "r"), WIDE)
-        assert "ColorPolicy.example.com · strategic merge · at rule[0] · same on both paths\n" in text
+        assert "  ColorPolicy  size 1  default/p → HTTPRoute default/r\n" in text
 
     def test_elements_of_lists_are_told_apart(self) -> None:
         """By their keys, without repeating these; an element that has nothing but its key is shown by that."""
@@ -217,12 +219,12 @@ class TestChoosing:
         above = colours("above", TO_GATEWAY, paints=[{"name": "red", "opaque": True}], strokes=[1])
         own = colours("p", TO_ROUTE, age=2, merge="StrategicMerge", paints=[{"name": "blue"}], strokes=[2])
         text = tree(about(analysis_of(profile, above, own), "HTTPRoute", "r"), WIDE)
-        rows = [line.split()[:2] for line in text.splitlines() if line.startswith(("  paints", "  strokes"))]
+        rows = [line.split()[:2] for line in text.splitlines() if line.startswith(("    paints", "    strokes"))]
         assert rows == [
-            ["paints[red].opaque", "true"],
             ["paints[blue].name", "blue"],
-            ["strokes[0]", "1"],
             ["strokes[1]", "2"],
+            ["paints[red].opaque", "true"],
+            ["strokes[0]", "1"],
         ]
 
     def test_a_list_of_which_a_part_is_beaten(self) -> None:
@@ -244,10 +246,17 @@ def test_where_all_apply_each_policy_has_its_own_settings() -> None:
     profile = kind(MergeStrategy.ALL_APPLY)
     policies = [colours("a", TO_GATEWAY, color="red"), colours("b", TO_ROUTE, color="blue"), colours("c", TO_ROUTE)]
     analysis = analysis_of(profile, *policies)
-    assert tree(about(analysis, "HTTPRoute", "r"), WIDE).endswith(
-        "ColorPolicy.example.com · all apply · at rule[0] · same on both paths\n"
-        "  color   red    ColorPolicy default/a → Gateway default/g\n"
-        "  color   blue   ColorPolicy default/b → HTTPRoute default/r\n"
+    text = tree(about(analysis, "HTTPRoute", "r"), WIDE)
+    together = "together with default/b → HTTPRoute default/r and default/a → Gateway default/g"
+    assert f"  ColorPolicy  color red, color blue  default/c → HTTPRoute default/r, {together}\n" in text
+    assert text.endswith(
+        "ColorPolicy\n"
+        "  default/c → HTTPRoute default/r   test.yaml:1\n"
+        "    sets no field\n"
+        "  default/b → HTTPRoute default/r   test.yaml:1\n"
+        "    color   blue\n"
+        "  default/a → Gateway default/g     test.yaml:1\n"
+        "    color   red\n"
     )
     assert "  color   red   in effect on both paths\n" in tree(about_policy(analysis, "a"), WIDE)
     assert "is enforced on both of its paths" in headline(about_policy(analysis, "c"))
@@ -325,7 +334,8 @@ def test_several_policies_together_replace_a_field() -> None:
     both = " and ".join(sources)
     assert f"gives way to {both} on both paths\n" in tree(about_policy(analysis, "p"), WIDE)
     text = " ".join(tree(about(analysis, "HTTPRoute", "r"), WIDE).split())
-    assert f"(all of it gives way to {both})" in text
+    assert "with others instead of all of default/p → HTTPRoute default/r: color red" in text
+    assert "merged with default/above → Gateway default/g, replaces default/p " in text
 
 
 def test_a_guess_about_a_kind_with_a_profile_is_not_for_want_of_one() -> None:
@@ -433,7 +443,7 @@ class TestOverridesOfOneTarget:
         profile = replace(kind(MergeStrategy.PATCH_OVERRIDES), same_level="first-wins")
         policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
         found = self.beaten(profile, *policies)
-        assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (the older policy wins)" in found
+        assert "instead of blue, default/p → HTTPRoute default/r (the older policy wins)" in found
         text = tree(about_policy(analysis_of(profile, *policies), "p"), WIDE)
         assert "gives way to ColorPolicy default/old → HTTPRoute default/r on both paths\n" in text
 
@@ -447,7 +457,7 @@ class TestOverridesOfOneTarget:
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=age, override={"color": "red"}),
             )
-            assert "instead of blue, ColorPolicy default/p → HTTPRoute default/r (an override beats a default)" in found
+            assert "instead of blue, default/p → HTTPRoute default/r (an override beats a default)" in found
 
     def test_an_override_above_is(self) -> None:
         """On the Gateway, or on the Namespace of the route."""
@@ -458,4 +468,4 @@ class TestOverridesOfOneTarget:
                 colours("p", TO_ROUTE, default={"color": "blue"}),
                 colours("o", target, age=2, override={"color": "red"}),
             )
-            assert "ColorPolicy default/p → HTTPRoute default/r (overridden from above)" in found
+            assert "instead of blue, default/p → HTTPRoute default/r (overridden from above)" in found

@@ -63,9 +63,22 @@ def test_next_commands_are_offered_at_a_terminal_only() -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "group", "expected"),
     [
-        ("HTTPRoute", "r", None, "HTTPRoute default/r is affected by 4 policies, on both of its paths."),
-        ("Service", "s", None, "Service default/s is affected by 4 policies, on both of its paths."),
-        ("Namespace", "default", None, "1 policy takes effect on what is below Namespace default."),
+        (
+            "HTTPRoute",
+            "r",
+            None,
+            (
+                "HTTPRoute default/r is affected by 4 policies. "
+                "Any hostname, 1 rule on listeners http and https of Gateway default/g."
+            ),
+        ),
+        (
+            "Service",
+            "s",
+            None,
+            "Service default/s is affected by 4 policies. Requests come through rule[0] of HTTPRoute default/r.",
+        ),
+        ("Namespace", "default", None, "1 policy takes effect on what is in Namespace default."),
         (
             "GatewayClass",
             "public",
@@ -80,20 +93,23 @@ def test_the_headline_of_an_object_counts(kind: str, name: str, group: str | Non
 
 
 def test_the_headline_says_which_paths_are_affected() -> None:
-    """One of two, or the only one there is."""
+    """By their name, or not at all if there is but one."""
     https = world(defaults("p", build.target("g", "Gateway", "https"), color="red"))
-    assert (
-        headline(about(https, "HTTPRoute", "r")) == "HTTPRoute default/r is affected by 1 policy, on 1 of its 2 paths."
+    assert headline(about(https, "HTTPRoute", "r")) == (
+        "HTTPRoute default/r is affected by 1 policy, on listener https only. "
+        "Any hostname, 1 rule on listeners http and https of Gateway default/g."
     )
-    assert (
-        headline(about(https, "Gateway", "g", "https")) == "Gateway default/g, listener https is affected by 1 policy."
+    assert headline(about(https, "Gateway", "g", "https")) == (
+        "Gateway default/g, listener https is affected by 1 policy. Any hostname, 1 route attached."
     )
 
 
 def test_the_headline_of_an_unaffected_object() -> None:
     """A kind that policies do target."""
     lost = world(defaults("p", build.target("other", "HTTPRoute"), color="red"))
-    assert headline(about(lost, "HTTPRoute", "r")) == "No policy affects HTTPRoute default/r, on any of its 2 paths."
+    assert headline(about(lost, "HTTPRoute", "r")) == (
+        "No policy affects HTTPRoute default/r. Any hostname, 1 rule on listeners http and https of Gateway default/g."
+    )
 
 
 def test_an_incomplete_answer_says_so_in_its_first_sentence() -> None:
@@ -241,7 +257,8 @@ def test_a_long_value_is_cut_at_a_terminal_only() -> None:
     assert '"item-29"]' in _tree(answer)
     shown = _tree(answer, TERMINAL)
     assert '"item-29"]' not in shown
-    assert "…\n             ColorPolicy default/p → HTTPRoute default/r" in shown
+    assert '  items   ["item-0", "item-1", ' in shown
+    assert "…\n" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 
@@ -251,8 +268,8 @@ def test_a_removed_setting_is_called_removed() -> None:
         defaults("base", build.target("g"), color="red"), defaults("own", build.target("r", "HTTPRoute"), color=None)
     )
     assert (
-        "  color   removed   ColorPolicy default/own → HTTPRoute default/r\n"
-        "                    instead of red, ColorPolicy default/base → Gateway default/g (the nearer policy wins)\n"
+        "  default/own → HTTPRoute default/r   test.yaml:1\n"
+        "    color   removed   instead of red, default/base → Gateway default/g (the nearer policy wins)\n"
     ) in _tree(about(analysis, "HTTPRoute", "r"), View(120))
 
 
@@ -264,7 +281,7 @@ def test_doubts_and_assumptions_are_said_in_words() -> None:
         build.policy("b", target, kind="OddPolicy", group="odd.io", x=2),
     )
     text = " ".join(_tree(about(analysis, "HTTPRoute", "r")).split())
-    assert "OddPolicy.odd.io (assumed) · atomic defaults (assumed)" in text
+    assert "OddPolicy (assumed) default/b → HTTPRoute default/r" in text
     assert (
         "assumed, because no profile covers it: it is a policy kind, because of its name and its target references, "
         "its policies reach what is below their target and a policy that does not say how it merges gives way to a "
@@ -273,10 +290,30 @@ def test_doubts_and_assumptions_are_said_in_words() -> None:
     ) in text
 
 
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"reason": "Invalid"}, "controller reports Invalid"),
+        ({"reason": "Accepted"}, "controller reports Accepted False"),
+        ({"reason": "Invalid", "observedGeneration": 1}, "controller reported, of an earlier version, Invalid"),
+    ],
+)
+def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(more: dict[str, Json], expected: str) -> None:
+    """In its line and at its heading, there with the message; old news are called so."""
+    status: Json = {"conditions": [{"type": "Accepted", "status": "False", "message": "no such field", **more}]}
+    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    policy = build.resource("ColorPolicy", "p", spec, group="example.com", status=status)
+    raw: dict[str, Json] = {**policy.raw, "metadata": {"name": "p", "namespace": "default", "generation": 2}}
+    text = _tree(about(world(replace(policy, raw=raw)), "HTTPRoute", "r"), View(160))
+    assert f"  ColorPolicy  color red  default/p → HTTPRoute default/r; {expected}\n" in text
+    assert f"  default/p → HTTPRoute default/r   test.yaml:1   {expected}: no such field\n" in text
+
+
 def test_a_policy_without_fields_is_named() -> None:
     """It takes part although it sets nothing."""
     text = _tree(about(world(build.policy("p", build.target("r", "HTTPRoute"), age=1)), "HTTPRoute", "r"))
-    assert "  sets no field by ColorPolicy default/p\n" in text
+    assert "ColorPolicy  sets no field  default/p → HTTPRoute default/r\n" in text
+    assert "  default/p → HTTPRoute default/r   test.yaml:1\n    sets no field\n" in text
 
 
 def test_problems_are_part_of_the_answer_once() -> None:
@@ -292,8 +329,8 @@ def test_nothing_takes_effect_on_a_route_without_parents() -> None:
     orphan = build.route("orphan", parents=[])
     text = _tree(about(world(orphan, defaults("p", build.target("orphan", "HTTPRoute"), a=1)), "HTTPRoute", "orphan"))
     because = "Nothing takes effect on HTTPRoute default/orphan, because it is attached to nothing"
-    assert text.startswith(f"{because}; 1 policy would.\n")
-    assert "ColorPolicy default/p → HTTPRoute default/orphan" in text
+    assert " ".join(text.split()).startswith(f"{because}. 1 policy would take effect if it were. rule[0], if it were ")
+    assert "default/p → HTTPRoute default/orphan" in text
     assert _tree(about(world(orphan), "HTTPRoute", "orphan")).startswith(f"{because}.\n")
 
 
@@ -307,7 +344,7 @@ def test_nothing_leads_to_a_service_without_routes() -> None:
     text = _tree(
         about(world(alone, defaults("p", build.target("alone", "Service", group=""), a=1)), "Service", "alone")
     )
-    assert "  Nothing that was read leads to it.\n" in text
+    assert " Nothing that was read leads to it.\n" in text
 
 
 def test_a_gap_and_a_diagnostic_can_lack_an_origin() -> None:
@@ -332,19 +369,42 @@ def test_many_affected_places_are_cut_at_a_terminal_only() -> None:
     assert "  and 3 more places; -o yaml shows all 15\n" in _tree(answer, TERMINAL)
 
 
-def test_a_gap_in_what_applies_names_no_policy() -> None:
-    """A listener that a route names and is not attached to, with nothing on it."""
+def test_why_a_route_is_attached_to_nothing_stands_in_the_first_sentence() -> None:
+    """With the API's reasons and the places; what does not fit there is listed, and nothing is said twice."""
     refusing = build.listener("mail", allowedRoutes=build.allow("None"))
+    names = ("closed", "gone", "lost")
     analysis = world(
-        build.gateway("closed", refusing), build.route("out", parents=[build.parent("closed"), build.parent("gone")])
+        build.gateway("closed", refusing),
+        build.route("out", parents=[build.parent(name) for name in names]),
+        defaults("deny", build.target("closed"), a=1),
     )
     text = _tree(about(analysis, "HTTPRoute", "out"), View(120))
-    assert (
-        "Does not apply\n"
-        "  Gateway default/closed, listener mail: listener mail of Gateway default/closed takes routes of no "
-        "namespace\n    [NotAllowedByListeners]\n"
-        "  Gateway default/gone does not exist [NoMatchingParent]\n"
-    ) in text
+    assert " ".join(text.split()) == (
+        "Nothing takes effect on HTTPRoute default/out, because it is attached to nothing: "
+        "listener mail of Gateway default/closed takes routes of no namespace [NotAllowedByListeners] (test.yaml:1), "
+        "Gateway default/gone does not exist [NoMatchingParent] (test.yaml:1) and 1 more reason. "
+        "Does not apply "
+        "ColorPolicy default/deny → Gateway default/closed, listener mail: it is not attached there "
+        "[NotAllowedByListeners] "
+        "Gateway default/lost does not exist [NoMatchingParent]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parent", "expected"),
+    [
+        (build.parent("g", "htpps"), "Gateway default/g has no listener htpps [NoMatchingParent]"),
+        (build.parent("gg"), "Gateway default/gg does not exist [NoMatchingParent]"),
+    ],
+)
+def test_a_near_miss_names_what_may_be_meant(parent: dict[str, Json], expected: str) -> None:
+    """A listener of the Gateway, or another Gateway."""
+    near = "https, http" if parent["name"] == "g" else "g"
+    lost = about(world(build.route("q", parents=[parent])), "HTTPRoute", "q")
+    assert headline(lost) == (
+        "Nothing takes effect on HTTPRoute default/q, because it is attached to nothing: "
+        f"{expected} (test.yaml:1); did you mean {near}?"
+    )
 
 
 def test_a_field_of_the_object_itself_beats_a_default() -> None:
@@ -361,17 +421,19 @@ def test_a_field_of_the_object_itself_beats_a_default() -> None:
     analysis = analyze(build.snapshot(build.gateway(), route, policy), profiles=[profile])
     text = _tree(about(analysis, "HTTPRoute", "own"))
     assert (
-        "ColorPolicy.example.com · atomic defaults · at HTTPRoute default/own\n"
-        "  color   green   HTTPRoute default/own itself\n"
-        "                  instead of red, ColorPolicy default/p → HTTPRoute default/own\n"
-        "                    (the HTTPRoute's own field wins)\n"
+        "ColorPolicy\n"
+        "  the route itself\n"
+        "    color   green\n"
+        "            instead of red, default/p → HTTPRoute default/own (the HTTPRoute's own field wins)\n"
     ) in text
 
 
-def test_a_direct_kind_on_several_sections_is_counted() -> None:
-    """At each listener, or at each of several Services."""
+def test_a_direct_kind_on_several_targets_is_told_once() -> None:
+    """On each listener, or at each of several Services."""
     both = world(build.policy("l", build.target("g"), kind="LimitPolicy", age=1, limit=1))
-    assert "LimitPolicy.example.com · at Gateway default/g · same on both paths\n" in _tree(about(both, "Gateway", "g"))
+    assert "both listeners\n  LimitPolicy  limit 1  default/l → Gateway default/g\n" in _tree(
+        about(both, "Gateway", "g")
+    )
     second = world(
         build.service("t"),
         build.route("two", rules=[build.rule(build.backend("s"), build.backend("t"))]),
@@ -380,8 +442,8 @@ def test_a_direct_kind_on_several_sections_is_counted() -> None:
         ),
     )
     text = _tree(about(second, "HTTPRoute", "two"))
-    assert "LimitPolicy.example.com · at 2 Services · same on all 4 paths\n" in text
-    assert "LimitPolicy default/l → Service default/s and Service default/t\n" in text
+    assert "  LimitPolicy  limit 1  default/l → Service default/s and Service default/t\n" in text
+    assert text.count("    limit   1\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -409,16 +471,20 @@ def test_of_two_on_one_target_age_decides_where_it_is_known(
     assert f"({expected})" in _tree(about(analysis, "HTTPRoute", "r"), View(120))
 
 
-def test_sources_stand_on_lines_of_their_own_where_they_do_not_fit_beside() -> None:
-    """A long field leaves no room for a long name."""
+def test_what_does_not_fit_beside_stands_below() -> None:
+    """A long name leaves no room for what is in force, nor for where its policy was read."""
     name = "a-policy-with-a-very-long-name-that-says-everything"
     analysis = world(defaults(name, build.target("r", "HTTPRoute"), aFieldWithAVeryLongNameAsWell=1))
+    text = _tree(about(analysis, "HTTPRoute", "r"), View(80))
     assert (
-        f"  aFieldWithAVeryLongNameAsWell   1\n      ColorPolicy default/{name}\n        → HTTPRoute default/r\n"
-    ) in _tree(about(analysis, "HTTPRoute", "r"), View(80))
+        "  ColorPolicy  aFieldWithAVeryLongNameAsWell 1\n"
+        f"               default/{name}\n"
+        "                 → HTTPRoute default/r\n"
+    ) in text
+    assert (f"  default/{name} → HTTPRoute default/r\n    test.yaml:1\n    aFieldWithAVeryLongNameAsWell   1\n") in text
 
 
-def test_a_kind_that_takes_effect_at_several_objects_is_counted() -> None:
+def test_a_kind_that_takes_effect_at_several_objects_is_told_once() -> None:
     """An inherited kind whose level is the Service, below a route with two of them."""
     profile = PolicyKindProfile(
         GroupKind("example.com", "ColorPolicy"),
@@ -433,18 +499,22 @@ def test_a_kind_that_takes_effect_at_several_objects_is_counted() -> None:
         build.policy("p", build.target("r", "HTTPRoute"), age=1, color="red"),
     )
     text = _tree(about(analyze(build.snapshot(*resources), profiles=[profile]), "HTTPRoute", "r"))
-    assert "ColorPolicy.example.com · atomic defaults · at 2 Services · same on both paths\n" in text
+    assert "rule[0] ▸ Service default/s:8080, Service default/t:8080\n  ColorPolicy  color red  default/p → " in text
 
 
 def test_what_takes_effect_below_only_is_said_to() -> None:
     """A Namespace carries no traffic; its only path is itself, which needs no line."""
     assert _tree(about(colourful(), "Namespace", "default")) == (
-        "1 policy takes effect on what is below Namespace default.\n"
+        "1 policy takes effect on what is in Namespace default.\n"
         "\n"
-        "ColorPolicy.example.com · patch defaults · takes effect on what is below\n"
-        "  color        red      ColorPolicy default/base → Namespace default\n"
-        "  shade.dark   true     ColorPolicy default/base → Namespace default\n"
-        "  shade.list   [1, 2]   ColorPolicy default/base → Namespace default\n"
+        "in it\n"
+        "  ColorPolicy  color red, shade  default/base → Namespace default\n"
+        "\n"
+        "ColorPolicy, in it\n"
+        "  default/base → Namespace default   test.yaml:1\n"
+        "    color        red\n"
+        "    shade.dark   true\n"
+        "    shade.list   [1, 2]\n"
     )
 
 

@@ -10,6 +10,14 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.describe.surroundings import (
+    PolicyInAnswer,
+    Unattached,
+    hostnames_of,
+    policies_in,
+    routes_at,
+    unattached,
+)
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import by_role, covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.filters import opaque_filters
@@ -23,7 +31,7 @@ from kubectl_policy.questions.shared.reported import (
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
-from kubectl_policy.topology.references import GATEWAY
+from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +55,9 @@ class ObjectDescription:
     one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
     `expected` is what the controllers of policy kinds should report on the subject, `reported` what its status says.
     `called_by` are the references by which policies send requests of their own to it. `filters` are those of a route
-    whose settings are not looked into.
+    whose settings are not looked into. `hostnames` are those with which requests come in, `*` for any. `unattached`
+    says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of, `routes` is
+    the number of those that are attached to the subject's listeners.
     """
 
     subject: NodeRef
@@ -68,6 +78,10 @@ class ObjectDescription:
     targeted_by: tuple[GroupKind, ...]
     called_by: tuple[Call, ...]
     filters: tuple[RouteFilter, ...]
+    hostnames: tuple[str, ...]
+    unattached: tuple[Unattached, ...]
+    sources: tuple[PolicyInAnswer, ...]
+    routes: int
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
@@ -87,18 +101,22 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         targets = (attachment.target for attachment in attachments)
         if any(target and target.object.group_kind == kind for target in targets):
             targeting.add(attachments[0].policy.group_kind)
-    in_force = {ref for entry in entries for ref in entry.effective.policies_in_force()}
-    sources = by_role(analysis, in_force)
+    origin = resource.origin if resource else None
+    in_force = group_entries(analysis, entries)
+    carries_traffic = any(analysis.topology.carries_traffic(path) for path in paths)
+    is_route_of_nothing = kind in ROUTES and not carries_traffic
+    speaking = sorted({source.object for group in in_force for source in group.order})
+    by_roles = by_role(analysis, {ref for entry in entries for ref in entry.effective.policies_in_force()})
     return ObjectDescription(
         subject=subject,
-        origin=resource.origin if resource else None,
+        origin=origin,
         paths=paths,
-        carries_traffic=any(analysis.topology.carries_traffic(path) for path in paths),
-        policies=sources["policy"],
-        filters_in_force=sources["filter"],
-        parameters_in_force=sources["parameters"],
+        carries_traffic=carries_traffic,
+        policies=by_roles["policy"],
+        filters_in_force=by_roles["filter"],
+        parameters_in_force=by_roles["parameters"],
         attached=tuple(sorted(attached)),
-        in_force=group_entries(analysis, entries),
+        in_force=in_force,
         not_applying=not_applying(analysis, subject, paths),
         expected=tuple(target_conditions(analysis, subject)),
         reported=reported_conditions(resource.raw) if resource else (),
@@ -108,6 +126,10 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),
         filters=tuple(opaque_filters(analysis, subject)),
+        hostnames=hostnames_of(analysis, subject, paths),
+        unattached=tuple(dict.fromkeys(unattached(analysis, subject.object, origin))) if is_route_of_nothing else (),
+        sources=tuple(policies_in(analysis, speaking, paths)),
+        routes=routes_at(analysis, subject, paths),
     )
 
 

@@ -29,9 +29,9 @@ class Setting:
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
     `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
-    kind fills it in. It is not `certain` where it is not known how the policies there combine. `origin` is where the
-    source was read or, once that was looked up, where the field was; `declared_in` is the field of the source that says
-    it, or the whole of it where none does.
+    kind fills it in. It is not `certain` where it is not known how the policies there combine. `security` is whether
+    the field is known as relevant to security. `origin` is where the source was read or, once that was looked up, where
+    the field was; `declared_in` is the field of the source that says it, or the whole of it where none does.
     """
 
     field: str
@@ -43,6 +43,7 @@ class Setting:
     beaten: tuple[Fate, ...]
     origin: Origin | None = None
     declared_in: FieldPath = WHOLE
+    security: bool = False
 
 
 @value(kw_only=True)
@@ -168,6 +169,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             beaten=tuple(beaten.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=places.field(named.field, named.leaf),
+            security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
         )
         for named in named_leaves(effective.spec, profile)
     )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model import GroupKind
+from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
+from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
 
 # What the conditions of a place are about: the object itself, one of its parents, ancestors or listeners.
@@ -78,6 +79,35 @@ def has_report(raw: Mapping[str, Json]) -> bool:
     """Whether a status says anything: manifests have none, or an empty one, before a controller has seen the object."""
     status = mapping_at(raw, "status")
     return any(mappings_at(status, name) for name in ("conditions", *(name for name, _, _ in _LISTS)))
+
+
+# The conditions of policies by which a controller says that one does not work, and the status with which it does.
+_NOT_WORKING: Final = {
+    "Accepted": "False",
+    "Valid": "False",
+    "Attached": "False",
+    "Enforced": "False",
+    "Programmed": "False",
+    "ResolvedRefs": "False",
+    "Conflicted": "True",
+}
+
+
+def contrary_report(policy: Resource, around: Collection[ObjectRef]) -> ReportedCondition | None:
+    """The first condition by which a controller says that a policy does not work for any of some objects.
+
+    What it says of the policy as a whole counts, and what it says for an ancestor that is one of these objects.
+    """
+    for place in reported_places(policy.raw):
+        kind = GroupKind(text_at(place.reference, "group", GATEWAY_API), text_at(place.reference, "kind", "Gateway"))
+        namespace = text_at(place.reference, "namespace", policy.ref.namespace)
+        ancestor = ObjectRef(kind, namespace, text_at(place.reference, "name"))
+        if place.sort == "object" or ancestor in around:
+            against = {(each.type, each.status): each for each in reversed(place.conditions)}
+            told = next((against[sign] for sign in _NOT_WORKING.items() if sign in against), None)
+            if told:
+                return told
+    return None
 
 
 def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:

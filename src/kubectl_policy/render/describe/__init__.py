@@ -5,7 +5,7 @@ from typing import Final
 from kubectl_policy.render.output.formats import Forms
 
 OBJECT: Final = Forms(
-    headline="words.headlines:object_headline",
+    headline="describe.headline:object_headline",
     tree="describe.objects:object_tree",
     table="describe.objects:settings",
     document="describe.documents:OBJECT_DESCRIPTION",

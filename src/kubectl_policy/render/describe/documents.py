@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
 from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription, SupersededBy
+from kubectl_policy.questions.describe.surroundings import PolicyInAnswer, Unattached
 from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
+from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
     CALLED_BY,
@@ -30,7 +32,7 @@ from kubectl_policy.render.output.parts import (
     paths_field,
     strategies_field,
 )
-from kubectl_policy.render.words.headlines import object_headline, policy_headline
+from kubectl_policy.render.words.headlines import policy_headline
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
 from kubectl_policy.topology.references import RouteFilter
@@ -72,6 +74,7 @@ shape(
     Field("source"),
     *DECLARED_AT,
     _DEFAULTED,
+    Field("security", doc="Whether the field is known as relevant to security."),
     Field("insteadOf", "beaten", doc="The declared values that it beat."),
 )
 shape(
@@ -89,6 +92,23 @@ shape(
     Field("field", doc="Where the route names it."),
     Field("object"),
     Field("backend", doc="What the backendRef names whose filter it is; null for one of the rule itself."),
+)
+shape(
+    Unattached,
+    "unattached",
+    Field("parent"),
+    Field("field", doc="The parentRef that leads nowhere, or the field in it that is to blame."),
+    Field("message"),
+    Field("reason", doc="The API's own word for it, if it has one."),
+    Field("hint", doc="What may have been meant; empty where nothing is near."),
+    Field("origin"),
+)
+shape(
+    PolicyInAnswer,
+    "policyInAnswer",
+    Field("policy"),
+    Field("origin"),
+    Field("contrary", doc="The condition by which a controller says that it does not work here; null if none does."),
 )
 shape(
     AncestorStatus,
@@ -146,6 +166,7 @@ shape(
     Field("at", "group.at", doc="Where it takes effect."),
     Field("passesDown", "group.passes_down", doc="True if it takes effect only below these paths."),
     Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
+    Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
     Field("settings", "group.settings"),
     Field("withoutEffect", "group.beaten", doc="Declared fields for which nothing else stands."),
     assumed_field("group.assumed"),
@@ -160,6 +181,8 @@ OBJECT_DESCRIPTION: Final = document(
     COMPLETE,
     Field("subject"),
     Field("origin"),
+    Field("hostnames", doc="Those with which requests come in, * for any; empty where that is no matter of its kind."),
+    Field("routes", doc="The number of routes that are attached to its listeners.", limits={"minimum": 0}),
     Field("policies", doc="The policies with at least one effective field on some path."),
     Field("filtersInForce", "filters_in_force", doc="The filters of routes that set something on some path."),
     Field("parametersInForce", "parameters_in_force", doc="The parameters of Gateways or classes that set something."),
@@ -170,7 +193,9 @@ OBJECT_DESCRIPTION: Final = document(
         "carriesTraffic",
         doc="False for a route that is attached to nothing: what is in force then has nothing to act on.",
     ),
+    Field("unattached", doc="Of a route that is attached to nothing, why each of its parentRefs leads nowhere."),
     Field("inForce", _in_force),
+    Field("sources", doc="The policies that inForce speaks of, be they in force or beaten."),
     CALLED_BY,
     Field("filters", doc="The filters of a route whose settings are not looked into: nothing is known of their kinds."),
     Field("notApplying"),

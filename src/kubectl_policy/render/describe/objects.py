@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
-from kubectl_policy.render.describe.blocks import alike, joined, targets_of
+from kubectl_policy.render.describe.fields import fields_of
+from kubectl_policy.render.describe.headline import object_headline, told_causes
+from kubectl_policy.render.describe.named import Names
+from kubectl_policy.render.describe.overview import by_kind, overview
+from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.headlines import object_headline
-from kubectl_policy.render.words.names import flow, mark, node_words, section_words, source_words
+from kubectl_policy.render.words.names import flow, mark, node_words, source_words
 from kubectl_policy.render.words.next_commands import after_object, next_section
-from kubectl_policy.render.words.paths import Phrase, WhichPaths, path_lines
-from kubectl_policy.render.words.reasons import basis_lines, doubts_of
+from kubectl_policy.render.words.paths import WhichPaths, path_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     calls_section,
@@ -28,12 +28,12 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import perhaps, place_words, setting_lines, strategy_words
+from kubectl_policy.render.words.settings import perhaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.text import Document, View
@@ -41,64 +41,49 @@ if TYPE_CHECKING:
 
 def object_tree(answer: ObjectDescription, view: View) -> Document:
     """The answer about an object in the order of thought that every command keeps."""
-    which = WhichPaths(answer.paths)
-    blocks: list[Line] = []
-    numbered = False
-    for _, of_kind in groupby(answer.in_force, lambda group: group.kind):
-        groups = tuple(of_kind)
-        for together in alike(groups):
-            block = joined(together)
-            # Where a kind takes effect at one place alone, that place says on which paths.
-            at_one_place = block.profile.policy_class == "direct" and len(block.at) == 1
-            phrase = Phrase("") if at_one_place else which.phrase(block.paths)
-            numbered = numbered or phrase.numbered
-            blocks += (BLANK, _heading(block, phrase.words, answer.subject))
-            blocks += (*setting_lines(block, view, targets_of(together)), *doubts_of(block, groups))
-        blocks += basis_lines(groups)
+    places, names = Places(answer), Names(answer)
+    short = tuple(overview(answer, places, names, view))
+    kinds = by_kind(answer.in_force)
     return (
         headline_line(object_headline(answer)),
-        *_paths(answer, view, numbered=numbered),
-        *blocks,
+        *((BLANK, *short) if short else ()),
+        *_paths(answer, places, view),
+        *(line for of_kind in kinds for line in fields_of(of_kind, places, names, view)),
         *calls_section(answer.called_by),
+        *section("Does not apply", _not_applying(answer)),
+        *unseen_section(answer.unseen),
         *filters_section(answer.filters),
-        *section("Does not apply", _not_applying(answer.not_applying)),
-        *expected_section(answer.expected),
+        *problems_section(answer.diagnostics, (entry.message for entry in answer.not_applying)),
         *reported_section(answer.reported),
         *events_section(answer.events),
-        *unseen_section(answer.unseen),
-        *problems_section(answer.diagnostics, (entry.message for entry in answer.not_applying)),
+        *expected_section(answer.expected),
         *next_section(after_object(answer), view),
     )
 
 
-def _paths(answer: ObjectDescription, view: View, *, numbered: bool) -> tuple[Line, ...]:
-    obj = answer.subject.object
-    trivial = all(len(path) == 1 and path[0].object == obj and obj.group_kind == NAMESPACE for path in answer.paths)
-    lines = () if trivial else section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
-    alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    if answer.carries_traffic and alone and not answer.called_by and answer.targeted_by and obj.namespace:
-        lines += (Line((Span("Nothing that was read leads to it.", "aside"),), 2),)
-    return lines
+def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:
+    """The paths, where some words name them by their numbers, or where routes lead to the route."""
+    numbered = any(places.numbered(group.paths) for group in answer.in_force)
+    is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
+    if not (numbered or is_delegated):
+        return ()
+    return section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
 
 
-def _heading(group: InForce, paths: str, subject: NodeRef) -> Line:
-    """The kind, how it merges, where it takes effect, and on which paths this is so; no place is named twice."""
-    words = ("same on " if paths.startswith(("both", "all")) else "") + paths
-    if len(group.at) == 1 and group.at[0].section and not group.passes_down:
-        section = section_words(group.at[0])
-        words = words.replace(f" with {section} only", " only").removeprefix(f"{section} only")
-    rest = "".join(f" · {part}" for part in (strategy_words(group), place_words(group, subject), words) if part)
-    kind = Span(f"{group.kind}{mark(group.profile, 'being a policy')}", "heading")
-    return Line((kind, Span(rest, prose=True)), 0, 2)
+def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
+    """A line for each reason and place, with all the policies that do not apply for it.
 
-
-def _not_applying(entries: Iterable[NotApplying]) -> Iterator[Line]:
-    """A line for each reason and place, with all the policies that do not apply for it."""
+    Why a route is attached to nothing, the headline has said; policies that it does not get by that are named only.
+    """
+    said = {(cause.parent, cause.message) for cause in told_causes(answer.unattached)}
     together: dict[NotApplying, list[str]] = {}
-    for entry in entries:
+    for entry in answer.not_applying:
         names = together.setdefault(replace(entry, policy=None), [])
         names += [str(entry.policy)] if entry.policy else []
     for entry, policies in together.items():
+        is_said = entry.target is not None and (entry.target.object, entry.message) in said
+        if is_said and not policies:
+            continue
         target = node_words(entry.target) if entry.target else ""
         if policies:
             lead = f" → {target}: " if target else ": "
@@ -109,7 +94,8 @@ def _not_applying(entries: Iterable[NotApplying]) -> Iterator[Line]:
             Span(f"{' ' if place else ''}{name}{',' if place < last else ''}") for place, name in enumerate(policies)
         )
         reason = Span(f" [{entry.reason}]" if entry.reason else "")
-        yield Line((*who, Span(lead), Span(entry.message, prose=True), reason), 2)
+        message = "it is not attached there" if is_said else entry.message
+        yield Line((*who, Span(lead), Span(message, prose=True), reason), 2)
 
 
 @value()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
-from kubectl_policy.render.words.sources import is_one, sources_words
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Listing
@@ -40,14 +38,6 @@ def policy_headline(answer: PolicyDescription) -> str:
         return f"{with_target(answer)} affects nothing that was read, but not all below its target may have been."
     unknown = answer.enforcement.state == "Unknown"
     return f"{_of_policy(answer)}{'' if unknown else as_far_as(answer.unseen)}."
-
-
-def object_headline(answer: ObjectDescription) -> str:
-    """How many policies affect an object, and what policies apply to single backends of its rules, not computed."""
-    policies = {diagnostic.subject for diagnostic in answer.diagnostics if diagnostic.rule == "attachment-not-computed"}
-    verb = "does" if len(policies) == 1 else "do"
-    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
-    return f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}."
 
 
 def fully_enforced(answer: PolicyDescription) -> int:
@@ -136,30 +126,6 @@ def why_idle(answer: AttachedPolicy) -> str:
 def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
     """Why it is not known whether a policy is enforced, next to others of its kind."""
     return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"
-
-
-def _of_object(answer: ObjectDescription) -> str:
-    subject = node_words(answer.subject)
-    if not answer.carries_traffic:
-        would = f"; {sources_words(answer.in_force, answer.subject.object)} would" if answer.policies else ""
-        is_route = answer.subject.object.group_kind in ROUTES
-        why = "it is attached to nothing" if is_route else "no route sends requests to it"
-        return f"Nothing takes effect on {subject}, because {why}{would}"
-    here = [group for group in answer.in_force if group.policies and not group.passes_down]
-    below = [group for group in answer.in_force if group.policies and group.passes_down]
-    if here:
-        where = {position for group in here for position in group.paths}
-        paths = f", on {of_all(len(where), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        further = f"; it passes {sources_words(below, answer.subject.object)} on to what is below it" if below else ""
-        return f"{subject} is affected by {sources_words(here, answer.subject.object)}{paths}{further}"
-    if below:
-        who = sources_words(below, answer.subject.object)
-        return f"{who[:1].upper()}{who[1:]} {'takes' if is_one(below) else 'take'} effect on what is below {subject}"
-    affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
-    if not answer.targeted_by and not answer.in_force:
-        return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
-    paths = f", on any of its {len(answer.paths)} paths" if len(answer.paths) > 1 else ""
-    return f"No policy {affects} {subject}{paths}"
 
 
 def _of_policy(answer: PolicyDescription) -> str:

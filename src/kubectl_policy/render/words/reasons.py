@@ -101,21 +101,25 @@ def _why_ignored(fate: Fate, group: InForce) -> str:
 
 
 def why_without_effect(fate: Fate, group: InForce) -> str:
-    """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused."""
-    names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    """Why a declared field has no effect where nothing stands for it: its whole spec was replaced, or refused.
+
+    Of one that is refused, by whom is left out: that stands beside it.
+    """
     if fate.state == "unheeded":
         return _why_ignored(fate, group)
     if fate.by_port and group.profile.port_field:
         return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
     if fate.state != "rejected":
+        names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
         several = len(fate.superseded_by) > 1
         return f"all of it gives way to {names}" if several else f"{names} replaces all of it"
     if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
-        return f"refused: of several on one target {_first(group, fate.superseded_by)} applies, which is {names}"
+        return f"refused: of several on one target {_first(group, fate.superseded_by)} applies"
     elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
     if elsewhere and group.profile.refusal == "everywhere":
+        names = listed([source_words(beater) for beater in fate.superseded_by])
         return f"refused on all of its targets, for {names}"
-    return f"refused, it conflicts with {names}"
+    return "refused for the conflict"
 
 
 def _by_filter(winner: Source, loser: Source) -> str:

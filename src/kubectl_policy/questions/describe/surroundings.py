@@ -1,0 +1,94 @@
+"""What a description says around its settings: hostnames, why a route is attached to nothing, where policies stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report
+from kubectl_policy.questions.shared.selection import did_you_mean
+from kubectl_policy.topology import attached_hostnames
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.topology import Path
+
+_ANY: Final = "*"
+
+
+@value(kw_only=True)
+class Unattached:
+    """Why one parentRef of a route leads nowhere: in words, by the API's own word, and in which field of the route.
+
+    `hint` names what may have been meant, where a name is a near miss; empty otherwise.
+    """
+
+    parent: ObjectRef
+    message: str
+    reason: str
+    hint: str
+    field: str
+    origin: Origin | None
+
+
+@value(kw_only=True)
+class PolicyInAnswer:
+    """A policy of an answer: where it was read, and what a controller reports to the contrary of what is computed."""
+
+    policy: ObjectRef
+    origin: Origin | None
+    contrary: ReportedCondition | None
+
+
+def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> tuple[str, ...]:
+    """The hostnames with which requests come in, `*` for any; none where that is not a matter of the object."""
+    topology, obj = analysis.topology, subject.object
+    listeners = dict.fromkeys(node for path in paths for node in path if node.section and _has_listeners(node))
+    if obj.group_kind in ROUTES:
+        names = {name for listener in listeners for name in attached_hostnames(topology, listener, obj)}
+    elif obj.group_kind in WITH_LISTENERS:
+        known = (topology.gateways.listener(listener) for listener in listeners)
+        names = {listener.hostname or _ANY for listener in known if listener}
+    else:
+        names = set()
+    return (_ANY,) if _ANY in names else tuple(sorted(names))
+
+
+def routes_at(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> int:
+    """The number of routes that are attached to an object's listeners, or to one of them."""
+    listeners = dict.fromkeys(node for path in paths for node in path if node.section and _has_listeners(node))
+    own = (listener for listener in listeners if listener.object == subject.object)
+    return len({route for listener in own for route in analysis.topology.relations.attached_to(listener)})
+
+
+def _has_listeners(node: NodeRef) -> bool:
+    return node.object.group_kind in WITH_LISTENERS
+
+
+def unattached(analysis: Analysis, route: ObjectRef, origin: Origin | None) -> Iterator[Unattached]:
+    """Why each of a route's parentRefs leads nowhere, given that none leads anywhere; each reason once."""
+    parents = {parent.position: parent for parent in parent_refs(analysis.index, route)}
+    for binding in analysis.topology.bindings(route):
+        parent, place = parents[binding.parent_index], f"spec.parentRefs[{binding.parent_index}]"
+        sections = analysis.topology.sections(parent.object)
+        if analysis.index.presence(parent.object) != "present":
+            others = {each.ref.name for each in analysis.index.of_kind(parent.object.group_kind)}
+            hint, field = did_you_mean(parent.object.name, others), f"{place}.name"
+        elif parent.section and parent.section not in sections:
+            hint, field = did_you_mean(parent.section, sections), f"{place}.sectionName"
+        else:
+            hint, field = "", place
+        yield Unattached(
+            parent=parent.object, message=binding.message, reason=binding.reason, hint=hint, field=field, origin=origin
+        )
+
+
+def policies_in(analysis: Analysis, policies: Iterable[ObjectRef], paths: Sequence[Path]) -> Iterator[PolicyInAnswer]:
+    """Each of some policies, with where it was read and what a controller reports of it for what is on some paths."""
+    around = {node.object for path in paths for node in path}
+    for resource in filter(None, map(analysis.index.get, policies)):
+        yield PolicyInAnswer(policy=resource.ref, origin=resource.origin, contrary=contrary_report(resource, around))

@@ -1,0 +1,226 @@
+"""The settings in force field by field: by kind, then by the policy that sets them, and under each what it beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
+from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.words.names import flow, listed
+from kubectl_policy.render.words.reasons import basis_lines, doubts_of
+from kubectl_policy.render.words.sections import BLANK
+from kubectl_policy.render.words.settings import DEFAULT, perhaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
+    from kubectl_policy.render.describe.by_policy import Beaten, OfKind, OfSource, Replaced, Row
+    from kubectl_policy.render.describe.named import Names
+    from kubectl_policy.render.describe.places import Places
+    from kubectl_policy.render.output.text import View
+    from kubectl_policy.resolution import Fate, Source
+
+_INDENT: Final = 2
+_ROW: Final = 4
+_GAP: Final = 3
+# A value column is no wider than this: a longer value just reaches further.
+_WIDEST_VALUE: Final = 24
+# At a terminal a long value is cut to what is left of its line, but not to less than this.
+_LEAST: Final = 24
+
+
+def fields_of(kind: Sequence[InForce], places: Places, names: Names, view: View) -> Iterator[Line]:
+    """The section of one kind: a heading, then each policy with its fields, then what the kind's answer rests on."""
+    yield from _Section(by_policy(kind), places, names, view).lines()
+
+
+class _Section:
+    """One kind, whose fields and values stand in common columns."""
+
+    def __init__(self, kind: OfKind, places: Places, names: Names, view: View) -> None:
+        self.kind, self.places, self.names, self.view = kind, places, names, view
+        rows = [row for source in kind.sources for row in source.rows]
+        self.field = max((cells(row.setting.field) for row in rows), default=0)
+        room = max(view.width - _ROW - self.field - _GAP, _LEAST)
+        self.texts = {id(row): _value(row.setting, room, view) for row in rows}
+        self.value = max((size for size in map(cells, self.texts.values()) if size <= _WIDEST_VALUE), default=0)
+        self.line_at = _ROW + self.field + _GAP + self.value + _GAP
+        self.widest_line = max((cells(names.line(row.setting)) for row in rows), default=0)
+        self.heads = {source.source.object for source in kind.sources}
+        self.placed = [self._by_place(source) for source in kind.sources]
+        headings = [cells(self._heading(source, rows)) for source, rows in zip(kind.sources, self.placed, strict=True)]
+        self.origins = max(headings, default=0) + _GAP
+
+    def lines(self) -> Iterator[Line]:
+        first = self.kind.groups[0]
+        where = self.places.words(self.kind.positions, behind=first.passes_down)
+        everywhere = not self.places.limits_all(self.kind.positions)
+        words = f", {where}" if where and (first.passes_down or not everywhere) else ""
+        yield BLANK
+        yield Line((Span(self.names.kind(first), "heading"), Span(words, prose=True)), 0, 2)
+        for source, by_place in zip(self.kind.sources, self.placed, strict=True):
+            yield from self._source(source, by_place)
+        for replaced in self.kind.without:
+            yield self._without(replaced)
+        for group in self.kind.groups:
+            yield from doubts_of(group, self.kind.groups)
+        yield from basis_lines(self.kind.groups)
+
+    def _by_place(self, source: OfSource) -> dict[str, list[Row]]:
+        """The rows of a policy by where they are in force, in words; of what goes without saying first."""
+        below = self.places.below(source.targets, self.kind.positions)
+        by_place: dict[str, list[Row]] = {}
+        for row in source.rows:
+            by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
+        return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
+
+    def _source(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Iterator[Line]:
+        yield self._heading_line(source, by_place)
+        for limits, rows in by_place.items():
+            if limits and len(by_place) > 1:
+                yield Line((Span(f"on {limits}:", "aside"),), _ROW)
+            for row in rows:
+                yield from self._row(row)
+        if not source.rows:
+            yield Line((Span("sets no field", "aside"),), _ROW)
+        for replaced in source.replaced:
+            yield self._replaced(source, replaced, _only(by_place))
+
+    def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
+        """`shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
+        limits = _only(by_place)
+        return f"{self.names.heading(source, self.kind.groups[0].kind)}{f', on {limits}' if limits else ''}"
+
+    def _heading_line(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Line:
+        """The heading, where the policy was read, and what its controller says to the contrary."""
+        policy, heading = source.source.object, self._heading(source, by_place)
+        spans = [Span(heading, "subject")]
+        origin = self.names.origin(policy)
+        if origin and policy != source.source.target.object:
+            room = self.view.width - _INDENT - cells(origin)
+            spans.append(Span(" " * max(min(self.origins, room) - cells(heading), _GAP)))
+            spans.append(Span(origin, "aside"))
+        contrary = self.names.contrary([policy])
+        if contrary:
+            message = f": {self._message(source)}" if self._message(source) else ""
+            spans.append(Span(f"   {contrary}{message}", "warning", prose=True))
+        return Line(tuple(spans), _INDENT, _ROW)
+
+    def _message(self, source: OfSource) -> str:
+        about = self.names.about[source.source.object]
+        return about.contrary.message if about.contrary else ""
+
+    def _row(self, row: Row) -> Iterator[Line]:
+        """A field, its value, the line that it is written on, and what it beat: beside it, or below what is wide."""
+        setting, text = row.setting, self.texts[id(row)]
+        hang = _ROW + self.field + _GAP
+        spans = [Span(pad(setting.field, self.field) + " " * _GAP), Span(text, "value")]
+        notes = [f"({DEFAULT})"] if setting.defaulted else []
+        notes += [perhaps(setting).strip()] if perhaps(setting) else []
+        if notes:
+            spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
+        used = hang + cells(text) + sum(cells(span.text) for span in spans[2:])
+        # What comes beside it stands in columns as far as there is room for them.
+        line = self.names.line(setting)
+        if line and self.line_at + cells(line) <= self.view.width and used + _GAP <= self.line_at:
+            spans += [Span(" " * (self.line_at - used)), Span(line, "aside")]
+            used = self.line_at + cells(line)
+        beaten = [self._instead(row, each) for each in row.beaten]
+        room = self.view.width - used - sum(cells(span.text) for span in beaten[0]) if beaten else 0
+        if beaten and room >= _GAP:
+            column = self.line_at + self.widest_line + _GAP if line else hang + self.value + _GAP
+            spans += [Span(" " * min(max(column - used, _GAP), room)), *beaten.pop(0)]
+        yield Line(tuple(spans), _ROW, hang)
+        for under in beaten:
+            # Below the value, if there is room for it.
+            fits = hang + sum(cells(span.text) for span in under) <= self.view.width
+            indent = hang if fits else _ROW + _INDENT
+            yield Line(tuple(under), indent, indent + _INDENT)
+
+    def _instead(self, row: Row, beaten: Beaten) -> list[Span]:
+        """`instead of Global, infra/defaults (the nearer policy wins)`, and where that is so if not everywhere."""
+        fate = beaten.fate
+        where = self.places.limits(beaten.positions, row.positions)
+        value = _shortened(fate.value, self.view.width // 3, self.view)
+        why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
+        return [
+            Span(f"{f'on {where} ' if where else ''}instead of ", "beaten"),
+            Span(f"{value},", "beaten"),
+            Span(f" {self._loser(fate.source)}", "beaten"),
+            Span(f" ({why})", "beaten", prose=True),
+        ]
+
+    def _loser(self, source: Source) -> str:
+        """A policy that was beaten: its target is said, unless it has a heading of its own."""
+        kind = self.kind.groups[0].kind
+        if source.object in self.heads and source.object != source.target.object:
+            return self.names.policy(source, kind)
+        return self.names.source(source, kind)
+
+    def _replaced(self, source: OfSource, replaced: Replaced, only: str) -> Line:
+        """What a policy beat without setting it: the fields of another one that it replaces as a whole, or refuses."""
+        below = self.places.below(source.targets, self.kind.positions)
+        where = self.places.limits(replaced.positions, below)
+        own, fates = replaced.source.object == source.source.object, replaced.fates
+        loser = self._loser(replaced.source)
+        if all(fate.state == "superseded" and not fate.by_port for fate in fates):
+            together = "with others " if len(fates[0].superseded_by) > 1 else ""
+            words = f"{together}instead of all of {loser}: {self._fields(fates)}"
+        else:
+            whose = "" if own else f" of {loser}"
+            words = f"without effect{whose}: {self._fields(fates)} ({replaced.why})"
+        limited = f"on {where}, " if where and where != only else ""
+        return Line((Span(f"{limited}{words}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
+
+    def _without(self, replaced: Replaced) -> Line:
+        """What was beaten by something that sets nothing here."""
+        words = f"without effect of {self._loser(replaced.source)}: {self._fields(replaced.fates)} ({replaced.why})"
+        return Line((Span(words, "beaten", prose=True),), _INDENT, _ROW)
+
+    def _fields(self, fates: Sequence[Fate]) -> str:
+        """The fields by name; with their values, where these stand nowhere else and there is room."""
+        names = list(dict.fromkeys(fate.field for fate in fates))
+        if in_force_elsewhere(self.kind, fates) or self.view.cuts:
+            tops = [name.partition(".")[0].partition("[")[0] for name in names]
+            return listed(list(dict.fromkeys(tops)) if len(names) > len(set(tops)) + 1 else names)
+        return ", ".join(
+            f"{fate.field} {flow(fate.value)}{f' ({DEFAULT})' if fate.defaulted else ''}" for fate in fates
+        )
+
+
+def _only(by_place: Mapping[str, list[Row]]) -> str:
+    """Where all that a policy sets is in force, if that is the same and does not go without saying."""
+    return next(iter(by_place)) if len(by_place) == 1 else ""
+
+
+def _value(setting: Setting, room: int, view: View) -> str:
+    return "removed" if setting.removed else _shortened(setting.value, room, view)
+
+
+def _shortened(value: Json, room: int, view: View) -> str:
+    """A value in one line; at a terminal the beginning of a long one, by the names of what it lists."""
+    text = flow(value)
+    room = max(room, _LEAST)
+    if not view.cuts or cells(text) <= room:
+        return text
+    return cut(_beginning(value) or text, room)
+
+
+def _beginning(value: Json) -> str:
+    """`[acme] issuer https://login.acme.com …`: a list of objects by their names, and the first field of each."""
+    items = value if isinstance(value, list) else []
+    objects = [item for item in items if isinstance(item, Mapping)]
+    if not objects or len(objects) < len(items):
+        return ""
+    return ", ".join(_object(item) for item in objects)
+
+
+def _object(item: Mapping[str, Json]) -> str:
+    name = item.get("name")
+    rest = [(key, child) for key, child in item.items() if key != "name"]
+    words = [f"[{name}]"] if isinstance(name, str) else []
+    words += [f"{key} {flow(child)}" for key, child in rest[:1]]
+    return " ".join(words) + (" …" if len(rest) > 1 else "")

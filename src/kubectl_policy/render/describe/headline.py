@@ -1,0 +1,180 @@
+"""What an answer about an object opens with: how many policies affect it, and how requests come to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.render.describe.places import Places
+from kubectl_policy.render.words.headlines import as_far_as
+from kubectl_policy.render.words.names import count, listed, node_words, section_words
+from kubectl_policy.render.words.sources import is_one, sources_words
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.describe.surroundings import Unattached
+    from kubectl_policy.questions.shared.in_force import InForce
+
+# So many causes, or ways that lead somewhere, are told in a sentence, and so many names of listeners and hosts.
+_MOST_CAUSES: Final = 2
+_MOST_NAMED: Final = 4
+
+
+def object_headline(answer: ObjectDescription) -> str:
+    """How many policies affect an object, or why nothing does; then its hostnames, and how requests come to it."""
+    policies = {diagnostic.subject for diagnostic in answer.diagnostics if diagnostic.rule == "attachment-not-computed"}
+    verb = "does" if len(policies) == 1 else "do"
+    more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
+    first = f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}"
+    around = ", ".join(_around(answer))
+    sentences = [first if first.endswith("?") else f"{first}.", f"{around[:1].upper()}{around[1:]}." if around else ""]
+    return " ".join(filter(None, sentences))
+
+
+def _of_object(answer: ObjectDescription) -> str:
+    subject = node_words(answer.subject)
+    if not answer.carries_traffic:
+        is_route = answer.subject.object.group_kind in ROUTES
+        why = _unattached(answer.unattached) if is_route else "no route sends requests to it"
+        return f"Nothing takes effect on {subject}, because {why}"
+    here = [group for group in answer.in_force if group.policies and not group.passes_down]
+    below = [group for group in answer.in_force if group.policies and group.passes_down]
+    if here:
+        more = f"; {_further(answer, below)} on what is {_behind(answer)} it" if below else ""
+        return f"{subject} is affected by {sources_words(here, answer.subject.object)}{_where(answer, here)}{more}"
+    if below:
+        who = sources_words(below, answer.subject.object)
+        return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
+    affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
+    if not answer.targeted_by and not answer.in_force:
+        return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
+    return f"No policy {affects} {subject}"
+
+
+def _further(answer: ObjectDescription, below: Sequence[InForce]) -> str:
+    """`2 more take effect`."""
+    return f"{sources_words(below, answer.subject.object, 'more')} {_take(below)} effect"
+
+
+def _take(groups: Iterable[InForce]) -> str:
+    return "takes" if is_one(groups) else "take"
+
+
+def _behind(answer: ObjectDescription) -> str:
+    return "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
+
+
+def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
+    """`, on rule cart only`; empty where some policy is in force on every path."""
+    positions = {position for group in groups for position in group.paths}
+    if len(positions) == len(answer.paths):
+        return ""
+    places = Places(answer)
+    if places.numbered(positions):
+        return f", on {len(positions)} of its {len(answer.paths)} paths"
+    return f", on {places.limits_all(positions)}"
+
+
+def _unattached(causes: Sequence[Unattached]) -> str:
+    """Why a route is attached to nothing: each cause with its place and the nearest name."""
+    told = [_cause(cause) for cause in told_causes(causes)]
+    more = [f"{count(len(causes) - _MOST_CAUSES, 'more reason')}"] if len(causes) > _MOST_CAUSES else []
+    return f"it is attached to nothing: {listed([*told, *more])}" if told else "it is attached to nothing"
+
+
+def told_causes(causes: Sequence[Unattached]) -> Sequence[Unattached]:
+    """The causes that the headline has room for."""
+    return causes[:_MOST_CAUSES]
+
+
+def _cause(cause: Unattached) -> str:
+    """`Gateway infra/edge has no listener wbe [NoMatchingParent] (shop.yaml:12); did you mean web?`."""
+    # What there is instead is of no interest where one of these must be meant.
+    message = cause.message.partition("; ")[0] if cause.hint else cause.message
+    reason = f" [{cause.reason}]" if cause.reason else ""
+    origin = f" ({cause.origin})" if cause.origin else ""
+    return f"{message}{reason}{origin}{f'; {cause.hint}' if cause.hint else ''}"
+
+
+def _around(answer: ObjectDescription) -> list[str]:
+    """The hostnames of an object, and what leads to it or hangs on it, a part each; else what would affect it."""
+    kind, number = answer.subject.object.group_kind, len(answer.policies)
+    if not answer.carries_traffic:
+        return [f"{count(number, 'policy')} would take effect if it were"] if number else []
+    if kind in ROUTES:
+        return [*_hostnames(answer.hostnames), *_of_route(answer)]
+    if kind in WITH_LISTENERS:
+        return [*_of_listeners(answer), *_hostnames(answer.hostnames), f"{count(answer.routes, 'route')} attached"]
+    if kind in WITH_PORTS or _is_led_to_by_nothing(answer):
+        return _of_backend(answer)
+    return []
+
+
+def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
+    """Whether nothing that was read leads to an object that policies could affect by way of something else."""
+    obj = answer.subject.object
+    alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
+    return bool(alone and answer.targeted_by and obj.namespace and not answer.called_by)
+
+
+def _of_route(answer: ObjectDescription) -> Iterator[str]:
+    """`2 rules on listener https of Gateway infra/public`."""
+    places = Places(answer)
+    rules = "" if answer.subject.section else count(len(places.sections), "rule")
+    where = _listeners(places.listeners)
+    others = [obj for obj in places.routes if obj != answer.subject.object]
+    few = len(others) <= _MOST_CAUSES
+    parents = listed([str(each) for each in others]) if few else count(len(others), "route")
+    through = f"through {parents}" if others else ""
+    if where or through:
+        yield " ".join(filter(None, (rules, f"on {where}" if where else "", through)))
+
+
+def _of_listeners(answer: ObjectDescription) -> Iterator[str]:
+    """`listeners http and https`, of a Gateway or a ListenerSet as a whole."""
+    sections = Places(answer).sections
+    if sections and not answer.subject.section:
+        yield _named([node.section for node in sections])
+
+
+def _of_backend(answer: ObjectDescription) -> list[str]:
+    """`requests come through rule cart of HTTPRoute shop/storefront`."""
+    nodes = dict.fromkeys(node for path in answer.paths for node in path)
+    rules = [node for node in nodes if node.section and node.object.group_kind in ROUTES]
+    if not rules:
+        return ["nothing that was read leads to it"] if _is_led_to_by_nothing(answer) else []
+    routes = {rule.object for rule in rules}
+    names = [f"{section_words(rule)} of {rule.object}" for rule in rules]
+    many = f"{len(rules)} rules of {count(len(routes), 'route')}"
+    return [f"requests come through {listed(names) if len(rules) <= _MOST_CAUSES else many}"]
+
+
+def _listeners(listeners: Iterable[NodeRef]) -> str:
+    """`listeners http and https of Gateway infra/public`; of many, how many there are."""
+    by_owner: dict[ObjectRef, list[str]] = {}
+    for listener in listeners:
+        by_owner.setdefault(listener.object, []).append(listener.section)
+    if len(by_owner) > _MOST_CAUSES:
+        return f"{sum(map(len, by_owner.values()))} listeners of {len(by_owner)} Gateways"
+    return " and ".join(f"{_named(names)} of {owner}" for owner, names in by_owner.items())
+
+
+def _named(names: Sequence[str]) -> str:
+    """`listener a`, `listeners a and b`; of many, `7 listeners`."""
+    if len(names) == 1:
+        return f"listener {names[0]}"
+    return f"listeners {listed(names)}" if len(names) <= _MOST_NAMED else f"{len(names)} listeners"
+
+
+def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
+    """`hostnames a.example.com and b.example.com`; of many the first ones."""
+    if hostnames == ("*",):
+        yield "any hostname"
+    elif hostnames:
+        few = len(hostnames) <= _MOST_NAMED
+        shown = list(hostnames) if few else [*hostnames[: _MOST_NAMED - 1], f"{len(hostnames) - _MOST_NAMED + 1} more"]
+        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(shown)}"

@@ -1,0 +1,107 @@
+"""Policies and targets in the words of an answer about one object: what the answer is about is not named again."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.words.names import listed, mark, node_words, section_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
+    from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.render.describe.by_policy import OfSource
+    from kubectl_policy.resolution import Source
+
+# So many targets of one policy are named.
+_MOST_TARGETS: Final = 4
+
+
+class Names:
+    """The names of policies, kinds and targets in one answer."""
+
+    def __init__(self, answer: ObjectDescription) -> None:
+        """Look up which kinds share a name, and what controllers report of policies."""
+        self._subject = answer.subject
+        kinds = {group.kind for group in answer.in_force}
+        names = [kind.kind for kind in kinds]
+        self._ambiguous = {name for name in names if names.count(name) > 1}
+        self.about = {each.policy: each for each in answer.sources}
+        folders = [each.origin.source.split("/")[:-1] for each in answer.sources if each.origin]
+        shared = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
+        self._folder = "".join(f"{names[0]}/" for names in shared)
+
+    def origin(self, policy: ObjectRef) -> str:
+        """`shop.yaml:41`, without the folder that all policies of the answer are in; empty where that is not known."""
+        about = self.about.get(policy)
+        return str(about.origin).removeprefix(self._folder) if about and about.origin else ""
+
+    def line(self, setting: Setting) -> str:
+        """`:47`, the line that a field is written on in the file of its policy; of another file, with its name."""
+        origin, about = setting.origin, self.about.get(setting.source.object)
+        if origin is None or not origin.line or not about or origin == about.origin:
+            return ""
+        same = about.origin is not None and origin.source == about.origin.source
+        return f":{origin.line}" if same else str(origin).removeprefix(self._folder)
+
+    def kind(self, group: InForce) -> str:
+        """`RetryPolicy`; with its API group where two kinds of one name are in force."""
+        name = str(group.kind) if group.kind.kind in self._ambiguous else group.kind.kind
+        return f"{name}{mark(group.profile, 'being a policy')}"
+
+    def target(self, node: NodeRef) -> str:
+        """`rule cart` of what the answer is about, `Gateway infra/public, listener https` of anything else."""
+        if node.section and node.object == self._subject.object:
+            return section_words(node)
+        return node_words(node)
+
+    def policy(self, source: Source, kind: GroupKind) -> str:
+        """`shop/cart`, as the kind stands beside it; `the route itself` for what an object says itself."""
+        if source.object == source.target.object:
+            return self._itself(source.object)
+        return source.object.qualified_name if source.object.group_kind == kind else str(source.object)
+
+    def _itself(self, obj: ObjectRef) -> str:
+        if obj != self._subject.object:
+            return f"{obj} itself"
+        return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
+
+    def targets(self, source: Source, targets: Sequence[NodeRef]) -> str:
+        """` → rule cart`, of several targets all; of an object's own fields only a rule or listener."""
+        how = " (by its filter)" if source.filter else ""
+        if source.object == source.target.object:
+            sections = [self.target(node) for node in targets if node.section]
+            return f", {_some(sections)}" if sections else ""
+        return f" → {_some([self.target(node) for node in targets])}{how}"
+
+    def source(self, source: Source, kind: GroupKind) -> str:
+        """`shop/cart → rule cart`."""
+        return f"{self.policy(source, kind)}{self.targets(source, [source.target])}"
+
+    def heading(self, of: OfSource, kind: GroupKind) -> str:
+        """`shop/cart → rule cart`, with all of its targets."""
+        return f"{self.policy(of.source, kind)}{self.targets(of.source, of.targets)}"
+
+    def contrary(self, policies: Iterable[ObjectRef]) -> str:
+        """`controller reports Invalid`; empty where no controller says otherwise."""
+        told = (self.about[policy].contrary for policy in policies if policy in self.about)
+        return next((contrary_words(condition) for condition in told if condition), "")
+
+
+def contrary_words(condition: ReportedCondition) -> str:
+    """`controller reports Invalid`, in the controller's own word."""
+    verb = "reported, of an earlier version," if condition.stale else "reports"
+    own_word = condition.reason and condition.reason != condition.type
+    what = condition.reason if own_word else f"{condition.type} {condition.status}"
+    return f"controller {verb} {what}"
+
+
+def _some(words: Sequence[str]) -> str:
+    words = list(dict.fromkeys(words))
+    if len(words) > _MOST_TARGETS:
+        words = [*words[: _MOST_TARGETS - 1], f"{len(words) - _MOST_TARGETS + 1} more"]
+    return listed(words)

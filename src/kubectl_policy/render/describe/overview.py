@@ -1,0 +1,163 @@
+"""The first screen of a description: at each place a line for each policy kind, what is in force and from whom."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.values import value
+from kubectl_policy.render.describe.blocks import alike, joined, targets_of
+from kubectl_policy.render.describe.by_policy import who
+from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.render.describe.named import Names
+    from kubectl_policy.render.describe.places import Places
+    from kubectl_policy.render.output.text import View
+    from kubectl_policy.resolution import Source
+
+_GAP: Final = 2
+_INDENT: Final = 2
+# At a terminal so many places are shown, and so many others are named on a line.
+_MOST_PLACES: Final = 12
+_MOST_OTHERS: Final = 2
+# What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
+_LIMITS: Final = re.compile(r"timeout|retr|limit|fault|circuit|maxconn|idle|deadline", re.IGNORECASE)
+# What became of policies of which nothing is in force, and what is said of them.
+_VERBS: Final = {"superseded": "replaces", "rejected": "refused:", "unheeded": "ignored:"}
+
+
+@value(kw_only=True)
+class _Entry:
+    """A kind at a place: what is in force there in short, and from whom."""
+
+    kind: str
+    summary: str
+    sources: str
+    doubt: str
+    warning: str
+    rank: tuple[int, str]
+
+    @property
+    def width(self) -> int:
+        """How wide what is in force and from whom are, but for the gap between them."""
+        return cells(self.summary) + cells(self.sources) + cells(self.doubt)
+
+
+def overview(answer: ObjectDescription, places: Places, names: Names, view: View) -> Iterator[Line]:
+    """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
+    by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
+    for of_kind in by_kind(answer.in_force):
+        for together in alike(of_kind):
+            group = joined(together)
+            everywhere = len(group.paths) == len(answer.paths)
+            key = group.passes_down, everywhere, group.paths
+            by_place.setdefault(key, []).append(_entry(group, targets_of(together), names))
+    entries = [entry for each in by_place.values() for entry in each]
+    kinds = max((cells(entry.kind) for entry in entries), default=0)
+    fitting = [entry for entry in entries if _INDENT + kinds + 2 * _GAP + entry.width <= view.width]
+    widths = kinds, max((cells(entry.summary) for entry in fitting), default=0)
+    ordered = sorted(by_place)
+    is_route = answer.subject.object.group_kind in ROUTES
+    most = _MOST_PLACES if view.cuts else len(ordered)
+    for behind, everywhere, positions in ordered[:most]:
+        heading = places.words(positions, behind=behind)
+        alone = everywhere and not behind and len(by_place) == 1
+        tail = _backends(places, positions) if alone or places.is_one_section(positions) else ""
+        tail += "" if answer.carries_traffic else ", if it were attached" if is_route else ", if requests came"
+        if heading:
+            yield Line((Span(heading, "subject"), Span(tail, prose=True)), 0, 4)
+        for entry in sorted(by_place[behind, everywhere, positions], key=lambda entry: entry.rank):
+            yield from _lines(entry, widths, view)
+    if len(ordered) > most:
+        left = count(len(ordered) - most, "more place")
+        yield Line((Span(f"and {left} where it is otherwise; --show-all shows them", "aside"),))
+
+
+def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
+    """The groups of each kind, those that take effect further down apart: security first, as `_rank` has them."""
+    found: dict[object, list[InForce]] = {}
+    for group in groups:
+        found.setdefault((group.kind, group.passes_down), []).append(group)
+    return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
+
+
+def _backends(places: Places, positions: Sequence[int]) -> str:
+    backends = places.backends(positions)
+    if not backends:
+        return ""
+    return f" ▸ {', '.join(backends) if len(backends) <= _MOST_OTHERS else count(len(backends), 'backend')}"
+
+
+def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
+    return _Entry(
+        kind=names.kind(group),
+        summary=", ".join(group.summary) or ("sets no field" if group.policies else "nothing"),
+        sources=_sources(group, targets, names),
+        doubt=" (may hold)" if group.undecided else "",
+        warning=names.contrary(group.policies),
+        rank=_rank(group),
+    )
+
+
+def _rank(group: InForce) -> tuple[int, str]:
+    """Kinds that protect come first, then those that limit or end requests, then the rest; each by name."""
+    if group.settings and all(setting.security for setting in group.settings):
+        return 0, group.kind.kind
+    return 1 if any(_LIMITS.search(setting.field) for setting in group.settings) else 2, group.kind.kind
+
+
+def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> str:
+    """`shop/cart → rule cart, merged with infra/defaults → Gateway infra/public`: the nearest first."""
+    setting = {who(each.source) for each in group.settings}
+    taking_part = [each for each in reversed(group.order) if who(each) in setting or each.object in group.policies]
+    words = {
+        who(source): f"{names.policy(source, group.kind)}{names.targets(source, targets.get(source, [source.target]))}"
+        for source in taking_part
+    }
+    own = [who(source) for source in taking_part if source.object == source.target.object]
+    policies = [text for each, text in words.items() if each not in own]
+    told = policies[:1]
+    if len(policies) > 1:
+        joined_by = "together with" if group.profile.all_apply else "merged with"
+        told.append(f"{joined_by} {_others(policies[1:])}")
+    told += [("and " if told else "") + _others([words[each] for each in own])] if own else []
+    beaten = [source for source in reversed(group.order) if who(source) not in words]
+    states = {fate.source: fate.state for fate in group.beaten}
+    for state, verb in _VERBS.items():
+        losers = [source for source in beaten if states.get(source, "superseded") == state]
+        if losers:
+            told.append(f"{verb} {_others(list(dict.fromkeys(names.policy(loser, group.kind) for loser in losers)))}")
+    return ", ".join(told)
+
+
+def _others(words: Sequence[str]) -> str:
+    if len(words) <= _MOST_OTHERS:
+        return listed(words)
+    return f"{words[0]} and {len(words) - 1} more"
+
+
+def _lines(entry: _Entry, widths: tuple[int, int], view: View) -> Iterator[Line]:
+    kind_width, summary_width = widths
+    warning = (Span(f"; {entry.warning}", "warning", prose=True),) if entry.warning else ()
+    doubt = (Span(entry.doubt, "aside"),) if entry.doubt else ()
+    start = Span(pad(entry.kind, kind_width) + " " * _GAP)
+    hang = _INDENT + kind_width + _GAP
+    room = view.width - hang - _GAP - entry.width
+    if room >= 0:
+        # In a column as far as there is room for it.
+        gap = " " * (min(max(summary_width - cells(entry.summary), 0), room) + _GAP)
+        summary = Span(entry.summary, "value")
+        yield Line((start, summary, Span(gap), Span(entry.sources), *doubt, *warning), _INDENT, hang)
+    else:
+        yield Line((start, Span(entry.summary, "value", prose=True)), _INDENT, hang)
+        # It is continued before an arrow or after a comma, never within a name.
+        sources = (Span(text) for text in re.split(r"(?= → )|(?<=,)(?= )", entry.sources))
+        yield Line((*sources, *doubt, *warning), hang, hang + _INDENT)

@@ -1,0 +1,122 @@
+"""The places of an answer about an object: its rules, listeners or ports, and what leads to it, in few words."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.render.words.names import section_noun, section_words
+from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.topology import Path
+
+
+class Places:
+    """Says where something is in force, in the words of the object that an answer is about."""
+
+    def __init__(self, answer: ObjectDescription) -> None:
+        """Remember the answer; nothing is looked up until somebody asks."""
+        self._answer = answer
+        self._which = WhichPaths(answer.paths)
+
+    def words(self, positions: Collection[int], *, behind: bool = False) -> str:
+        """`rule cart`, `both rules`, `listener https`; `behind` it for what takes effect further down.
+
+        Empty if there is only one place.
+        """
+        if len(set(positions)) == len(self._answer.paths):
+            words = self._everywhere
+        else:
+            words = self._some(frozenset(positions)).removesuffix(" only")
+        if behind and self._answer.subject.object.group_kind == NAMESPACE:
+            return "in it"
+        return f"behind {words or 'it'}" if behind else words
+
+    def _some(self, positions: frozenset[int]) -> str:
+        """The words for some of the paths; at a backend, the route or rule that they lead through."""
+        if self._answer.subject.object.group_kind in WITH_PORTS:
+            for route in self.routes:
+                on = {place for place, path in enumerate(self._answer.paths) if any(n.object == route for n in path)}
+                if on == positions:
+                    return f"through {route} only"
+        return self._which.words(positions)
+
+    def limits(self, positions: Collection[int], among: Collection[int]) -> str:
+        """`rule cart only`, of what is on some paths and not on all of those that are meant; else empty."""
+        return "" if set(positions) >= set(among) else self._some(frozenset(positions))
+
+    def below(self, targets: Collection[NodeRef], among: Collection[int]) -> frozenset[int]:
+        """Those of some paths that lead through any of some targets, which goes without saying of their policy."""
+        return frozenset(place for place in among if any(node in targets for node in self._answer.paths[place]))
+
+    def limits_all(self, positions: Collection[int]) -> str:
+        """`limits` among all paths of the answer."""
+        return self.limits(positions, range(len(self._answer.paths)))
+
+    def numbered(self, positions: Collection[int]) -> bool:
+        """Whether the words for these paths name them by their numbers."""
+        return len(set(positions)) < len(self._answer.paths) and self._which.phrase(positions).numbered
+
+    @cached_property
+    def sections(self) -> tuple[NodeRef, ...]:
+        """The rules, listeners or ports of the object that are on any path, in their order."""
+        subject = self._answer.subject.object
+        nodes = dict.fromkeys(node for path in self._answer.paths for node in path)
+        return tuple(node for node in nodes if node.object == subject and node.section)
+
+    @cached_property
+    def _everywhere(self) -> str:
+        kind = self._answer.subject.object.group_kind
+        if self._answer.subject.section:
+            return ""
+        if kind in WITH_PORTS:
+            routes = self.routes
+            return f"through {_all(len(routes), 'route')}" if len(routes) > 1 else ""
+        if len(self.sections) > 1:
+            return _all(len(self.sections), section_noun(kind))
+        return section_words(self.sections[0]) if self.sections and kind in (*ROUTES, *WITH_LISTENERS) else ""
+
+    @cached_property
+    def routes(self) -> tuple[ObjectRef, ...]:
+        """The routes on the paths, each once."""
+        nodes = dict.fromkeys(node.object for path in self._answer.paths for node in path)
+        return tuple(obj for obj in nodes if obj.group_kind in ROUTES)
+
+    @cached_property
+    def listeners(self) -> tuple[NodeRef, ...]:
+        """The listeners on the paths, each once."""
+        nodes = dict.fromkeys(node for path in self._answer.paths for node in path)
+        return tuple(node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS)
+
+    def backends(self, positions: Iterable[int]) -> tuple[str, ...]:
+        """What the rules on some paths of a route lead to: `Service shop/cart:http`."""
+        if self._answer.subject.object.group_kind not in ROUTES:
+            return ()
+        ends = (backend_of(self._answer.paths[position]) for position in sorted(positions))
+        return tuple(dict.fromkeys(end for end in ends if end))
+
+    def is_one_section(self, positions: Collection[int]) -> bool:
+        """Whether some paths are those through one rule, listener or port of the object."""
+        return any(self._through(section) == frozenset(positions) for section in self.sections)
+
+    def _through(self, node: NodeRef) -> frozenset[int]:
+        return frozenset(place for place, path in enumerate(self._answer.paths) if node in path)
+
+
+def backend_of(path: Path) -> str:
+    """The backend at the end of a path through a rule, with its port; empty if the path ends before."""
+    last = path[-1]
+    if last.object.group_kind in (*ROUTES, *WITH_LISTENERS, NAMESPACE):
+        return ""
+    return f"{last.object}:{last.section}" if last.section else str(last.object)
+
+
+def _all(number: int, noun: str) -> str:
+    return f"both {plural(noun)}" if number == 2 else f"all {number} {plural(noun)}"  # noqa: PLR2004 (a pair is "both")
