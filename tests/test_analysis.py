@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from kubectl_policy import Diagnostic, Implementation, MergeStrategy, PolicyKindProfile, Snapshot, analyze, plain
+from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from tests.build import (
@@ -33,12 +34,24 @@ P: Final = ref("ColorPolicy", "p", group="example.com")
 
 
 def test_an_empty_snapshot() -> None:
-    """No answer is an error."""
+    """There is nothing in it."""
     analysis = analyze(Snapshot())
     assert (analysis.policies, analysis.attachments, analysis.diagnostics) == ((), {}, ())
-    assert analysis.effective(node("Gateway", "g")) == ()
-    assert analysis.affected_by(node("Gateway", "g")) == ()
     assert analysis.attachments_to(ref("Gateway", "g")) == ()
+
+
+def test_what_was_not_read_is_no_question() -> None:
+    """An answer without anything would look like one: a name that is misspelt is an error, which helps."""
+    analysis = analyze(snapshot(*WORLD))
+    for ask in (analysis.effective, analysis.affected_by):
+        with pytest.raises(NotFoundError, match="Gateway default/typo was not read") as error:
+            ask(node("Gateway", "typo"))
+        assert error.value.hint == "there are: default/g"
+        with pytest.raises(NotFoundError, match="TCPRoute default/x was not read") as error:
+            ask(node("TCPRoute", "x"))
+        assert error.value.hint == "no TCPRoute was read"
+        with pytest.raises(NotFoundError, match="Gateway default/g has no section typo"):
+            ask(node("Gateway", "g", "typo"))
 
 
 def test_the_policies_are_sorted_by_kind_then_name() -> None:
@@ -82,7 +95,7 @@ def test_what_a_node_is_affected_by() -> None:
 
 def test_the_enforcement_of_what_is_no_policy() -> None:
     """There is none."""
-    with pytest.raises(KeyError):
+    with pytest.raises(NotFoundError, match="Gateway default/g is no policy that was read"):
         analyze(snapshot(*WORLD)).enforcement(ref("Gateway", "g"))
 
 

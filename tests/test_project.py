@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import kubectl_policy
 from kubectl_policy import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -51,6 +52,14 @@ def test_the_version_is_the_same_everywhere() -> None:
     """What the package says of itself is what is published."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == __version__, "pyproject.toml and kubectl_policy.__version__ differ"
+
+
+def test_every_public_name_is_there() -> None:
+    """Whether or not it was used before: completion shows what there is."""
+    names = dir(kubectl_policy)
+    assert {*kubectl_policy.__all__, "__version__"} == {*names}
+    assert all(getattr(kubectl_policy, name) is not None for name in names)
+    assert {"describe", "why_not", "blast_radius", "status", "diff", "in_force"} <= {*names}
 
 
 def test_data_files_lie_where_the_wheel_takes_them() -> None:

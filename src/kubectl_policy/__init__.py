@@ -1,8 +1,8 @@
 """Read what affects Gateway API objects from the outside: topology, attachments and effective policies as values.
 
-The public API: `load_manifests` and `load_state` read a snapshot, `analyze` makes an `Analysis` of it; everything that
-the command line shows can be asked there. Names are imported when they are first used, so that importing a part costs
-that part alone.
+The public API: `load_manifests` and `load_state` read a snapshot, `analyze` makes an `Analysis` of it, of which
+questions are asked as on the command line: `describe`, `in_force`, `why_not`, `blast_radius`, `diff`, `status`. Names
+are imported when they are first used, so that importing a part costs that part alone.
 """
 
 # Not from `typing`: whoever wants the name alone, or the command line, waits for no import.
@@ -11,9 +11,18 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis, analyze
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.comparison import StateComparison, compare, what_if
-    from kubectl_policy.errors import PolicyError
+    from kubectl_policy.errors import NotFoundError, PolicyError, UsageError
     from kubectl_policy.model import Diagnostic, Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource, Snapshot
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel, load_profiles
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_radius
+    from kubectl_policy.questions.changes.diff import StateDiff, diff
+    from kubectl_policy.questions.describe.objects import ObjectDescription, describe
+    from kubectl_policy.questions.describe.policies import PolicyDescription, describe_policy
+    from kubectl_policy.questions.shared.everywhere import WayInForce, in_force
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
+    from kubectl_policy.questions.shared.selection import Selection
+    from kubectl_policy.questions.status.report import StatusReport, status
+    from kubectl_policy.questions.why_not.why_not import WhyNot, why_not
     from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Leaf, Source, leaves, plain
     from kubectl_policy.sources import InputOptions, load_manifests, load_state
     from kubectl_policy.topology import Implementation, Path, Topology
@@ -23,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Analysis",
     "Attachment",
+    "BlastRadius",
     "Diagnostic",
     "EffectivePolicy",
     "Enforcement",
@@ -30,38 +40,65 @@ __all__ = [
     "Gap",
     "GroupKind",
     "Implementation",
+    "InForce",
     "InputOptions",
     "Leaf",
     "MergeStrategy",
     "NodeRef",
+    "NotFoundError",
+    "ObjectDescription",
     "ObjectRef",
     "Origin",
     "Path",
+    "PolicyDescription",
     "PolicyError",
     "PolicyKindProfile",
     "Resource",
+    "Selection",
+    "Setting",
     "Snapshot",
     "Source",
     "StateComparison",
+    "StateDiff",
+    "StatusReport",
     "TargetLevel",
     "Topology",
+    "UsageError",
+    "WayInForce",
+    "WhyNot",
     "analyze",
+    "blast_radius",
     "compare",
+    "describe",
+    "describe_policy",
+    "diff",
+    "in_force",
     "leaves",
     "load_manifests",
     "load_profiles",
     "load_state",
     "plain",
+    "status",
     "what_if",
+    "why_not",
 ]
 
 _HOMES = {
     "analysis": ("Analysis", "analyze"),
     "attachment": ("Attachment",),
     "comparison": ("StateComparison", "compare", "what_if"),
-    "errors": ("PolicyError",),
+    "errors": ("NotFoundError", "PolicyError", "UsageError"),
     "model": ("Diagnostic", "Gap", "GroupKind", "NodeRef", "ObjectRef", "Origin", "Resource", "Snapshot"),
     "profiles": ("MergeStrategy", "PolicyKindProfile", "TargetLevel", "load_profiles"),
+    "questions.changes.blast_radius": ("BlastRadius", "blast_radius"),
+    "questions.changes.diff": ("StateDiff", "diff"),
+    "questions.describe.objects": ("ObjectDescription", "describe"),
+    "questions.describe.policies": ("PolicyDescription", "describe_policy"),
+    "questions.shared.everywhere": ("WayInForce", "in_force"),
+    "questions.shared.in_force": ("InForce", "Setting"),
+    "questions.shared.selection": ("Selection",),
+    "questions.status.report": ("StatusReport", "status"),
+    "questions.why_not.why_not": ("WhyNot", "why_not"),
     "resolution": ("EffectivePolicy", "Enforcement", "Fate", "Leaf", "Source", "leaves", "plain"),
     "sources": ("InputOptions", "load_manifests", "load_state"),
     "topology": ("Path", "Implementation", "Topology"),
@@ -76,3 +113,8 @@ def __getattr__(name: str) -> object:
         if name in names:
             return getattr(import_module(f"kubectl_policy.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that were not used yet."""
+    return [*__all__, "__version__"]

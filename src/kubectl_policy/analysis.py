@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import Attachment, Call, attach, calls_of
 from kubectl_policy.attachment.possible import PossibleAttachments
+from kubectl_policy.errors import NotFoundError
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, grouped
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
@@ -27,7 +30,10 @@ from kubectl_policy.validation import Evaluator
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Resource, Snapshot
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
+
+# So many names are told where one is not there.
+_SHOWN: Final = 5
 
 
 def analyze(
@@ -138,16 +144,36 @@ class Analysis:
         )
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
-        """The effective policies at a node, for each path that leads to it; of one policy kind, if given.
+        """The effective policies at a node itself, for each path that leads to it; of one policy kind, if given.
 
-        A kind that takes effect above the node, and not at it, is left out.
+        A kind that takes effect above the node, and not at it, is left out, and so are policies of what is below it,
+        such as the rules of a route; `in_force` has all of that. Raises `NotFoundError` for an object that was not
+        read, and for a section that it has not.
         """
+        self.require(node)
         return tuple(
             effective
             for path in self.topology.paths(node)
             for effective in self.effective_on(path)
             if kind in {None, effective.kind}
         )
+
+    def require(self, node: NodeRef) -> None:
+        """Nothing, or `NotFoundError` for what was not read and nothing refers to, and for sections that are not there.
+
+        What was not read is known of where something else refers to it.
+        """
+        obj, whole = node.object, NodeRef(node.object)
+        if self.index.presence(obj) != "present" and not (
+            self.attachments_to(obj)
+            or self.topology.children(whole)
+            or any(parent.object.group_kind != NAMESPACE for parent in self.topology.parents(whole))
+        ):
+            names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
+            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"no {obj.kind} was read"
+            raise NotFoundError(f"{obj} was not read", hint)
+        if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
+            raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
 
     def effective_on(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of one path, sorted by kind; see `effective`."""
@@ -161,7 +187,10 @@ class Analysis:
         return reached[-1].object == effective.target.object
 
     def affected_by(self, node: NodeRef) -> tuple[ObjectRef, ...]:
-        """The policies with at least one effective field at a node, on any path that carries traffic; sorted."""
+        """The policies with at least one effective field at a node, on any path that carries traffic; sorted.
+
+        Raises `NotFoundError` as `effective` does.
+        """
         return tuple(
             sorted(
                 {
@@ -174,7 +203,9 @@ class Analysis:
         )
 
     def enforcement(self, policy: ObjectRef) -> Enforcement:
-        """How far a policy is in force over all its paths. Raises `KeyError` for an object that is no policy."""
+        """How far a policy is in force over all its paths. Raises `NotFoundError` for what is no such policy."""
+        if policy not in self.attachments:
+            raise NotFoundError(f"{policy} is no policy that was read", self.registry.why_none(policy.group_kind))
         return self._enforcements.of(policy)
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:

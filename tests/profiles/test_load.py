@@ -172,7 +172,7 @@ WRONG: Final = [
     pytest.param("group: v1\n" + DIRECT.partition("\n")[2], 1, "group: 'v1' has a version", id="a version as group"),
     pytest.param(DIRECT + "---\n" + DIRECT, 7, "a second document: one file holds one", id="two documents"),
     pytest.param("group: example.com\nkinds: [\n", 2, "not valid YAML: ", id="not YAML"),
-    pytest.param("group: a\nkinds:\n\tP: {}\n", 3, "indented with spaces", id="tabs"),
+    pytest.param("group: a\nkinds:\n\tP: {}\n", 3, "indents with spaces", id="tabs"),
 ]
 
 

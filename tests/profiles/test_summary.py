@@ -59,6 +59,7 @@ def test_many_values_in_one_phrase_are_cut() -> None:
     spec = {"hosts": [{"name": name} for name in "abcde"]}
     assert phrases(spec, part("hosts", "for {[].name}")) == ("for a, b, c and 2 more",)
     assert phrases({"codes": [502, 503]}, part("codes", "on {}")) == ("on 502, 503",)
+    assert phrases(spec, part("hosts[]", "for {name}")) == ("for a", "for b", "for c", "2 more")
 
 
 def test_a_part_may_depend_on_other_fields_and_say_nothing() -> None:

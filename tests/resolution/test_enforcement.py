@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.merging import IgnoredPart
@@ -105,7 +106,7 @@ class TestNotAttached:
 
     def test_an_object_that_is_no_policy(self) -> None:
         """There is nothing to enforce."""
-        with pytest.raises(KeyError):
+        with pytest.raises(NotFoundError):
             world().enforcement(ObjectRef(GroupKind(GATEWAY_API, "Gateway"), "default", "g"))
 
 

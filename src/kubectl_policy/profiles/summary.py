@@ -25,7 +25,7 @@ _WORDS: Final = Text(
     pattern=r"^([^{}]|\{(\*|#[^{}]*|[A-Za-z0-9_.\[\]-]*)\})*$",
     hint="Words have {} for the value, {a.field[]} for a field in it, {*} for an entry's name, {# thing} for a number.",
 )
-# So many values stand in one phrase; it is no place to look them up.
+# So many values stand in one phrase, and so many phrases are of one part; it is no place to look them up.
 _MOST: Final = 3
 
 
@@ -48,7 +48,7 @@ class SummaryPart:
     """A map from values to the words for them, such as from `Second` to `s`. Without it: values are words themselves.
     """
 
-    def phrases(self, spec: Json) -> Iterator[tuple[Sequence[Step], str]]:
+    def phrases(self, spec: Json) -> Iterator[tuple[tuple[Step, ...], str]]:
         """The phrase for every value that the field has in settings, with its path; empty if it is left out."""
         if any(_text(value_at(spec, field)) not in values for field, values in self.when.items()):
             return
@@ -85,16 +85,24 @@ def summarized(parts: Sequence[SummaryPart], spec: Mapping[str, Json]) -> tuple[
     unless a part says so.
     """
     phrases: list[str] = []
-    told: list[Sequence[Step]] = []
+    # What is told, and all that it stands in.
+    told: set[tuple[Step, ...]] = set()
+    around: set[tuple[Step, ...]] = set()
     for part in parts:
+        of_part: dict[str, None] = {}
         for steps, phrase in part.phrases(spec):
-            if not any(one == other for one, other in ((each[: len(steps)], steps[: len(each)]) for each in told)):
-                told.append(steps)
-                phrases.append(phrase)
+            beginnings = [steps[:end] for end in range(1, len(steps) + 1)]
+            if steps not in around and told.isdisjoint(beginnings):
+                told.add(steps)
+                around.update(beginnings)
+                of_part[phrase] = None
+        of_part.pop("", None)
+        phrases += [*of_part][:_MOST]
+        phrases += [f"{len(of_part) - _MOST} more"] if len(of_part) > _MOST else []
     for field, value in spec.items():
-        if value is not None and not any(steps[0] == field for steps in told):
+        if value is not None and (field,) not in around:
             phrases.append(_named(field, value))
-    return tuple(dict.fromkeys(filter(None, phrases)))
+    return tuple(dict.fromkeys(phrases))
 
 
 def _named(field: str, value: Json) -> str:

@@ -42,13 +42,13 @@ AS_IT_IS: Final = InputOptions()
 
 
 def load_manifests(
-    paths: Iterable[str | Path],
+    paths: str | Path | Iterable[str | Path],
     *,
     options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
     progress: Progress | None = None,
 ) -> Snapshot:
-    """The objects in files, folders (searched recursively), glob patterns and, for `-`, standard input.
+    """The objects in files, folders (searched recursively), glob patterns and, for `-`, standard input; in one or many.
 
     What cannot be read is a diagnostic and a gap. Raises SourceError where a path names nothing, cannot be read, or
     where there is no object in all of them.
@@ -57,7 +57,7 @@ def load_manifests(
     def text_of(path: str) -> str:
         return read_stdin(stdin) if path == STDIN else read_text(path)
 
-    named = [str(path) for path in paths]
+    named = [str(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     exclusions = Exclusions(options.exclude)
     found = find_files(named, exclusions)
     files = Files(found=found, text_of=text_of, left_out=exclusions.left_out)

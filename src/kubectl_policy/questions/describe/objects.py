@@ -7,7 +7,6 @@ from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.describe.surroundings import (
@@ -85,10 +84,8 @@ class ObjectDescription:
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
-    """The answer for an object, or for one of its sections. Raises `NotFoundError` for a section that it has not."""
-    if subject.section and subject.section not in analysis.topology.sections(subject.object):
-        hint = analysis.topology.said_of_sections(subject.object)
-        raise NotFoundError(f"{subject.object} has no section {subject.section}", hint)
+    """The answer for an object, or for one of its sections. Raises `NotFoundError` for what is not there."""
+    analysis.require(subject)
     resource = analysis.index.get(subject.object)
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)

@@ -95,6 +95,9 @@ class Selection:
         return resource.ref.qualified_name in self.names
 
 
+EVERYTHING: Final = Selection()
+
+
 @value(kw_only=True)
 class Selected:
     """The selected objects of a type, sorted by namespace and name.

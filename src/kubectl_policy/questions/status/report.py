@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.relevance import relevant_gaps
-from kubectl_policy.questions.shared.selection import Selection, select
+from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
 from kubectl_policy.questions.shared.unseen import gaps
 from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
@@ -56,7 +56,7 @@ class StatusReport:
         return bool(self.unseen) or (undecided and not self.disagrees)
 
 
-def status(analysis: Analysis, word: str, selection: Selection) -> StatusReport:
+def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING) -> StatusReport:
     """The reports on the selected objects of a type; without a type, on all policies and on what they target.
 
     Raises `UsageError` for a type on which nothing is computed, and `NotFoundError` for a name that there is not.

@@ -1,0 +1,60 @@
+"""What is in force at every place below an object: for a check that must not pass by an empty answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from kubectl_policy import NodeRef, WayInForce, analyze, in_force, plain
+from kubectl_policy.errors import NotFoundError
+from kubectl_policy.model import GroupKind
+from tests.build import backend, gateway, node, parent, policy, ref, route, rule, service, snapshot, target
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+ROUTE: Final = node("HTTPRoute", "r")
+RULES: Final = (rule(backend("s"), name="a"), rule(backend("s"), name="b"))
+WORLD: Final = (
+    gateway("g"),
+    route("r", parents=[parent("g")], rules=RULES),
+    route("stray", parents=[parent("gone")], rules=RULES),
+    service("s"),
+)
+
+
+def test_every_rule_is_asked() -> None:
+    """A route of which one rule has a policy of its own is not covered by that."""
+    analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute", "a"), color="red")))
+    ways = in_force(analysis, ROUTE, COLOR)
+    assert [[plain(each.effective[0].spec) if each.effective else None, _rule(each)] for each in ways] == [
+        [{"color": "red"}, "a"],
+        [None, "b"],
+    ]
+    assert analysis.effective(ROUTE, COLOR) == ()
+    (way,) = in_force(analysis, node("HTTPRoute", "r", "b"))
+    assert (way.effective, way.carries_traffic) == ((), True)
+
+
+def test_nothing_is_in_force_where_no_traffic_is() -> None:
+    """A route that is attached to nothing has ways, and nothing is in force on them."""
+    analysis = analyze(snapshot(*WORLD, policy("p", target("stray", "HTTPRoute"), color="red"), complete=True))
+    ways = in_force(analysis, node("HTTPRoute", "stray"))
+    assert [(way.carries_traffic, way.effective) for way in ways] == [(False, ())] * 2
+
+
+@pytest.mark.parametrize("unknown", [node("HTTPRoute", "typo"), node("HTTPRoute", "r", "typo")])
+def test_what_is_not_there_is_an_error(unknown: NodeRef) -> None:
+    """And no empty answer."""
+    with pytest.raises(NotFoundError):
+        in_force(analyze(snapshot(*WORLD)), unknown)
+
+
+def test_what_is_only_referred_to_is_known_of() -> None:
+    """It may be there, and policies may be attached to it."""
+    analysis = analyze(snapshot(*WORLD, policy("p", target("far", "Service", group=""), color="red")))
+    analysis.require(NodeRef(ref("Service", "far", group="")))
+
+
+def _rule(way: WayInForce) -> str:
+    """The rule of the route on a way."""
+    return next(place.section for place in way.path if place.object == ROUTE.object and place.section)
