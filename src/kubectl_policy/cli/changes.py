@@ -77,10 +77,9 @@ def diff(
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
     from kubectl_policy.questions.changes.diff import at_lines
     from kubectl_policy.questions.changes.diff import diff as ask
-    from kubectl_policy.sources import Lines
 
     comparison = _two_states(call, states) if states else _what_if(call, filename, delete, retarget)
-    difference = at_lines(ask(comparison), Lines().locate)
+    difference = at_lines(ask(comparison), call.lines.locate)
     problems = (*difference.problems.introduced, *difference.problems.fixed)
     # What is wrong with reading the input is the same after changes to it.
     read = (comparison.before, comparison.after) if states else (comparison.after,)
@@ -125,10 +124,9 @@ def blast_radius(
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
     from kubectl_policy.questions.changes.diff import at_lines
     from kubectl_policy.questions.shared.selection import find
-    from kubectl_policy.sources import Lines
 
     answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
-    answer = replace(answer, difference=at_lines(answer.difference, Lines().locate))
+    answer = replace(answer, difference=at_lines(answer.difference, call.lines.locate))
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])
@@ -142,7 +140,8 @@ def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
 
     told = known(call.profiles, call.setting)
     with call.progress() as progress:
-        before, after = (load_state(state, options=call.input_options(), progress=progress) for state in states)
+        options = call.input_options()
+        before, after = (load_state(each, options=options, progress=progress, lines=call.lines) for each in states)
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
 
 
@@ -158,7 +157,8 @@ def _what_if(
     from kubectl_policy.model.states import cascade, in_scope
     from kubectl_policy.sources import load_manifests
 
-    read_in = load_manifests(filename, options=replace(call.input_options(), complete=False)) if filename else None
+    options = replace(call.input_options(), complete=False)
+    read_in = load_manifests(filename, options=options, lines=call.lines) if filename else None
     policies = retargetings(analysis, retarget or (), call.namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
     deleted = deletions(analysis, delete or (), call.namespace)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.render.output.formats import Forms
+    from kubectl_policy.sources import Lines
 
 
 @command(OBJECT)
@@ -46,20 +47,20 @@ def describe(
 
     subject = find(analysis, type_name, name, call.namespace)
     forms, answer = _answer(analysis, subject, section)
-    answer = _at_lines(answer)
+    answer = _at_lines(answer, call.lines)
     call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, [subject])
     return 0
 
 
-def _at_lines(answer: "ObjectDescription | PolicyDescription") -> "ObjectDescription | PolicyDescription":
+def _at_lines(
+    answer: "ObjectDescription | PolicyDescription", lines: "Lines"
+) -> "ObjectDescription | PolicyDescription":
     """The same with the lines of fields instead of those of objects."""
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.in_force import at_lines
     from kubectl_policy.questions.shared.places import at_line
-    from kubectl_policy.sources import Lines
 
-    lines = Lines()
     diagnostics = at_fields(answer.diagnostics, lines=lines)
     if isinstance(answer, PolicyDescription):
         fields = tuple(at_line(field, lines.locate) for field in answer.fields)

@@ -4,6 +4,7 @@ import inspect
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import typer
@@ -104,8 +105,15 @@ class Call:
             if "-" in paths:
                 mention_waiting()
             with self.progress() as progress:
-                snapshot = load_manifests(paths, options=self.input_options(), progress=progress)
+                snapshot = load_manifests(paths, options=self.input_options(), progress=progress, lines=self.lines)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
+
+    @cached_property
+    def lines(self) -> "Lines":
+        """The lines of fields in what the command reads."""
+        from kubectl_policy.sources import Lines
+
+        return Lines()
 
     def progress(self) -> "AbstractContextManager[Progress | None]":
         """What shows how far the reading is, where that may take a while."""

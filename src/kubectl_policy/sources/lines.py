@@ -11,37 +11,40 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.lookup import ANY, TextLines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kubectl_policy.model import Json
 
 
 class Lines:
-    """Looks up lines in the texts of files, and of `REV:PATH` in git."""
+    """Looks up lines in the texts of files, of `REV:PATH` in git, and of what was read from standard input."""
 
-    def __init__(self, text_of: Callable[[str], str] | None = None) -> None:
-        """Read nothing yet; `text_of` gives the text of a source, and raises OSError or DocumentError for none."""
-        self._text_of = text_of or text_at
+    def __init__(self) -> None:
+        """Read nothing yet."""
         self._texts: dict[str, TextLines | None] = {}
+
+    def keep(self, source: str, text: str) -> str:
+        """The text of a source that cannot be read again; it is kept."""
+        self._texts[source] = TextLines(text)
+        return text
 
     def locate(self, origin: Origin, field: FieldPath, value: Json = ANY) -> int | None:
         """The line (from 1) of a field of the object that starts at an origin, if it has that value there.
 
-        None where it cannot be told: from standard input, if the file has changed, or if it is not written there.
+        None where it cannot be told, because the file has changed, say, and where no such field is written.
         """
-        if origin.source == STDIN or not origin.line:
+        if not origin.line:
             return None
         if origin.source not in self._texts:
-            self._texts[origin.source] = self._read(origin.source)
+            self._texts[origin.source] = _read(origin.source)
         lines = self._texts[origin.source]
         steps = tuple(step for step in field.steps if isinstance(step, str | int))
         return lines.line(origin.line, steps, value) if lines and len(steps) == len(field.steps) else None
 
-    def _read(self, source: str) -> TextLines | None:
-        try:
-            return TextLines(self._text_of(source))
-        except (OSError, ValueError, DocumentError, SourceError):
-            return None
+
+def _read(source: str) -> TextLines | None:
+    try:
+        return TextLines(text_at(source)) if source != STDIN else None
+    except (OSError, ValueError, DocumentError, SourceError):
+        return None
 
 
 def locate(origin: Origin, path: str) -> int | None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.rendered.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
 
@@ -47,15 +48,19 @@ def load_manifests(
     options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
     progress: Progress | None = None,
+    lines: Lines | None = None,
 ) -> Snapshot:
     """The objects in files, folders (searched recursively), glob patterns and, for `-`, standard input; in one or many.
 
-    What cannot be read is a diagnostic and a gap. Raises SourceError where a path names nothing, cannot be read, or
-    where there is no object in all of them.
+    What cannot be read is a diagnostic and a gap. The text of standard input is kept for `lines`. Raises SourceError
+    where a path names nothing, cannot be read, or where there is no object in all of them.
     """
 
     def text_of(path: str) -> str:
-        return read_stdin(stdin) if path == STDIN else read_text(path)
+        if path != STDIN:
+            return read_text(path)
+        text = read_stdin(stdin)
+        return lines.keep(STDIN, text) if lines else text
 
     named = [str(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     exclusions = Exclusions(options.exclude)
@@ -80,6 +85,7 @@ def load_state(
     options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
     progress: Progress | None = None,
+    lines: Lines | None = None,
 ) -> Snapshot:
     """The objects in what `load_manifests` takes as a path or, if there is no such file, in `REV:PATH` of git.
 
@@ -89,7 +95,7 @@ def load_state(
     no such revision or path, and UsageError for the word `live`.
     """
     if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
-        return load_manifests([operand], options=options, stdin=stdin, progress=progress)
+        return load_manifests([operand], options=options, stdin=stdin, progress=progress, lines=lines)
     if operand == "live":
         raise UsageError("live clusters are not supported yet", "name a file, a folder or REV:PATH in git instead")
     # Most input is files, and what only git needs takes time to import.

@@ -1,4 +1,4 @@
-"""The lines of fields of many objects in one text, each object of which is read again at most once."""
+"""The lines of fields of many objects in one text, of which each object that is asked for is read once more."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from io import StringIO
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Final
 
 import yaml
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # Any value at all.
 ANY: Final[Json] = object()  # type: ignore[assignment]
+# What is asked for together is commonly in a handful of objects, and each takes a hundred times its text.
+_KEPT: Final = 500
 # A line on which an item of a list starts, or an object in braces: what is above it need not be read.
 _ITEM: Final = re.compile(r"[ \t]*(-[ \t\r\n]|\{)")
 _LINE_END: Final = re.compile("\n")
@@ -34,12 +37,23 @@ class TextLines:
     """The lines of fields in a text, by the lines on which their objects start."""
 
     def __init__(self, text: str) -> None:
-        """Read nothing before something is looked up."""
-        self._stream = StringIO(text, newline="\n")
+        """Look at nothing before something is looked up."""
         self._text = text
-        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
-        self._parts = [line for _, line in parts_of(text)]
         self._objects: dict[int, _Written] = {}
+
+    @cached_property
+    def _stream(self) -> StringIO:
+        return StringIO(self._text, newline="\n")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The offsets of lines."""
+        return [0, *(end.end() for end in _LINE_END.finditer(self._text))]
+
+    @cached_property
+    def _parts(self) -> list[int]:
+        """The first lines of documents."""
+        return [line for _, line in parts_of(self._text)]
 
     def line(self, object_line: int, steps: Steps, value: Json = ANY) -> int | None:
         """The line of a field, or an item, of the object that starts on a line, or of whichever of several has it.
@@ -50,6 +64,8 @@ class TextLines:
         if not 0 < object_line <= len(self._starts):
             return None
         if object_line not in self._objects:
+            if len(self._objects) == _KEPT:
+                self._objects.clear()
             self._objects[object_line] = self._written(object_line)
         return self._objects[object_line].line(steps, value)
 
@@ -91,15 +107,12 @@ class _Written:
             for place in read:
                 steps, event = place.steps, place.event
                 is_item = not steps or isinstance(steps[-1], int)
-                if not steps:
-                    # Another document, with places and anchors of its own.
-                    if self._roots:
-                        break
-                    self._places.clear()
-                    anchors.clear()
+                if self._roots and not steps:
+                    # The next document.
+                    break
                 if place.line == object_line and is_item and isinstance(event, yaml.MappingStartEvent):
                     self._roots.append(steps)
-                elif place.line > object_line and not self._is_within(steps):
+                elif place.line > object_line and not any(steps[: len(root)] == root for root in self._roots):
                     break
                 self._places[steps] = place
                 if isinstance(event, yaml.AliasEvent):
@@ -108,13 +121,12 @@ class _Written:
                 elif event.anchor:
                     anchors[event.anchor] = steps
 
-    def _is_within(self, steps: Steps) -> bool:
-        return any(steps[: len(root)] == root for root in self._roots)
-
     def line(self, steps: Steps, value: Json) -> int | None:
         """The line of a field of one of the objects, if it has that value there."""
         for root in self._roots:
-            for found in self._found(root, steps, set()):
+            written = (*root, *steps)
+            # Most fields are written where they stand, and no alias or merge key has to be followed.
+            for found in chain([written] if written in self._places else (), self._found(root, steps, set())):
                 if value is ANY or self._says(found, value):
                     return self._places[found].line
         return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import yaml
 
 from kubectl_policy.model import FieldPath, Problem
-from kubectl_policy.model.values import value
 from kubectl_policy.text import MAX_DEPTH, DocumentError
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 EVENT_PARSER: Final = cast("Callable[[str | TextIO], EventParser]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
 MERGE_KEY: Final = "<<"
+_STARTS: Final = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_ENDS: Final = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 
 Steps: TypeAlias = "tuple[str | int, ...]"
 
@@ -69,7 +71,7 @@ def line_of(event: yaml.Event) -> int:
     return event.start_mark.line if event.start_mark else 0
 
 
-@value(kw_only=True)
+@dataclass(frozen=True, slots=True)  # Not a `value`: there is one for everything in a text.
 class Place:
     """A value and the steps that lead to it; its line is that of its key or, in a list, its own.
 
@@ -82,21 +84,25 @@ class Place:
     first_line: int = 0
 
 
+@dataclass(slots=True)
 class _Open:
-    """A mapping or a list that is being read: its key that has no value yet, or how many items it has so far."""
+    """A mapping or a list that is being read: its key that has no value yet, or how many items it has so far.
 
-    def __init__(self, steps: Steps, *, is_mapping: bool) -> None:
-        self.steps, self.is_mapping = steps, is_mapping
-        self.key: str | None = None
-        self.key_line = 0
-        self.first_lines: dict[str, int] = {}
-        self.length = 0
+    `keys` are those of a mapping with their lines, None for a list.
+    """
+
+    steps: Steps
+    keys: dict[str, int] | None
+    key: str | None = None
+    key_line: int = 0
+    length: int = 0
 
     def take(self, event: yaml.NodeEvent, line: int) -> Place | None:
         """The place of the value that an event starts; None where it is a key."""
-        if not self.is_mapping:
+        keys = self.keys
+        if keys is None:
             self.length += 1
-            return Place(steps=(*self.steps, self.length - 1), line=line, event=event)
+            return Place((*self.steps, self.length - 1), line, event)
         if self.key is None:
             if isinstance(event, yaml.CollectionStartEvent):
                 raise DocumentError("syntax-error", line, "a mapping key that is itself a mapping or a list")
@@ -104,33 +110,32 @@ class _Open:
             self.key_line = line
             return None
         key, self.key = self.key, None
-        first_line = self.first_lines.get(key, 0) if key != MERGE_KEY else 0
-        self.first_lines[key] = self.key_line
-        return Place(steps=(*self.steps, key), line=self.key_line, event=event, first_line=first_line)
+        first_line = keys.get(key, 0) if key != MERGE_KEY else 0
+        keys[key] = self.key_line
+        return Place((*self.steps, key), self.key_line, event, first_line)
 
 
 def places(text: str | TextIO, first_line: int = 1) -> Iterator[Place]:
     """The places of all values in a text, in their order; the first line has the given number.
 
-    No more of it is read than is asked for.
-
-    Raises DocumentError, yaml.YAMLError, ValueError and OverflowError where the text goes wrong.
+    No more of it is read than is asked for. Raises DocumentError, yaml.YAMLError, ValueError and OverflowError where
+    the text goes wrong.
     """
-    parser = EVENT_PARSER(text)
+    next_event = EVENT_PARSER(text).get_event
     around: list[_Open] = []
-    while not isinstance(event := parser.get_event(), yaml.StreamEndEvent):
-        if isinstance(event, yaml.CollectionEndEvent):
+    while (kind := (event := next_event()).__class__) is not yaml.StreamEndEvent:
+        if kind in _ENDS:
             around.pop()
         elif isinstance(event, yaml.NodeEvent):
             line = first_line + line_of(event)
-            place = around[-1].take(event, line) if around else Place(steps=(), line=line, event=event)
+            place = around[-1].take(event, line) if around else Place((), line, event)
             if place is None:
                 continue
             yield place
-            if isinstance(event, yaml.CollectionStartEvent):
+            if kind in _STARTS:
                 if len(around) == MAX_DEPTH:
                     raise DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep")
-                around.append(_Open(place.steps, is_mapping=isinstance(event, yaml.MappingStartEvent)))
+                around.append(_Open(place.steps, {} if kind is yaml.MappingStartEvent else None))
 
 
 def repeated_keys(text: str, first_line: int = 1) -> tuple[Problem, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.questions.shared.places import Places, at_line, origin_of
+from kubectl_policy.questions.shared.places import Places, at_line, exact_origin, origin_of
 from kubectl_policy.resolution import leaves, plain, reach, same_level_of, takes_effect_below
 
 if TYPE_CHECKING:
@@ -212,7 +212,11 @@ def at_lines(groups: Iterable[InForce], locate: Locate) -> tuple[InForce, ...]:
         replace(
             group,
             settings=tuple(
-                replace(at_line(setting, locate), beaten=tuple(at_line(fate, locate) for fate in setting.beaten))
+                replace(
+                    setting,
+                    origin=exact_origin(setting, locate),
+                    beaten=tuple(at_line(fate, locate) for fate in setting.beaten),
+                )
                 for setting in group.settings
             ),
             beaten=tuple(at_line(fate, locate) for fate in group.beaten),

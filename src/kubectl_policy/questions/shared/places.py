@@ -112,7 +112,12 @@ def _below(
 
 def at_line(placed: AnyPlaced, locate: Locate) -> AnyPlaced:
     """The same with the line of its field instead of that of its object, if that can be told."""
-    if placed.origin is None or placed.declared_in == WHOLE:
-        return placed
-    line = locate(placed.origin, placed.declared_in, placed.value)
-    return replace(cast("Any", placed), origin=Origin(placed.origin.source, line)) if line else placed
+    origin = exact_origin(placed, locate)
+    return placed if origin is placed.origin else replace(cast("Any", placed), origin=origin)
+
+
+def exact_origin(placed: Placed, locate: Locate) -> Origin | None:
+    """Where a field is written; where its object is, if the line of the field cannot be told."""
+    origin, field = placed.origin, placed.declared_in
+    line = locate(origin, field, placed.value) if origin and field.steps else None
+    return Origin(origin.source, line) if origin and line else origin

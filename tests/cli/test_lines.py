@@ -1,0 +1,72 @@
+"""Where settings are written: lines in files, on standard input and in revisions, and above what Kustomize places."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.conftest import MANIFESTS
+from tests.repository import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+ROUTE = ("describe", "httproute/r", "-n", "app", "-o", "json")
+LINE = MANIFESTS.count("\n")
+
+
+def origins(answer: str) -> list[tuple[str, str, int]]:
+    """The file, the field and the line of every setting in a description."""
+    settings = [setting for group in json.loads(answer)["inForce"] for setting in group["settings"]]
+    return [(each["origin"]["source"], each["declaredIn"], each["origin"]["line"]) for each in settings]
+
+
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"], ids=["plain", "bom"])
+def test_a_file(command: Command, tmp_path: Path, start: bytes) -> None:
+    """With a byte order mark or without."""
+    (tmp_path / "a.yaml").write_bytes(start + MANIFESTS.encode())
+    answer = command(*ROUTE, "--offline", tmp_path / "a.yaml")
+    assert origins(answer.out) == [(str(tmp_path / "a.yaml"), "spec.color", LINE)]
+
+
+def test_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be read again is kept."""
+    block = MANIFESTS.replace("spec: {targetRef", "spec:\n  targetRef").replace(", color: red}", "\n  color: red")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(block))
+    assert origins(command(*ROUTE, "--offline", "-").out) == [("<stdin>", "spec.color", LINE + 2)]
+
+
+def test_a_revision(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of both states of a comparison."""
+    repository = Repository(tmp_path / "repository")
+    repository.write("a.yaml", MANIFESTS)
+    repository.commit()
+    repository.write("a.yaml", "# one line more\n" + MANIFESTS.replace("color: red", "color: blue"))
+    monkeypatch.chdir(repository.folder)
+    answer = command("diff", "main:", ".", "-o", "json")
+    (change,) = json.loads(answer.out)["effects"]
+    (field,) = change["fields"]
+    assert field["before"]["origin"] == {"source": "main:a.yaml", "line": LINE}
+    assert field["after"]["origin"] == {"source": "a.yaml", "line": LINE + 1}
+
+
+def test_what_a_kustomization_places(command: Command, tmp_path: Path) -> None:
+    """The object is in another namespace than its file says, and its fields are on the lines of the file."""
+    (tmp_path / "kustomization.yaml").write_text("namespace: app\nresources: [a.yaml]\n", encoding="utf-8")
+    (tmp_path / "a.yaml").write_text(MANIFESTS.replace(", namespace: app", ""), encoding="utf-8")
+    answer = command(*ROUTE, "--offline", tmp_path)
+    assert origins(answer.out) == [(str(tmp_path / "a.yaml"), "spec.color", LINE)]
+
+
+def test_a_policys_own_fields(command: Command, tmp_path: Path) -> None:
+    """As those in force on an object."""
+    (tmp_path / "a.yaml").write_text(MANIFESTS, encoding="utf-8")
+    answer = command("describe", "colorpolicy/red", "-n", "app", "-o", "json", "--offline", tmp_path)
+    (field,) = json.loads(answer.out)["fields"]
+    assert (field["origin"]["line"], field["declaredIn"]) == (LINE, "spec.color")
