@@ -6,8 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment import Attachment, Call, attach, calls_of
+from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, attach, calls_of
+from kubectl_policy.attachment.attachment import WITHOUT_TARGET
 from kubectl_policy.attachment.possible import PossibleAttachments
+from kubectl_policy.attachment.settings import may_mean
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, grouped
@@ -122,6 +124,28 @@ class Analysis:
     def calls_to(self, backend: ObjectRef) -> tuple[Call, ...]:
         """By which references policies that are attached to something send requests to a backend themselves."""
         return self._calls.get(backend, ())
+
+    def references_to(self, obj: ObjectRef) -> tuple[SettingsReference, ...]:
+        """The settings of policies that name an object, or seem to, in the order of the policies.
+
+        A policy whose targets are not there, or not its to have, has no settings that count.
+        """
+        named = self._settings_references.get((obj.namespace, obj.name), ())
+        return tuple(each for each in named if each.policy != obj and may_mean(each, obj))
+
+    @cached_property
+    def _settings_references(self) -> Mapping[tuple[str, str], tuple[SettingsReference, ...]]:
+        references = SettingsReferences(self.index)
+        return grouped(
+            ((each.object.namespace, each.object.name), each)
+            for policy in self.policies
+            if not self._has_no_target(policy.ref)
+            for each in references.of(policy, self.registry.known(policy.ref.group_kind))
+        )
+
+    def _has_no_target(self, policy: ObjectRef) -> bool:
+        attachments = self.attachments[policy]
+        return bool(attachments) and all(attachment.state in WITHOUT_TARGET for attachment in attachments)
 
     @property
     def may_be_otherwise(self) -> bool:

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import MEANINGS, calls_of, without_references
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.needs import named_needs
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kinds import with_article
@@ -77,8 +79,12 @@ class Problems:
 
     def _broken_calls(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
         """The backends that the policy asks itself and that are not there, or may not be referred to."""
-        for call in calls_of(self._topology.index, policy, profile):
-            problem = reference_problem(self._topology.index, policy.ref, call.backend, "")
+        index = self._topology.index
+        needed = named_needs(index, index.filled(policy), profile.needs)
+        # Without what it needs, its attachments fail, and say so.
+        fatal = {need.field for need in needed if not isinstance(need, NotAttached) and not need.tolerated}
+        for call in (call for call in calls_of(index, policy, profile) if call.field not in fatal):
+            problem = reference_problem(index, policy.ref, call.backend, "")
             if problem and problem.certain:
                 yield Diagnostic(
                     rule="reference-not-permitted" if problem.reason == NOT_PERMITTED else "missing-reference",

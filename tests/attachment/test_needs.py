@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.validity import RequiredReference, missing_need, unread_needs
+from kubectl_policy.attachment.needs import RequiredReference, missing_need, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.profile import RequiredObject
@@ -187,14 +187,14 @@ class TestLists:
     def test_every_one_of_them(self) -> None:
         """The first that is missing is told."""
         found: Json = [{"name": "a"}, {"name": "b"}, {"name": "c"}]
-        assert missing(found, store("a"), store("c")) == "Store default/b, which spec.store names, does not exist"
+        assert missing(found, store("a"), store("c")) == "Store default/b, which spec.store[1] names, does not exist"
         assert missing(found, store("a"), store("b"), store("c")) == ""
 
     @pytest.mark.parametrize(
         ("jobs", "expected"),
         [
-            ([{"store": {"name": "a"}}, {"store": {"name": "b"}}], "Store default/b, which spec.jobs.store names"),
-            ([{"store": [{"name": "a"}, {"name": "b"}]}], "Store default/b, which spec.jobs.store names"),
+            ([{"store": {"name": "a"}}, {"store": {"name": "b"}}], "Store default/b, which spec.jobs[1].store names"),
+            ([{"store": [{"name": "a"}, {"name": "b"}]}], "Store default/b, which spec.jobs[0].store[1] names"),
             ([{"store": {"name": "a"}}, {"other": 1}, 7, None], ""),
             ([{"other": 1}], "spec.jobs.store names no Store"),
             ([], "spec.jobs.store names no Store"),
@@ -378,3 +378,67 @@ def test_requests_may_get_errors_while_a_policy_is_invalid(reference: Json) -> N
     (errors,) = attach(found, replace(NEEDY, when_invalid="errors"), topology)
     assert errors.state == ignored.state != "attached"
     assert errors.message == f"{ignored.message}; until that is fixed, requests there get an error response"
+
+
+class TestOtherKinds:
+    """What may be named besides the kinds of one group."""
+
+    need: Final = replace(STORE, other_kinds=(GroupKind("cloud.example.com", "Store"), GroupKind("", "ConfigMap")))
+    profile: Final = replace(NEEDY, needs=(need,))
+
+    @pytest.mark.parametrize(
+        ("reference", "named"),
+        [
+            ({"name": "a"}, "Store.db.example.com"),
+            ({"name": "a", "group": "cloud.example.com"}, "Store.cloud.example.com"),
+            ({"name": "a", "group": "elsewhere.example.com"}, "Store.db.example.com"),
+            ({"name": "a", "kind": "ConfigMap"}, "ConfigMap"),
+        ],
+        ids=str,
+    )
+    def test_which_is_meant(self, reference: Json, named: str) -> None:
+        """The group tells those of one name apart; an unheard-of one is taken for the first."""
+        found = policy("p", store=reference)
+        (needed,) = unread_needs(index(found), found, self.profile)
+        assert str(needed.ref.group_kind) == named
+
+    def test_another_one(self) -> None:
+        """Is none."""
+        message = missing({"name": "a", "kind": "Shed"}, profile=self.profile)
+        assert message == "spec.store.kind Shed is not one of Store, ClusterStore, Store, ConfigMap"
+
+
+class TestTolerated:
+    """What a policy can do without: only the setting is ignored then."""
+
+    @pytest.mark.parametrize("need", [replace(STORE, when_missing="ignored"), replace(STORE, fail_open="spec.open")])
+    def test_what_does_not_exist(self, need: RequiredObject) -> None:
+        """The policy is valid all the same, also where it may not refer to it; and nobody asks for it."""
+        profile = replace(NEEDY, needs=(need,))
+        for reference in ({"name": "a"}, {"name": "a", "namespace": "far"}):
+            found = policy("p", store=reference, open=True)
+            assert missing_need(index(found, complete=True), found, profile) is None
+            assert [*unread_needs(index(found), found, profile)] == []
+
+    def test_what_it_needs_in_turn(self) -> None:
+        """Is no more needed."""
+        through = replace(STORE, when_missing="ignored", through=(KEY,))
+        holder = resource("Store", "a", {"key": {"name": "k"}}, group="db.example.com")
+        assert missing({"name": "a"}, holder, profile=replace(NEEDY, needs=(through,))) == ""
+
+    @pytest.mark.parametrize(
+        ("jobs", "lacking"),
+        [
+            ([{"store": {"name": "a"}, "open": True}], ""),
+            ([{"store": {"name": "a"}, "open": "true"}], "Store default/a"),
+            ([{"store": {"name": "a"}}, {"open": True}], "Store default/a"),
+            ([{"store": {"name": "a"}, "open": True}, {"store": {"name": "b"}, "open": False}], "Store default/b"),
+        ],
+        ids=str,
+    )
+    def test_which_element_says_so(self, jobs: Json, lacking: str) -> None:
+        """That in which the reference stands."""
+        need = replace(STORE, field="spec.jobs.store", fail_open="spec.jobs.open")
+        found = policy("p", jobs=jobs)
+        failure = missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,)))
+        assert (failure.message.partition(",")[0] if failure else "") == lacking

@@ -48,8 +48,8 @@ class TestWhoAsks:
             ("p", "spec.keys[0].from"),
         ]
         text = shown(described, "tree")
-        assert "Requests of policies" in text
-        assert "AuthPolicy auth/p sends requests to Service auth/authz (spec.check.backendRefs[0])" in text
+        assert "Referred to by" in text
+        assert "AuthPolicy auth/p refers to it (spec.check.backendRefs[0]); without it, the requests that the" in text
         assert "Nothing that was read leads to it" not in text
         VALIDATOR.validate(document_of(described))
 
@@ -66,7 +66,7 @@ class TestWhoAsks:
         )
         assert answer.counts.total == 1
         assert "introduces 1 problem" in headline(answer)
-        assert "AuthPolicy auth/p sends requests to Service auth/authz" in shown(answer, "tree")
+        assert "AuthPolicy auth/p refers to it (spec.check.backendRefs[0])" in shown(answer, "tree")
         document: Any = document_of(answer)
         VALIDATOR.validate(document)
         assert document["calledBy"][0]["policy"]["name"] == "p"
@@ -92,7 +92,7 @@ class TestWhoAsks:
         for found in (asking(), asking(backend("authz"), to="ghost")):
             described = describe(world(found), node("Service", "authz", namespace="auth", group=""))
             assert described.called_by == ()
-            assert "Requests of policies" not in shown(described, "tree")
+            assert "Referred to by" not in shown(described, "tree")
 
 
 class TestBroken:

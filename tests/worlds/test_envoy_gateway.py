@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import analyze, plain
+from kubectl_policy.attachment import SettingsReferences
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.questions.shared.failing import failing_routes
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.output.text import View
 from tests import build
@@ -431,3 +434,88 @@ def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> N
     }
     assert list(plain(found.spec)) == ["platform/early", "platform/usual", "platform/late"]
     assert [states(analysis)[str(patch.ref)] for patch in patches] == [("Enforced", [])] * 3
+
+
+BACKEND: Final[Json] = {"name": "x", "port": 80}
+OWN_BACKEND: Final[Json] = {"group": GROUP, "kind": "Backend", "name": "x"}
+NAMED: Final[Json] = {"name": "x"}
+TEXT: Final[Json] = {"kind": "ConfigMap", "name": "x"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "lacking", "spec"),
+    [
+        ("SecurityPolicy", "Service", {"extAuth": {"http": {"backendRefs": [BACKEND]}}}),
+        ("SecurityPolicy", "Service", {"extAuth": {"grpc": {"backendRef": BACKEND}}}),
+        ("SecurityPolicy", "Backend", {"extAuth": {"http": {"backendRefs": [OWN_BACKEND]}}}),
+        ("SecurityPolicy", "ConfigMap", {"extAuth": {"contextExtensions": [{"name": "a", "valueRef": TEXT}]}}),
+        ("SecurityPolicy", "Service", {"jwt": {"providers": [{"remoteJWKS": {"backendRefs": [BACKEND]}}]}}),
+        ("SecurityPolicy", "ConfigMap", {"jwt": {"providers": [{"localJWKS": {"valueRef": TEXT}}]}}),
+        ("SecurityPolicy", "Service", {"oidc": {"provider": {"backendRefs": [BACKEND]}}}),
+        ("SecurityPolicy", "Secret", {"oidc": {"clientSecret": NAMED}}),
+        ("SecurityPolicy", "Secret", {"oidc": {"clientIDRef": NAMED}}),
+        ("SecurityPolicy", "Secret", {"basicAuth": {"users": NAMED}}),
+        ("SecurityPolicy", "Secret", {"apiKeyAuth": {"credentialRefs": [NAMED]}}),
+        ("EnvoyExtensionPolicy", "Service", {"extProc": [{"backendRefs": [BACKEND]}]}),
+        ("EnvoyExtensionPolicy", "ConfigMap", {"lua": [{"type": "ValueRef", "valueRef": TEXT}]}),
+        ("EnvoyExtensionPolicy", "Secret", {"wasm": [{"code": {"image": {"pullSecretRef": NAMED}}}]}),
+        ("EnvoyExtensionPolicy", "ConfigMap", {"wasm": [{"code": {"http": {"tls": {"caCertificateRef": TEXT}}}}]}),
+        ("EnvoyExtensionPolicy", "Secret", {"wasm": [{"code": {"image": {"tls": {"caCertificateRef": NAMED}}}}]}),
+        ("BackendTrafficPolicy", "ConfigMap", {"responseOverride": [{"response": {"body": {"valueRef": TEXT}}}]}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_policies_name_must_be_there(kind: str, lacking: str, spec: dict[str, Json]) -> None:
+    """Else the policy is not valid, its routes answer 500, and no other policy takes its place there."""
+    first = policy_on_route(kind, "first", spec, age=1)
+    second = policy_on_route(kind, "second", {}, age=2)
+    analysis = analyze(replace(added(world(), first, second), complete=True))
+    (attachment,) = analysis.attachments[first.ref]
+    assert (attachment.state, attachment.competes) == ("policy invalid", True)
+    assert attachment.message.startswith(f"{lacking} festival/x, which spec.")
+    assert [each.route.name for each in failing_routes(analysis)] == ["programme"]
+    assert analysis.enforcement(second.ref).state == "Conflicted"
+    assert [*reported(analysis, f"{kind} festival/first").values()] == [{"Accepted": ("False", "Invalid", ())}]
+    # What is not in the input may be there.
+    opened = replace(added(world(), first), listed=frozenset())
+    assert [each.state for each in analyze(opened).attachments[first.ref]] == ["attached"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [
+        ("SecurityPolicy", {"extAuth": {"failOpen": True, "http": {"backendRefs": [BACKEND]}}}),
+        ("EnvoyExtensionPolicy", {"extProc": [{"failOpen": True, "backendRefs": [BACKEND]}]}),
+        ("EnvoyExtensionPolicy", {"wasm": [{"failOpen": True, "code": {"image": {"pullSecretRef": NAMED}}}]}),
+    ],
+    ids=str,
+)
+def test_what_fails_open_is_done_without(kind: str, spec: dict[str, Json]) -> None:
+    """Requests get through."""
+    found = policy_on_route(kind, "open", spec)
+    analysis = analyze(replace(added(world(), found), complete=True))
+    assert failing_routes(analysis) == ()
+    assert [
+        (each.without, each.guessed)
+        for each in SettingsReferences(analysis.index).of(found, analysis.registry.known(found.ref.group_kind))
+    ] == [("setting ignored", False)]
+
+
+def test_a_policy_that_merges_with_one_that_is_not_valid_is_not_valid_either() -> None:
+    """At each listener where it would merge with it; and the one above counts it as one that has its place."""
+    page: Json = [{"response": {"body": {"valueRef": TEXT}}}]
+    snapshot = edited(
+        world("BackendTrafficPolicy platform/plain"), "BackendTrafficPolicy platform/house", responseOverride=page
+    )
+    analysis = analyze(replace(snapshot, complete=True))
+    found = reported(analysis, "BackendTrafficPolicy tickets/booking")
+    assert found["Gateway platform/front#https"]["Accepted"][:2] == ("False", "Invalid")
+    assert "Merged" not in found["Gateway platform/front#https"]
+    above = reported(analysis, "BackendTrafficPolicy platform/house")["Gateway platform/front"]
+    assert [above[name][1] for name in ("Accepted", "Overridden")] == ["Invalid", "Overridden"]
+
+
+def policy_on_route(kind: str, name: str, spec: dict[str, Json], *, age: int = 1) -> Resource:
+    """A policy on a route that has none of its own."""
+    target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "programme"}
+    return policy(f"{kind}.{GROUP}", name, {"targetRefs": [target], **spec}, namespace="festival", age=age)

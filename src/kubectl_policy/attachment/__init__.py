@@ -4,11 +4,14 @@ from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.attachment import MEANINGS, Attachment, State, TargetReference
 from kubectl_policy.attachment.calls import Call, calls_of
 from kubectl_policy.attachment.references import target_references, without_references
+from kubectl_policy.attachment.settings import SettingsReference, SettingsReferences
 
 __all__ = [
     "MEANINGS",
     "Attachment",
     "Call",
+    "SettingsReference",
+    "SettingsReferences",
     "State",
     "TargetReference",
     "attach",

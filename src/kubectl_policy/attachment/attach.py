@@ -57,7 +57,7 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
     if failure is None:
         return tuple(attachments)
     return tuple(
-        replace(attachment, state=failure.state, message=failure.message, competes=False)
+        replace(attachment, state=failure.state, message=failure.message, competes=False, fails_requests=False)
         if attachment.state in _LOOKED_AT
         else attachment
         for attachment in attachments

@@ -32,6 +32,12 @@ State: TypeAlias = Literal[
 ]
 
 
+# In these, a reference is to nothing that its policy could have an effect on, whatever else the policy says.
+WITHOUT_TARGET: Final[frozenset[State]] = frozenset(
+    {"target missing", "section missing", "kind unsupported", "not managed"}
+)
+
+
 @value()
 class TargetReference:
     """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
@@ -74,7 +80,8 @@ class Attachment:
     a rule alone is "not computed". A target is "invalid" if it is a Gateway that
     controllers ignore, being invalid. A policy is "not enabled" where the parameters of every Gateway
     of the target say so; a "target overlaps" if some route of the policy shares requests with one that it does not
-    target. A policy that `competes` keeps others out of the target although it has failed.
+    target. A policy that `competes` keeps others out of the target although it has failed; where it `fails_requests`,
+    those to the target get an error response until it is fixed.
     One that is attached is `doubtful` where its reference says more than is understood: it may be for a part of its
     target alone, or for another one. Then `message` says what.
     """
@@ -87,6 +94,7 @@ class Attachment:
     virtual: bool = False
     competes: bool = False
     doubtful: bool = False
+    fails_requests: bool = False
 
 
 @value(kw_only=True)
@@ -148,8 +156,9 @@ MEANINGS: Final[Mapping[State, Meaning]] = MappingProxyType(
 
 @value()
 class NotAttached:
-    """Why a reference is not attached: its state, and the words for people; `competes` as for an attachment."""
+    """Why a reference is not attached: its state, and the words for people; the rest as for an attachment."""
 
     state: State
     message: str
     competes: bool = False
+    fails_requests: bool = False

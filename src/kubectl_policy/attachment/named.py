@@ -101,7 +101,10 @@ def _attachment(
     policy: Resource, target: NodeRef, declared: TargetReference, failure: NotAttached | None
 ) -> Attachment:
     state, message = (failure.state, failure.message) if failure else ("attached", "")
-    return Attachment(policy=policy.ref, target=target, declared=declared, state=state, message=message)
+    fails = failure is not None and failure.fails_requests
+    return Attachment(
+        policy=policy.ref, target=target, declared=declared, state=state, message=message, fails_requests=fails
+    )
 
 
 def _filter_not_attached(

@@ -148,6 +148,7 @@ class FollowedReference:
             state=state,
             message=failure.message,
             competes=failure.competes,
+            fails_requests=failure.fails_requests,
         )
 
     def _selected(self, selector: Mapping[str, Json]) -> tuple[Attachment, ...]:

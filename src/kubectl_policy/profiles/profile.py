@@ -57,6 +57,7 @@ Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none
 Role: TypeAlias = Literal["policy", "filter", "parameters"]
 EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
+WhenMissing: TypeAlias = Literal["invalid", "ignored"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
@@ -110,12 +111,20 @@ class RequiredObject:
     """The API group of what it names."""
     kinds: tuple[str, ...] = required_field(Items(NAME, least=1))
     """The kinds that it may name by its own `kind`; the first is the default."""
+    other_kinds: tuple[GroupKind, ...] = field_of(Items(KIND, least=1), default=())
+    """Kinds of other groups that it may name as well. Without it: none."""
     cluster_kinds: frozenset[str] = field_of(set_of(NAME), default=frozenset())
     """Which of the kinds have no namespace."""
     optional: bool = field_of(Boolean(), default=False)
     """Whether a policy may do without the reference; what it refers to must exist even so."""
     competes: bool = field_of(Boolean(), default=False)
     """Whether a policy that is invalid for this keeps others out all the same."""
+    when_missing: WhenMissing = field_of(Choice(WhenMissing), default="invalid")
+    """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts."""
+    fail_open: str = field_of(PATH, default="")
+    """A field of the policy that, where it is true, has this setting alone ignored instead. In a list, that of the same
+    element counts. Without it: no such field.
+    """
     grant_setting: str = field_of(NAME, default="")
     """The setting that says whether a reference to another namespace needs a ReferenceGrant there. Without it: it
     always does.

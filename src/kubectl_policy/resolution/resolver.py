@@ -57,6 +57,11 @@ class Resolver:
         policies = self._of_kind(kind)
         return policies.in_order(node) if policies else ()
 
+    def failed(self, node: NodeRef, kind: GroupKind) -> tuple[ObjectRef, ...]:
+        """The policies of a kind that are not attached to a node, and keep others out of it all the same; sorted."""
+        competing = self._attached[kind].competing.get(node, {}) if kind in self._attached else {}
+        return tuple(sorted(competing))
+
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
         return self._attached[kind].nodes() if kind in self._attached else []

@@ -204,7 +204,7 @@ def test_a_policy_merges_at_each_listener_with_the_closest_one() -> None:
     found = merges(build.route("r"), ABOVE, at_http, MERGING)
     assert found == [("Gateway default/g#http", "at-http"), ("Gateway default/g#https", "above")]
     exact = order(profile(), build.route("r"), at_http, MERGING).merges_of(P, ROUTE)
-    assert exact == (Merge(child=P, target=ROUTE, place=HTTP, parent=at_http.ref, parent_node=HTTP),)
+    assert exact == (Merge(child=P, target=ROUTE, place=HTTP, parent=at_http.ref, parent_node=HTTP, failed=False),)
 
 
 def test_by_way_of_a_listenerset_its_policies_come_first() -> None:

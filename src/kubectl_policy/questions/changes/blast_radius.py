@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Attachment, Call
+    from kubectl_policy.attachment import Attachment, Call, SettingsReference
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.resolution import Enforcement
 
@@ -62,7 +62,8 @@ class BlastRadius:
 
     `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects or, if it
     is no policy, those that deleting it would affect. `called_by` are the references by which policies send requests of
-    their own to it, or to what is deleted with it.
+    their own to it, or to what is deleted with it; `referred_to_by` are all the settings of other policies that name
+    them. The subject may be something that is not in the input, and that something there names: then it has no origin.
     """
 
     subject: ObjectRef
@@ -72,6 +73,7 @@ class BlastRadius:
     counts: ObjectCounts
     difference: StateDiff
     called_by: tuple[Call, ...] = ()
+    referred_to_by: tuple[SettingsReference, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -79,6 +81,7 @@ class BlastRadius:
         deleted, difference = {self.subject, *self.deleted_with_it}, self.difference
         return (
             bool(difference.effects or difference.problems.introduced or difference.without_class)
+            or bool(difference.failing or self.referred_to_by)
             or any(each.route not in deleted for each in difference.traffic.routes)
             or any(change.route not in deleted for change in difference.parents)
             or any(change.policy not in deleted for change in difference.attachments)
@@ -106,6 +109,9 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         difference=difference,
         called_by=tuple(
             call for ref in sorted(deleted) for call in analysis.calls_to(ref) if call.policy not in deleted
+        ),
+        referred_to_by=tuple(
+            each for ref in sorted(deleted) for each in analysis.references_to(ref) if each.policy not in deleted
         ),
     )
 

@@ -21,6 +21,7 @@ from kubectl_policy.questions.differences.relations import (
 )
 from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, TrafficChanges, traffic_changes
 from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.failing import FailingRoute, failing_routes, newly_failing
 from kubectl_policy.questions.shared.filters import is_opaque
 from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.questions.shared.unseen import (
@@ -62,7 +63,9 @@ class StateDiff:
 
     `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be
     concerned. `cut_off` are routes to which requests come no more, `without_class` Gateways on which no
-    controller acts any more, `traffic` is who answers other requests than before.
+    controller acts any more, `traffic` is who answers other requests than before. `failing` are routes of which
+    requests newly get an error response, since a policy is not valid any more: what was set there is not among the
+    effects.
     """
 
     created: tuple[ObjectRef, ...]
@@ -77,11 +80,12 @@ class StateDiff:
     cut_off: tuple[ObjectRef, ...] = ()
     without_class: tuple[ObjectRef, ...] = ()
     traffic: TrafficChanges = NO_TRAFFIC
+    failing: tuple[FailingRoute, ...] = ()
 
     @property
     def changes(self) -> bool:
         """Whether anything follows from what differs."""
-        changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class)
+        changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class, self.failing)
         return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
 
 
@@ -93,7 +97,9 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
     concerned = _concerned_policies(
         comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
     )
-    effects, enforcement = effect_changes(comparison, pairs), enforcement_changes(comparison, concerned)
+    failing = (failing_routes(comparison.before), failing_routes(comparison.after))
+    effects = effect_changes(comparison, _answered(pairs, newly_failing(*failing)))
+    enforcement = enforcement_changes(comparison, concerned)
     unseen = (
         *_unseen(comparison, concerned),
         *_unseen_relations(comparison, attachments, parents),
@@ -113,8 +119,18 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
         unseen=tuple(dict.fromkeys(unseen)),
         cut_off=cut_off(comparison, parents),
         without_class=orphans,
-        traffic=traffic_changes(comparison, orphans, owner_key),
+        traffic=traffic_changes(comparison, orphans, failing, owner_key),
+        failing=newly_failing(*failing),
     )
+
+
+def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterator[Pair]:
+    """The pairs of outcomes without those of a kind where its policies now make requests fail, whatever they set."""
+    gone = {(each.policy.group_kind, path) for each in failing for path in each.paths}
+    lengths = {(kind, len(path)) for kind, path in gone}
+    for pair in pairs:
+        if not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths):
+            yield pair
 
 
 def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:

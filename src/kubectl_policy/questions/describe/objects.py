@@ -19,6 +19,7 @@ from kubectl_policy.questions.describe.surroundings import (
 )
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import by_role, covered_paths, relevant_diagnostics
+from kubectl_policy.questions.shared.failing import FailingRoute, failing_through
 from kubectl_policy.questions.shared.filters import opaque_filters
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries
 from kubectl_policy.questions.shared.reported import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.attachment import Call
+    from kubectl_policy.attachment import Call, SettingsReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
@@ -50,13 +51,14 @@ class ObjectDescription:
 
     `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position.
     `policies`, and apart from these `filters_in_force` and `parameters_in_force`, have at least one effective field
-    somewhere on them; `attached` are attached to the subject itself or
-    one of its sections. `targeted_by` are the policy kinds in the snapshot that target the subject's kind at all.
-    `expected` is what the controllers of policy kinds should report on the subject, `reported` what its status says.
-    `called_by` are the references by which policies send requests of their own to it. `filters` are those of a route
-    whose settings are not looked into. `hostnames` are those with which requests come in, `*` for any. `unattached`
-    says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of, `routes` is
-    the number of those that are attached to the subject's listeners.
+    somewhere on them; `attached` are attached to the subject itself or one of its sections. `targeted_by` are the
+    policy kinds in the snapshot that target the subject's kind at all. `expected` is what the controllers of policy
+    kinds should report on the subject, `reported` what its status says. `called_by` are the references by which
+    policies send requests of their own to it, `referred_to_by` all the settings of policies that name it. `failing` are
+    the routes of which requests on these paths get an error response. `filters` are those of a route whose settings are
+    not looked into. `hostnames` are those with which requests come in, `*` for any. `unattached` says why, of a route
+    that is attached to nothing. `sources` are the policies that `in_force` speaks of, `routes` is the number of those
+    that are attached to the subject's listeners.
     """
 
     subject: NodeRef
@@ -76,6 +78,8 @@ class ObjectDescription:
     diagnostics: tuple[Diagnostic, ...]
     targeted_by: tuple[GroupKind, ...]
     called_by: tuple[Call, ...]
+    referred_to_by: tuple[SettingsReference, ...]
+    failing: tuple[FailingRoute, ...]
     filters: tuple[RouteFilter, ...]
     hostnames: tuple[str, ...]
     unattached: tuple[Unattached, ...]
@@ -122,6 +126,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         diagnostics=relevant_diagnostics(analysis, subject, paths),
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),
+        referred_to_by=analysis.references_to(subject.object),
+        failing=tuple(failing_through(analysis, subject)),
         filters=tuple(opaque_filters(analysis, subject)),
         hostnames=hostnames_of(analysis, subject, paths),
         unattached=tuple(dict.fromkeys(unattached(analysis, subject.object, origin))) if is_route_of_nothing else (),

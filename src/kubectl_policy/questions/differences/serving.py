@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
@@ -13,10 +14,11 @@ from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.questions.shared.failing import FailingRoute
     from kubectl_policy.topology.backends import Backend
 
 # Filters that answer a request themselves, or may: what an extension does is not known here.
@@ -28,7 +30,8 @@ class RuleAnswers:
     """A rule of a route and how many of its requests get to something that answers: `answered` of `total`.
 
     These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`
-    are what picks its requests. `broken` are the references that lead nowhere.
+    are what picks its requests. `broken` are the references that lead nowhere, `invalid` is why none is answered, if a
+    policy that is not valid is the reason.
     """
 
     rule: NodeRef
@@ -36,14 +39,18 @@ class RuleAnswers:
     answered: int
     total: int
     broken: tuple[Backend, ...] = ()
+    invalid: str = ""
 
 
 class Serving:
     """What is served in one state, looked up when it is asked for."""
 
-    def __init__(self, analysis: Analysis) -> None:
-        """Remember where to look."""
+    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
+        """Remember where to look, and which routes fail for a policy."""
         self.analysis = analysis
+        self._failing: dict[ObjectRef, list[FailingRoute]] = {}
+        for each in failing:
+            self._failing.setdefault(each.route, []).append(each)
         self.topology = analysis.topology
         self._dark: dict[NodeRef, bool] = {}
         self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
@@ -63,8 +70,25 @@ class Serving:
                     places[place] = places.get(place, False) or binding.state == "attached"
             for place in self._by_delegation(route):
                 places[place] = True
-            self._places[route] = places
+            answering = {place: certain for place, certain in places.items() if not self._fails_at(place, route)}
+            # Where all of them fail, the rules say so.
+            self._places[route] = answering or places
         return self._places[route]
+
+    def _fails_at(self, place: NodeRef, route: ObjectRef) -> bool:
+        """Whether every request that comes to a route at a place fails for a policy."""
+        failing = {path[-1] for each in self._failing.get(route, ()) for path in each.paths if place in path}
+        return bool(failing) and failing.issuperset(NodeRef(route, rule) for rule in self.topology.sections(route))
+
+    def _invalid(self, rule: NodeRef) -> str:
+        """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
+        failing = self._failing.get(rule.object, ())
+        paths = {path for each in failing for path in each.paths if path[-1] == rule}
+        at = {place for place in self.places(rule.object) if any(place in path for path in paths)}
+        if not at or at != self.places(rule.object).keys():
+            return ""
+        first = next(each for each in failing if rule in each.rules)
+        return f"{first.policy} is not valid: {first.message}"
 
     def _by_delegation(self, route: ObjectRef) -> list[NodeRef]:
         if not any(delegation.takes for delegation in self.topology.relations.delegations.to(route)):
@@ -108,7 +132,10 @@ class Serving:
                 if backend.ref.forwards:
                     backends[backend.ref.rule].append(backend)
             nodes = (NodeRef(route, section) for section in self.topology.sections(route))
-            self._rules[route] = tuple(map(_rule, nodes, raws, backends))
+            rules = map(_rule, nodes, raws, backends)
+            self._rules[route] = tuple(
+                replace(rule, answered=0, invalid=why) if (why := self._invalid(rule.rule)) else rule for rule in rules
+            )
         return self._rules[route]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.questions.differences.serving import RuleAnswers
+    from kubectl_policy.questions.shared.failing import FailingRoute
 
 # What of these differs is looked up at the routes that name it; anything else may matter to every listener.
 _LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)
@@ -28,8 +29,8 @@ _ANY_HOST: Final = "*"
 class FailingRule:
     """A rule of which requests fail in one of two states and not in the other: `failing` of `total`, by weight.
 
-    `backends` are those to which such requests would go, `reason` and `message` say why the first of them gets none. A
-    rule `is_gone` if that state has no rule for its matches.
+    `backends` are those to which such requests would go, `reason` and `message` say why the first of them gets none, or
+    which policy is not valid. A rule `is_gone` if that state has no rule for its matches.
     """
 
     rule: NodeRef
@@ -112,13 +113,19 @@ NO_TRAFFIC: Final = TrafficChanges(lost=TrafficOneWay(), gained=TrafficOneWay())
 
 
 def traffic_changes(
-    comparison: StateComparison, without_class: Collection[ObjectRef] = (), owner_key: str = ""
+    comparison: StateComparison,
+    without_class: Collection[ObjectRef] = (),
+    failing: tuple[Collection[FailingRoute], Collection[FailingRoute]] = ((), ()),
+    owner_key: str = "",
 ) -> TrafficChanges:
-    """What of the traffic differs between two states; `without_class` are the Gateways that lose their class."""
-    if comparison.shares_topology:
+    """What of the traffic differs between two states.
+
+    `without_class` are the Gateways that lose their class, `failing` the routes that fail for a policy in either state.
+    """
+    if comparison.shares_topology and failing[0] == failing[1]:
         return NO_TRAFFIC
-    before, after = Serving(comparison.before), Serving(comparison.after)
-    routes = _routes_that_may_differ(comparison)
+    before, after = map(Serving, (comparison.before, comparison.after), failing)
+    routes = _routes_that_may_differ(comparison, {each.route for state in failing for each in state})
     lost = _OneWay(before, after, owner_key).of(routes)
     told = {each.route for each in lost.routes}
     orphans = {*without_class}
@@ -134,9 +141,11 @@ def traffic_changes(
     )
 
 
-def _routes_that_may_differ(comparison: StateComparison) -> list[ObjectRef]:
+def _routes_that_may_differ(comparison: StateComparison, failing: Collection[ObjectRef]) -> list[ObjectRef]:
     """The routes of both states, without those of which all that decides on their traffic is the same; sorted."""
     before, after = comparison.before, comparison.after
+    if comparison.shares_topology:
+        return sorted(failing)
     every = sorted({route.ref for state in (before, after) for kind in ROUTES for route in state.index.of_kind(kind)})
     if any(ref.group_kind not in _LOOKED_UP for ref in comparison.changed):
         return every
@@ -145,6 +154,7 @@ def _routes_that_may_differ(comparison: StateComparison) -> list[ObjectRef]:
         route
         for route in every
         if route in comparison.changed
+        or route in failing
         or old.relations.delegations.to(route)
         or new.relations.delegations.to(route)
         or old.bindings(route) != new.bindings(route)
@@ -249,7 +259,7 @@ class _OneWay:
                     total=other.total or 1,
                     backends=tuple(dict.fromkeys(each.ref.object for each in broken)),
                     reason=broken[0].reason if broken else "",
-                    message=broken[0].message if broken else "",
+                    message=other.invalid or (broken[0].message if broken else ""),
                 )
 
     def _still_answered(self) -> tuple[StillAnswered, ...]:

@@ -147,7 +147,9 @@ class _Report:
             how = f"sets {refusal.field} of" if refusal.field else "is attached to"
             return "conflicted", f"{refusal.holder} {how} {refusal.target} already"
         if attachment.state != "attached" or target is None:
-            return MEANINGS[attachment.state].event, attachment.message
+            # What a policy needs and may not refer to makes it invalid; so does no target that it may not name.
+            event = "invalid" if attachment.fails_requests else MEANINGS[attachment.state].event
+            return event, attachment.message
         why_disabled = self._why_disabled(target)
         if why_disabled:
             return "not enabled", why_disabled
@@ -176,12 +178,14 @@ class _Report:
             self._put(place, status, "target invalid" if invalid else event, invalid.message if invalid else message)
             if target and attachment.state == "attached":
                 self.targets_at.setdefault(place, []).append(target)
-        if event != "accepted" or target is None:
+        if target is None or (event != "accepted" and not (event == "invalid" and attachment.competes)):
             return
         # What more specific policies below the target, and less specific ones above it, make of the policy.
-        for merge in self.order.merges_of(self.policy, target):
+        for merge in self.order.merges_of(self.policy, target) if event == "accepted" else ():
             message, related = f"it is merged with {merge.parent}", (NodeRef(merge.parent),)
-            self._put(merge.place, self.profile.status, "merged", message, related)
+            if merge.failed:
+                message = f"{message}, which is not valid"
+            self._put(merge.place, self.profile.status, "invalid" if merge.failed else "merged", message, related)
         into = self.order.merged_into(self.policy, target)
         left = tuple(node for node in self.order.more_specific(target) if node not in into)
         for place, status in places.items():

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class Merge:
-    """A policy on a route, or one of its rules, that is merged with one above it at one listener (`place`)."""
+    """A policy on a route, or one of its rules, that is merged with one above it at one listener (`place`).
+
+    Or it cannot be, as the one above it is not valid: `failed`.
+    """
 
     child: ObjectRef
     target: NodeRef
     place: NodeRef
     parent: ObjectRef
     parent_node: NodeRef
+    failed: bool
 
 
 class TargetOrder:
@@ -139,12 +143,16 @@ class TargetOrder:
     def _routes_by_parent(self) -> Mapping[tuple[ObjectRef, NodeRef], set[NodeRef]]:
         by_parent: dict[tuple[ObjectRef, NodeRef], set[NodeRef]] = {}
         for merge in self._merges:
-            by_parent.setdefault((merge.parent, merge.parent_node), set()).add(NodeRef(merge.target.object))
+            if not merge.failed:
+                by_parent.setdefault((merge.parent, merge.parent_node), set()).add(NodeRef(merge.target.object))
         return by_parent
 
     def _first(self, node: NodeRef) -> ObjectRef:
         """The policy of the kind that comes first on a node that has one."""
         return self._analysis.resolver.claimants(node, self._profile.group_kind)[0].ref
+
+    def _failed(self, node: NodeRef) -> tuple[ObjectRef, ...]:
+        return self._analysis.resolver.failed(node, self._profile.group_kind)
 
     def _merges_by(self, policy: Resource) -> Iterator[Merge]:
         for attachment in self._analysis.attachments[policy.ref]:
@@ -157,8 +165,15 @@ class TargetOrder:
                 for place in self._places(target.object, parent):
                     above = self._closest(place)
                     if above:
+                        failed = not self._has(above)
+                        first = self._failed(above)[0] if failed else self._first(above)
                         yield Merge(
-                            child=policy.ref, target=target, place=place, parent=self._first(above), parent_node=above
+                            child=policy.ref,
+                            target=target,
+                            place=place,
+                            parent=first,
+                            parent_node=above,
+                            failed=failed,
                         )
 
     def _places(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
@@ -174,11 +189,11 @@ class TargetOrder:
         ]
 
     def _closest(self, listener: NodeRef) -> NodeRef | None:
-        """The closest place with a policy that a policy below a listener merges with."""
+        """The closest place with a policy that a policy below a listener merges with, or would, were it valid."""
         places: Iterable[NodeRef] = [listener, NodeRef(listener.object)]
         if listener.object.group_kind in LISTENER_SETS:
             gateway = self._gateways.gateway_of(listener.object)
             places = [*places, *([NodeRef(gateway)] if gateway else [])]
         levels = self._profile.merge_parents
         wanted = (node for node in places if not levels or any(level.includes(node) for level in levels))
-        return next(filter(self._has, wanted), None)
+        return next((node for node in wanted if self._has(node) or self._failed(node)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.validity import unread_needs
+from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown, may_equal
@@ -122,10 +122,11 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
     return tuple(dict.fromkeys(unseen))
 
 
-def unseen_by_references(analysis: Analysis, policy: ObjectRef) -> tuple[Unseen, ...]:
-    """What a policy refers to itself and was not read: targets, and objects without which it is invalid."""
+def unseen_by_references(analysis: Analysis, policy: ObjectRef, *, needs: bool = True) -> tuple[Unseen, ...]:
+    """What a policy refers to itself and was not read: targets and, with `needs`, what it is invalid without."""
     attachments = analysis.attachments[policy]
-    return tuple(dict.fromkeys((*_unknown_targets(analysis, attachments), *_unknown_needs(analysis, attachments))))
+    needed = _unknown_needs(analysis, attachments) if needs else ()
+    return tuple(dict.fromkeys((*_unknown_targets(analysis, attachments), *needed)))
 
 
 def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:

@@ -155,7 +155,9 @@ class PolicyComparisons:
             reason = "no profile says where and in which words; conditions as in GEP-713 are assumed"
             doubts = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
         elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
-            doubts = unseen_by_references(self._analysis, policy)
+            doubts = unseen_by_references(
+                self._analysis, policy, needs=_may_lack_something(comparison, _status(profile, comparison.controller))
+            )
             if comparison.at and comparison.verdict == "not reported" and self._acts(profile, comparison.at) is None:
                 doubts += (unseen_class(self._analysis, comparison.at, profile.controllers),)
         else:
@@ -163,6 +165,13 @@ class PolicyComparisons:
         if doubts:
             return replace(comparison, verdict="undecided", doubts=doubts)
         return replace(comparison, explanation=self._explainer.of_policy(comparison, profile))
+
+
+def _may_lack_something(comparison: Comparison, status: StatusProfile) -> bool:
+    """Whether what was reported may be about something that a policy lacks: a controller has words for that."""
+    reported = comparison.reported
+    words = [*status.conditions.get("invalid", ()), *status.conditions.get("not permitted", ())]
+    return reported is None or any((reported.status, reported.reason) == (it.status, it.reason) for it in words)
 
 
 def _status(profile: PolicyKindProfile, controller: str) -> StatusProfile:

@@ -29,6 +29,7 @@ from kubectl_policy.render.output.parts import (
     CALLED_BY,
     COMPLETE,
     DECLARED_AT,
+    REFERRED_TO_BY,
     NumberedPath,
     assumed_field,
     doubts_field,
@@ -227,6 +228,7 @@ _DIFFERENCE: Final = (
     Field("parents"),
     Field("cutOff", doc="The routes to which requests come no more."),
     Field("withoutClass", doc="The Gateways on which no controller acts any more."),
+    Field("failing", doc="The routes of which requests newly get an error response."),
     Field("enforcement"),
     Field("problems"),
 )
@@ -348,6 +350,7 @@ BLAST_RADIUS: Final = document(
     ),
     Field("withIt", "deleted_with_it", doc="The objects that are deleted with it."),
     CALLED_BY,
+    REFERRED_TO_BY,
     Field("counts"),
     Field(
         "traffic",

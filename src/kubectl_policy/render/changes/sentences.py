@@ -116,6 +116,8 @@ def diff_headline(difference: StateDiff) -> str:
     summary = summarize(difference)
     settings = [*_settings(summary)]
     ways = [*passing_clauses(difference), *_traffic(summary)]
+    if summary.failing and ways:
+        ways[0] += _since(summary)
     hit = {each.route for each in difference.traffic.routes}
     told = replace(summary, detached=summary.detached - hit, attached=summary.attached - hit)
     rest = [*_relations(told), *_problems(difference.problems.introduced, difference.problems.fixed)]
@@ -291,6 +293,7 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
     traffic = difference.traffic
     hit = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)}
     told = summary.detached | summary.without_target | summary.losing_target | summary.unsure | summary.without_class
+    told |= summary.failing
     problems = [problem for problem in difference.problems.introduced if problem.subject not in told | hit]
     ends = [*ending_clauses(traffic.lost, traffic.owner_key, answer.subject), *_orphaned(difference, summary)]
     parts = [*_active(_ATTACHMENT, replace(summary, detached=summary.detached - hit, without_class=frozenset()))]
@@ -302,13 +305,36 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
     also = [f"deletes {count(len(answer.deleted_with_it), 'object')}"] if answer.deleted_with_it else []
+    if summary.failing and not ends:
+        # They did so for another reason already.
+        routes = {failing.route for failing in difference.failing}
+        requests = f"requests to {_who(routes, 'route')} get an error response"
+        parts.insert(0, f"makes {_who(summary.failing, 'policy')} invalid, so that {requests}")
     if ends:
-        return f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}", listed([*also, *parts])
+        first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since(summary)}"
+        return first, listed([*also, *parts])
+    if not (also or parts) and answer.referred_to_by:
+        return f"{_referred_to(answer)}: what deleting it changes is not known", ""
     if not (also or parts):
         return f"Deleting {answer.subject} changes nothing in what policies do", ""
     if not summary.changed and not [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]:
         parts.append("changes no setting of anything else")
     return f"Deleting {answer.subject} {listed([*(f'also {words}' for words in also), *parts])}", ""
+
+
+def _since(summary: ChangeSummary) -> str:
+    """`, since SecurityPolicy infra/admin becomes invalid`, where requests fail for that."""
+    become = "becomes" if len(summary.failing) == 1 else "become"
+    return f", since {_who(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
+
+
+def _referred_to(answer: BlastRadius) -> str:
+    """Who refers to what is deleted, and by which field if only one does."""
+    policies, fields = {each.policy for each in answer.referred_to_by}, {each.field for each in answer.referred_to_by}
+    one, guessed = len(policies) == 1, all(each.guessed for each in answer.referred_to_by)
+    verb = ("seems to refer" if one else "seem to refer") if guessed else "refers" if one else "refer"
+    place = f" ({next(iter(fields))})" if len(fields) == 1 else ""
+    return f"{_who(policies, 'policy')} {verb} to {answer.subject}{place}"
 
 
 def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:

@@ -38,7 +38,9 @@ class ChangeSummary:
     `sorts` has the worst that happens to an object on paths that both states have, `security` those for which it is
     relevant to security. For `rerouted` objects some paths are gone and others new; traffic counts where a policy was
     or will be in force, and nowhere else. Of the `unsure` it is no longer known what they are attached to, of the
-    `undecided` whether they are enforced. A policy that is gone or new is in none of these but `new_without_effect`.
+    `undecided` whether they are enforced. `failing` are the policies that are not valid any more, so that requests
+    get an error response; they are not among those that lose a target. A policy that is gone or new is in
+    none of these but `new_without_effect`.
     """
 
     sorts: Mapping[ObjectRef, ChangeSort]
@@ -57,6 +59,7 @@ class ChangeSummary:
     out_of_force: AbstractSet[ObjectRef]
     new_without_effect: AbstractSet[ObjectRef]
     without_class: AbstractSet[ObjectRef]
+    failing: AbstractSet[ObjectRef]
 
     def of_sort(self, *sorts: ChangeSort) -> frozenset[ObjectRef]:
         """The objects of which the worst that happens to them is one of these."""
@@ -79,6 +82,8 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
     states = {change.policy: change.after for change in difference.enforcement}
     untargeted = {policy for policy in losing if states.get(policy) == "TargetNotFound"}
     lasting = [change for change in difference.enforcement if change.before and change.after]
+    failing = {each.policy for each in difference.failing}
+    losing -= failing
     unsure = {change.policy for change in targets if change.after in UNKNOWN}
     now_unknown = {change.policy for change in lasting if change.after == "Unknown"}
     fields = [field for change in difference.effects for field in change.fields]
@@ -105,9 +110,10 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
         gaining_target={change.policy for change in targets if change.after == "attached"},
         # One that begins to count where no path leads any more has come into force for no request.
         into_force=(into & setting) - _uncertain(field.before for field in fields),
-        out_of_force=out - losing - unsure - undecided,
+        out_of_force=out - losing - unsure - undecided - failing,
         new_without_effect=idle.intersection(difference.created),
         without_class={*difference.without_class},
+        failing=failing,
     )
 
 

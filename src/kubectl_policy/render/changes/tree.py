@@ -21,7 +21,7 @@ from kubectl_policy.render.changes.traffic import behind_section, gained_section
 from kubectl_policy.render.output.text import Line, Span, pad
 from kubectl_policy.render.words.names import attachment_words, count, names, node_words
 from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
-from kubectl_policy.render.words.sections import BLANK, calls_section, headline_line, section, unseen_section
+from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -97,7 +97,8 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
     told = {each.route for each in difference.traffic.routes}
-    targets = [change for change in difference.attachments if change.policy not in deleted]
+    invalid = {failing.policy for failing in difference.failing}
+    targets = [change for change in difference.attachments if change.policy not in deleted | invalid]
     parents = [change for change in difference.parents if change.route not in deleted | told]
     reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
     superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
@@ -123,7 +124,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *traffic_section(difference, view, deleted),
         *attachments_section("Policies that lose a target", targets, view),
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
-        *calls_section(answer.called_by),
+        *references_section((each for each in answer.referred_to_by if each.policy not in invalid), subject),
         *changed_problems_section("Problems introduced", _untold_problems(answer, targets, parents), view),
         *changed_problems_section("Problems fixed", difference.problems.fixed, view),
         *unseen_section(difference.unseen),
@@ -137,7 +138,8 @@ def _untold_problems(
     """The problems that deleting an object introduces, without those of which the message is given elsewhere."""
     difference = answer.difference
     failing = (failing.message for each in difference.traffic.lost.routes for failing in each.failing)
-    messages = (*(each.message for each in targets), *(each.message for each in parents), *failing)
+    attachments = (each.message for each in difference.attachments)
+    messages = (*attachments, *(each.message for each in targets), *(each.message for each in parents), *failing)
     told = {message for message in messages if message}
     lengths = {len(message) for message in told}
     return [

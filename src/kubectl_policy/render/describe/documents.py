@@ -21,6 +21,7 @@ from kubectl_policy.render.output.parts import (
     DECLARED_AT,
     EVENTS,
     PROBLEMS,
+    REFERRED_TO_BY,
     REPORTED,
     UNSEEN,
     assumed_field,
@@ -197,6 +198,8 @@ OBJECT_DESCRIPTION: Final = document(
     Field("inForce", _in_force),
     Field("sources", doc="The policies that inForce speaks of, be they in force or beaten."),
     CALLED_BY,
+    REFERRED_TO_BY,
+    Field("failing", doc="The routes of which requests on these paths get an error response."),
     Field("filters", doc="The filters of a route whose settings are not looked into: nothing is known of their kinds."),
     Field("notApplying"),
     Field(

@@ -31,8 +31,24 @@ def object_headline(answer: ObjectDescription) -> str:
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     first = f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}"
     around = ", ".join(_around(answer))
-    sentences = [first if first.endswith("?") else f"{first}.", f"{around[:1].upper()}{around[1:]}." if around else ""]
+    sentences = [
+        _failing(answer),
+        first if first.endswith("?") else f"{first}.",
+        f"{around[:1].upper()}{around[1:]}." if around else "",
+    ]
     return " ".join(filter(None, sentences))
+
+
+def _failing(answer: ObjectDescription) -> str:
+    """That requests get an error response, and for whose sake: a sentence of its own, or empty."""
+    routes = {failing.route for failing in answer.failing}
+    policies = {failing.policy for failing in answer.failing}
+    if not routes:
+        return ""
+    some = "All" if all(failing.whole for failing in answer.failing) else "Some"
+    who = str(next(iter(routes))) if len(routes) == 1 else count(len(routes), "route")
+    whose = f"{next(iter(policies))} is" if len(policies) == 1 else f"{count(len(policies), 'policy')} are"
+    return f"{some} requests to {who} get an error response, since {whose} not valid."
 
 
 def _of_object(answer: ObjectDescription) -> str:
@@ -118,7 +134,7 @@ def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
     """Whether nothing that was read leads to an object that policies could affect by way of something else."""
     obj = answer.subject.object
     alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    return bool(alone and answer.targeted_by and obj.namespace and not answer.called_by)
+    return bool(alone and answer.targeted_by and obj.namespace and not answer.referred_to_by)
 
 
 def _of_route(answer: ObjectDescription) -> Iterator[str]:

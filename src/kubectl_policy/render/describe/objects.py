@@ -18,12 +18,13 @@ from kubectl_policy.render.words.next_commands import after_object, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
-    calls_section,
     events_section,
     expected_section,
+    failing_section,
     filters_section,
     headline_line,
     problems_section,
+    references_section,
     reported_section,
     section,
     unseen_section,
@@ -46,10 +47,11 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
     kinds = by_kind(answer.in_force)
     return (
         headline_line(object_headline(answer)),
+        *failing_section(answer.failing),
         *((BLANK, *short) if short else ()),
         *_paths(answer, places, view),
         *(line for of_kind in kinds for line in fields_of(of_kind, places, names, view)),
-        *calls_section(answer.called_by),
+        *references_section(answer.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
         *filters_section(answer.filters),

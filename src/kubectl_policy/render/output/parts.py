@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from kubectl_policy.attachment import Attachment, Call
+from kubectl_policy.attachment import Attachment, Call, SettingsReference
 from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import PolicyCondition
+from kubectl_policy.questions.shared.failing import FailingRoute
 from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
 from kubectl_policy.questions.shared.unseen import Unseen
@@ -126,6 +127,27 @@ shape(
     Field("policy"),
     Field("field", doc="Where the policy names the backend."),
     Field("backend"),
+)
+shape(
+    SettingsReference,
+    "settingsReference",
+    Field("policy"),
+    Field("field", doc="Where the object is named: in the policy, or in what the policy needs for that, see of."),
+    Field("of", doc="The object that holds the field; null if it is the policy itself."),
+    Field("object", doc="Without a kind, if that is not known."),
+    Field("without", doc="What follows if the object is not there."),
+    Field("guessed", doc="True if no profile says what the field is for: it looks like a reference."),
+)
+REFERRED_TO_BY: Final = Field("referredToBy", "referred_to_by", doc="The settings of policies that name it.")
+shape(
+    FailingRoute,
+    "failingRoute",
+    Field("route"),
+    Field("policy", doc="The policy that is not valid."),
+    Field("message", doc="Why it is not."),
+    Field("whole", doc="Whether all requests for the route are concerned."),
+    Field("rules", type=tuple[NodeRef, ...]),
+    doc="A route of which requests get an error response, since a policy that would hold there is not valid.",
 )
 CALLED_BY: Final = Field("calledBy", doc="The policies that send requests of their own there.")
 shape(Unseen, "unseenThing", Field("what"), Field("reason"), Field("remedy"), Field("origin"))

@@ -6,14 +6,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import node_words
+from kubectl_policy.render.words.names import listed, node_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.attachment import Call
+    from kubectl_policy.attachment import SettingsReference
+    from kubectl_policy.attachment.settings import Without
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
+    from kubectl_policy.questions.shared.failing import FailingRoute
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.output.text import Style
@@ -28,7 +30,8 @@ Title: TypeAlias = Literal[
     "Affects",
     "Touches",
     "Through these listeners",
-    "Requests of policies",
+    "Referred to by",
+    "Requests that get an error response",
     "Filters that are not looked into",
     "Does not apply",
     "No effect",
@@ -153,22 +156,37 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> Iterator[Span]:
             yield Span(f" ({words})", prose=True)
 
 
-def calls_section(calls: Iterable[Call]) -> tuple[Line, ...]:
-    """The policies that send requests of their own to an object, or to several."""
-    return section(
-        "Requests of policies",
-        (
-            Line(
-                (
-                    Span(str(call.policy), "subject"),
-                    Span(f" sends requests to {call.backend} ({call.field})", prose=True),
-                ),
-                2,
-                4,
-            )
-            for call in calls
-        ),
-    )
+_WITHOUT: Final[Mapping[Without, str]] = {
+    "requests fail": "without it, requests to its targets get an error response",
+    "policy invalid": "without it, the policy is not valid",
+    "setting ignored": "without it, requests go on without that setting",
+    "calls fail": "without it, the requests that the policy sends there fail",
+    "unknown": "what happens without it is not known",
+}
+
+
+def references_section(references: Iterable[SettingsReference], subject: ObjectRef) -> tuple[Line, ...]:
+    """The settings of policies that name an object, or something in it, and what follows if it is not there."""
+    return section("Referred to by", (_reference(reference, subject) for reference in references))
+
+
+def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
+    obj, whose = reference.object, f" of {reference.of}" if reference.of else ""
+    verb = "seems to refer to" if reference.guessed else "refers to"
+    what = "it" if obj[1:] == subject[1:] else str(obj)
+    words = f" {verb} {what} ({reference.field}{whose}); {_WITHOUT[reference.without]}"
+    return Line((Span(str(reference.policy), "subject"), Span(words, prose=True)), 2, 4)
+
+
+def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
+    """The routes of which requests get an error response, and why."""
+    return section("Requests that get an error response", map(_failing, failing))
+
+
+def _failing(failing: FailingRoute) -> Line:
+    rules = "" if failing.whole else f" ({listed([rule.section for rule in failing.rules])})"
+    words = f"{rules}: {failing.policy} is not valid: {failing.message}"
+    return Line((Span(str(failing.route), "subject"), Span(words, prose=True)), 2, 4)
 
 
 def filters_section(filters: Iterable[RouteFilter]) -> tuple[Line, ...]:

@@ -1,0 +1,143 @@
+"""The objects that settings of policies name: by what a profile says of them, and else by the shape of a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.calls import calls_of
+from kubectl_policy.attachment.needs import named_needs
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.fields import WHOLE, FieldPath, text_at
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles import PolicyKindProfile
+
+Without: TypeAlias = Literal["requests fail", "policy invalid", "setting ignored", "calls fail", "unknown"]
+# What a reference may be called besides the kind that it names.
+_CALLED: Final = {"backend": SERVICE}
+# The kind of something of which only the name is known.
+ANY_KIND: Final = GroupKind("", "")
+# What these hold is not written by the people who write policies.
+_NO_SETTINGS: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
+
+
+@value(kw_only=True)
+class SettingsReference:
+    """A reference from the settings of a policy to an object.
+
+    `field` is its place in the policy or, if it is there that the policy needs it, in the object `of`. `without` says
+    what follows if the object is not there. What no profile says is `guessed` by the shape of the reference; the kind
+    of such an object may not be known at all, and then is `ANY_KIND`.
+    """
+
+    policy: ObjectRef
+    field: str
+    object: ObjectRef
+    without: Without
+    of: ObjectRef | None = None
+    guessed: bool = False
+
+
+class SettingsReferences:
+    """Reads the references of policies to other objects than their targets, from one snapshot."""
+
+    def __init__(self, index: Index) -> None:
+        """Remember where to look; kinds are looked up by what references call them, once each."""
+        self._index = index
+        self._called: dict[str, GroupKind] = {}
+        # Those of which there are objects come first.
+        self._kinds = tuple(dict.fromkeys((*index.group_kinds, *index.kinds)))
+
+    def of(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[SettingsReference]:
+        """The objects that the settings of a policy name: first those of which its profile says what they are for."""
+        index, known = self._index, set[str]()
+        filled = index.filled(policy)
+        for need in named_needs(index, filled, profile.needs):
+            if isinstance(need, NotAttached):
+                continue
+            of = None if need.owner == policy.ref else need.owner
+            if of is None:
+                known.add(need.field)
+            invalid: Without = "requests fail" if profile.when_invalid == "errors" else "policy invalid"
+            without = "setting ignored" if need.tolerated else invalid
+            yield SettingsReference(policy=policy.ref, field=need.field, object=need.ref, without=without, of=of)
+        for call in calls_of(index, policy, profile):
+            if call.field not in known:
+                known.add(call.field)
+                yield SettingsReference(policy=policy.ref, field=call.field, object=call.backend, without="calls fail")
+        for place, reference in _shaped(filled.raw, WHOLE, frozenset(profile.reference_fields)):
+            if str(place) not in known:
+                obj = self._guessed(reference, place, policy.ref.namespace)
+                yield SettingsReference(
+                    policy=policy.ref, field=str(place), object=obj, without="unknown", guessed=True
+                )
+
+    def _guessed(self, reference: Mapping[str, Json], place: FieldPath, home: str) -> ObjectRef:
+        """The object that a reference seems to name: of the kind that it says, else of one by the field's name."""
+        word = text_at(reference, "kind")
+        called = next(step for step in reversed(place.steps) if isinstance(step, str))
+        kind = self._of_group(word, reference) if word else self._named_like(called.removesuffix("s")[:-3].lower())
+        namespaced = kind == ANY_KIND or self._index.namespaced(kind)
+        namespace = (text_at(reference, "namespace") or home) if namespaced else ""
+        return ObjectRef(kind, namespace, text_at(reference, "name"))
+
+    def _of_group(self, word: str, reference: Mapping[str, Json]) -> GroupKind:
+        """The kind of a name; if the reference says no group, that of the first one of this name that is known."""
+        version = text_at(reference, "apiVersion")
+        group = reference.get("group", version.rpartition("/")[0] if version else None)
+        if isinstance(group, str):
+            return GroupKind(group, word)
+        return next((kind for kind in self._kinds if kind.kind == word), GroupKind("", word))
+
+    def _named_like(self, called: str) -> GroupKind:
+        """The kind that a field is called after: `caSecret` after Secret, `extension` after GatewayExtension."""
+        if called not in self._called:
+            ending = [kind for kind in self._kinds if called.endswith(kind.kind.lower())]
+            longest = max(ending, key=lambda kind: len(kind.kind), default=None)
+            longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
+            self._called[called] = longest or _CALLED.get(called) or next(longer, ANY_KIND)
+        return self._called[called]
+
+
+def _shaped(value: Json, at: FieldPath, targets: frozenset[str]) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+    """What looks like a reference: a field whose name ends in `Ref`, or an item of one that ends in `Refs`."""
+    if isinstance(value, list | tuple):
+        for position, item in enumerate(value):
+            yield from _shaped(item, at / position, targets)
+    elif isinstance(value, Mapping):
+        for key, inside in value.items():
+            place = at / key
+            if (not at.steps and key in _NO_SETTINGS) or _is_target(place, targets):
+                continue
+            if key.endswith(("Ref", "Refs")):
+                yield from _named_in(inside, place)
+            else:
+                yield from _shaped(inside, place, targets)
+
+
+def _named_in(value: Json, at: FieldPath) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+    if isinstance(value, list | tuple):
+        for position, item in enumerate(value):
+            yield from _named_in(item, at / position)
+    elif isinstance(value, Mapping) and text_at(value, "name"):
+        yield at, value
+
+
+def _is_target(place: FieldPath, targets: frozenset[str]) -> bool:
+    """Whether a field holds targets, or says what else a policy is about."""
+    names = [step for step in place.steps if isinstance(step, str)]
+    return names[-1].startswith(("target", "parentRef")) or ".".join(names) in targets
+
+
+def may_mean(reference: SettingsReference, obj: ObjectRef) -> bool:
+    """Whether a reference is to an object, or may be: one without a kind is to whatever has its name."""
+    named = reference.object
+    return obj == named or (named.group_kind == ANY_KIND and named[1:] == obj[1:])

@@ -1,0 +1,120 @@
+"""Routes of which requests get an error response, since a policy that would hold there is not valid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.attachment.validity import FAILING
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.resolution import Resolver, paths_by_way_of
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.topology import Path
+
+# With these, the nearer one of two policies replaces the other one whole, so that nothing of that one is looked at.
+_REPLACING: Final = {MergeStrategy.NONE, MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.ATOMIC_OVERRIDES}
+
+
+@value(kw_only=True)
+class FailingRoute:
+    """A route of which requests get an error response, and the policy that is not valid; `message` says why.
+
+    `paths` are those from the root to the rules where that is so; `whole` is whether they are all that the route has.
+    """
+
+    route: ObjectRef
+    policy: ObjectRef
+    message: str
+    paths: tuple[Path, ...]
+    whole: bool
+
+    @property
+    def rules(self) -> tuple[NodeRef, ...]:
+        """The rules that are concerned, each once."""
+        return tuple(dict.fromkeys(path[-1] for path in self.paths))
+
+
+def failing_routes(analysis: Analysis) -> tuple[FailingRoute, ...]:
+    """The routes that fail for a policy, by route and policy; nothing is computed where there is no such policy."""
+    paths: dict[tuple[ObjectRef, ObjectRef], dict[Path, None]] = {}
+    messages: dict[ObjectRef, str] = {}
+    for policy, message, path in _failing(analysis):
+        paths.setdefault((path[-1].object, policy), {})[path] = None
+        messages.setdefault(policy, message)
+    failing: dict[ObjectRef, set[Path]] = {}
+    for (route, _), found in paths.items():
+        failing.setdefault(route, set()).update(found)
+    whole = {route for route, found in failing.items() if _paths_to_rules(analysis, route) <= found}
+    return tuple(
+        FailingRoute(route=route, policy=policy, message=messages[policy], paths=tuple(found), whole=route in whole)
+        for (route, policy), found in sorted(paths.items(), key=lambda item: item[0])
+    )
+
+
+def newly_failing(before: Collection[FailingRoute], after: Collection[FailingRoute]) -> tuple[FailingRoute, ...]:
+    """The routes that fail in the later one of two states on paths on which they do not in the earlier one."""
+    known = {path for failing in before for path in failing.paths}
+    new = ((failing, tuple(path for path in failing.paths if path not in known)) for failing in after)
+    return tuple(replace(failing, paths=paths) for failing, paths in new if paths)
+
+
+def failing_through(analysis: Analysis, subject: NodeRef) -> Iterator[FailingRoute]:
+    """The routes that fail on paths that lead to an object or a section, or through it."""
+    for failing in failing_routes(analysis):
+        paths = tuple(path for path in failing.paths if any(_is_of(subject, node) for node in path))
+        if paths:
+            yield replace(failing, paths=paths)
+
+
+def _is_of(subject: NodeRef, node: NodeRef) -> bool:
+    return node == subject or (not subject.section and node.object == subject.object)
+
+
+def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
+    """Each policy that makes requests fail, why it is not valid, and a path to a rule on which it would hold."""
+    kinds: dict[GroupKind, list[ObjectRef]] = {}
+    for policy, attachments in analysis.attachments.items():
+        if any(attachment.fails_requests for attachment in attachments):
+            kinds.setdefault(policy.group_kind, []).append(policy)
+    for kind, policies in kinds.items():
+        profile = analysis.registry.known(kind)
+        # As if they were valid: what would beat them then keeps them from doing harm now.
+        valid = [
+            replace(attachment, state="attached") if attachment.fails_requests else attachment
+            for policy, attachments in analysis.attachments.items()
+            if policy.group_kind == kind
+            for attachment in attachments
+        ]
+        resolver = Resolver(analysis.topology, analysis.registry, valid)
+        for policy in policies:
+            failed = [each for each in analysis.attachments[policy] if each.fails_requests and each.target]
+            targets = [each.target for each in failed if each.target]
+            for path in paths_by_way_of(targets, profile, analysis.topology):
+                effective = resolver.effective_of(kind, path)
+                resolution = effective.resolution if effective else None
+                if resolution is None or path[-1].object.group_kind not in ROUTES:
+                    continue
+                takes_part = policy in resolution.contributions_of and profile.default_strategy not in _REPLACING
+                if (takes_part or policy in resolution.policies_in_force) and analysis.topology.carries_traffic(path):
+                    yield policy, failed[0].message.removesuffix(FAILING), path
+
+
+def _paths_to_rules(analysis: Analysis, route: ObjectRef) -> set[Path]:
+    """The paths on which requests reach the rules of a route."""
+    through = (
+        path for path in analysis.topology.paths_through(NodeRef(route)) if analysis.topology.carries_traffic(path)
+    )
+    return {
+        path[: place + 1]
+        for path in through
+        for place, node in enumerate(path)
+        if node.object == route and node.section
+    }

@@ -1,0 +1,272 @@
+"""Routes of which requests get an error response, since a policy that would hold there is not valid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
+from kubectl_policy.profiles.profile import RequiredObject
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.shared.failing import failing_routes
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests.build import (
+    backend,
+    gateway,
+    grant,
+    listener,
+    node,
+    parent,
+    policy,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
+from tests.render.schema import VALIDATOR
+from tests.render.shown import document_of, headline, shown
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Resource
+    from kubectl_policy.questions.shared.failing import FailingRoute
+
+KEY: Final = RequiredObject(
+    field="spec.key", group="", kinds=("Secret",), optional=True, competes=True, fail_open="spec.open"
+)
+LOCKING: Final = PolicyKindProfile(
+    GroupKind("example.com", "LockPolicy"),
+    "inherited",
+    "profile",
+    effective_targets=(TargetLevel(HTTP_ROUTE, section=True),),
+    needs=(KEY,),
+    when_invalid="errors",
+    strategy=MergeStrategy.ATOMIC_DEFAULTS,
+    stanzas="none",
+    security_fields=frozenset({"*"}),
+)
+SECRET: Final = resource("Secret", "k", group="")
+TWO_RULES: Final = route(
+    rules=[rule(backend(), name=name, matches=[{"path": {"value": f"/{name}"}}]) for name in ("a", "b")]
+)
+
+
+def locking(name: str = "p", to: str = "g", kind: str = "Gateway", section: str = "", **spec: object) -> Resource:
+    """A policy that needs a key."""
+    found: dict[str, object] = {"key": {"name": "k"}, "lock": name, **spec}
+    return policy(name, target(to, kind, section), kind="LockPolicy", **found)  # type: ignore[arg-type]
+
+
+def world(*objects: Resource, profile: PolicyKindProfile = LOCKING, complete: bool = True) -> Analysis:
+    """A Gateway with a route of two rules, and policies."""
+    return analyze(snapshot(gateway(), TWO_RULES, service(), *objects, complete=complete), profiles=[profile])
+
+
+def failing(analysis: Analysis) -> list[tuple[str, list[str], bool, str]]:
+    """The routes that fail: which rules, whether these are all, and by which policy."""
+    found: tuple[FailingRoute, ...] = failing_routes(analysis)
+    return [(each.route.name, [it.section for it in each.rules], each.whole, each.policy.name) for each in found]
+
+
+def test_every_route_below_the_target() -> None:
+    """Of a policy that is known to lack what it needs; not of one that may have it."""
+    assert failing(world(locking())) == [("r", ["a", "b"], True, "p")]
+    assert failing(world(locking(), SECRET)) == failing(world(locking(), complete=False)) == []
+    (found,) = failing_routes(world(locking()))
+    assert found.message == "Secret default/k, which spec.key names, does not exist"
+
+
+def test_what_counts_as_a_failure() -> None:
+    """Only where requests get an error response for it: not by its profile, nor where it lets requests through."""
+    assert failing(world(locking(), profile=replace(LOCKING, when_invalid="ignored"))) == []
+    assert failing(world(locking(open=True))) == []
+    # What it may not target is none of its own.
+    assert failing(world(locking(kind="Shed"))) == []
+
+
+def test_a_nearer_policy_that_replaces_it() -> None:
+    """Stands instead, so that requests get through; one that is not valid either fails them itself."""
+    nearer = locking("own", "r", "HTTPRoute", "a", key=None)
+    assert failing(world(locking(), nearer)) == [("r", ["b"], False, "p")]
+    whole = locking("own", "r", "HTTPRoute")
+    assert failing(world(locking(), whole)) == [("r", ["a", "b"], True, "own")]
+
+
+def test_policies_that_merge() -> None:
+    """Fail requests whatever others set, since the whole of what is merged is looked at."""
+    merging = replace(LOCKING, strategy=MergeStrategy.PATCH_DEFAULTS)
+    nearer = locking("own", "r", "HTTPRoute", lock="other", key={"name": "other"})
+    other = resource("Secret", "other", group="")
+    assert failing(world(locking(), nearer, other, profile=merging)) == [("r", ["a", "b"], True, "p")]
+
+
+def test_where_a_kind_takes_effect_above_routes() -> None:
+    """It is not known which requests fail."""
+    assert failing(world(locking(), profile=replace(LOCKING, effective_targets=()))) == []
+    assert failing(world(profile=LOCKING)) == []
+
+
+@pytest.mark.parametrize(
+    "subject", [node("HTTPRoute", "r"), node("Gateway", "g"), node("Gateway", "g", "http")], ids=str
+)
+def test_describe_says_it_first(subject: object) -> None:
+    """Of the object, and of what is on its paths."""
+    described = describe(world(locking()), subject)  # type: ignore[arg-type]
+    assert [each.policy.name for each in described.failing] == ["p"]
+    first = "All requests to HTTPRoute default/r get an error response, since LockPolicy default/p is not valid. "
+    assert headline(described).startswith(first)
+    assert "HTTPRoute default/r: LockPolicy default/p is not valid: Secret default/k, which" in shown(described, "tree")
+    VALIDATOR.validate(document_of(described))
+
+
+def test_describe_of_a_part() -> None:
+    """A rule that fails, and one that does not; of two policies, a number."""
+    analysis = world(locking(), locking("own", "r", "HTTPRoute", "a", key=None))
+    assert headline(describe(analysis, node("HTTPRoute", "r"))).startswith("Some requests to HTTPRoute default/r get ")
+    assert describe(analysis, node("HTTPRoute", "r", "a")).failing == ()
+    other = route("s", rules=[rule(backend())])
+    two = world(locking("p", "r", "HTTPRoute"), locking("q", "s", "HTTPRoute"), other)
+    found = headline(describe(two, node("Gateway", "g")))
+    assert found.startswith("All requests to 2 routes get an error response, since 2 policies are not valid. ")
+    assert "HTTPRoute default/r (b): LockPolicy" in shown(describe(analysis, node("HTTPRoute", "r")), "tree")
+
+
+class TestBlastRadius:
+    """Deleting what a policy needs makes requests fail: that is the first thing to know."""
+
+    @pytest.mark.parametrize("complete", [True, False])
+    def test_the_object(self, *, complete: bool) -> None:
+        """What the policy set there is not lost: nobody gets so far."""
+        answer = blast_radius(world(locking(), SECRET, complete=complete), SECRET.ref)
+        assert headline(answer).startswith(
+            "Deleting Secret default/k ends all traffic for HTTPRoute default/r (any hostname), since LockPolicy "
+            "default/p becomes invalid"
+        )
+        assert answer.difference.effects == ()
+        assert [(each.policy.name, each.without) for each in answer.referred_to_by] == [("p", "requests fail")]
+        assert answer.changes
+        assert ref("HTTPRoute", "r").kind in {kind.kind for kind, _ in answer.counts.kinds}
+        text = shown(answer, "tree")
+        assert "all of its requests get 500: LockPolicy default/p is not valid: Secret" in " ".join(text.split())
+        assert "Policies that lose a target" not in text
+        assert "Referred to by" not in text
+        VALIDATOR.validate(document_of(answer))
+
+    def test_a_grant(self) -> None:
+        """Without it, the policy may not refer to what it needs."""
+        far = resource("Secret", "k", group="", namespace="far")
+        lets_in = grant(namespace="far", sources=[("example.com", "LockPolicy", "default")], targets=[("", "Secret")])
+        analysis = world(locking(key={"name": "k", "namespace": "far"}), far, lets_in)
+        answer = blast_radius(analysis, lets_in.ref)
+        assert "ends all traffic for HTTPRoute default/r (any hostname), since LockPolicy" in headline(answer)
+        (found,) = answer.difference.failing
+        assert found.message.startswith("no ReferenceGrant in namespace far lets LockPolicy default/p refer to")
+
+    def test_a_part_of_the_route(self) -> None:
+        """A rule, or a listener: the rest goes on."""
+        one_rule = blast_radius(world(locking(to="r", kind="HTTPRoute", section="a"), SECRET), SECRET.ref)
+        (found,) = one_rule.difference.traffic.lost.some
+        assert [(each.rule.section, each.failing, each.total) for each in found.failing] == [("a", 1, 1)]
+        assert found.failing[0].message.startswith("LockPolicy default/p is not valid: Secret default/k")
+        two = gateway("two", listener("a"), listener("b", port=81))
+        there = route("t", rules=[rule(backend())], parents=[parent("two")])
+        one_listener = blast_radius(world(two, there, locking(to="two", section="a"), SECRET), SECRET.ref)
+        (found,) = one_listener.difference.traffic.lost.some
+        assert [str(place) for place in found.lost] == ["Gateway default/two#a"]
+        assert found.failing == ()
+        assert ", since LockPolicy default/p becomes invalid" in headline(one_listener)
+
+    def test_a_route_that_answers_nothing_anyway(self) -> None:
+        """Loses nothing; the policy is not valid all the same."""
+        nowhere = route("r", rules=[rule(backend("gone"))])
+        state = snapshot(gateway(), nowhere, locking(), SECRET, complete=True)
+        answer = blast_radius(analyze(state, profiles=[LOCKING]), SECRET.ref)
+        assert headline(answer).startswith(
+            "Deleting Secret default/k makes LockPolicy default/p invalid, so that requests to HTTPRoute default/r get "
+            "an error response"
+        )
+
+    def test_when_the_hierarchy_differs_too(self) -> None:
+        """As when a Service is deleted that a policy needs."""
+        need = replace(KEY, kinds=("Service",))
+        answer = blast_radius(
+            world(locking(), service("k"), profile=replace(LOCKING, needs=(need,))), ref("Service", "k", group="")
+        )
+        assert "ends all traffic for HTTPRoute default/r" in headline(answer)
+
+    def test_two_policies(self) -> None:
+        """Are counted."""
+        other = route("s", rules=[rule(backend())])
+        analysis = world(locking("p", "r", "HTTPRoute"), locking("q", "s", "HTTPRoute"), other, SECRET)
+        assert ", since 2 policies become invalid" in headline(blast_radius(analysis, SECRET.ref))
+
+    def test_what_lets_requests_through(self) -> None:
+        """Is referred to, which is said."""
+        answer = blast_radius(world(locking(open=True), SECRET), SECRET.ref)
+        assert answer.difference.failing == ()
+        assert "LockPolicy default/p refers to it (spec.key); without it, requests go on without that" in shown(
+            answer, "tree"
+        )
+
+    def test_what_fails_already(self) -> None:
+        """Does not fail anew."""
+        answer = blast_radius(world(locking()), ref("Service", "s", group=""))
+        assert answer.difference.failing == ()
+
+    def test_other_kinds_are_compared_as_ever(self) -> None:
+        """Only what the failing kind set there is left out."""
+        other = replace(LOCKING, group_kind=GroupKind("example.com", "ColorPolicy"), needs=(), when_invalid="ignored")
+        colours = policy("c", target("g"), colour="red", keyRef={"name": "k"})
+        state = snapshot(gateway(), TWO_RULES, service(), locking(), SECRET, colours, complete=True)
+        answer = blast_radius(analyze(state, profiles=[LOCKING, other]), SECRET.ref)
+        assert answer.difference.effects == ()
+        assert "ColorPolicy default/c refers to it (keyRef)" not in shown(answer, "tree")
+
+
+def test_diff_says_it_first() -> None:
+    """Before the settings."""
+    difference = diff(what_if(world(locking(), SECRET), deleted=[SECRET.ref]))
+    assert headline(difference).startswith(
+        "Traffic ends for HTTPRoute default/r (any hostname), since LockPolicy default/p becomes invalid"
+    )
+    assert "all of its requests get 500: LockPolicy default/p is not valid" in shown(difference, "tree")
+    assert difference.changes
+    VALIDATOR.validate(document_of(difference))
+
+
+class TestGuesses:
+    """What is only guessed is said as a guess, and is not nothing."""
+
+    plain: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
+
+    @pytest.mark.parametrize(
+        ("policies", "first"),
+        [
+            (1, "ColorPolicy default/p0 seems to refer to Secret default/k (spec.secretRef): what deleting it changes"),
+            (2, "2 policies seem to refer to Secret default/k (spec.secretRef): what deleting it changes is not known"),
+        ],
+    )
+    def test_blast_radius(self, policies: int, first: str) -> None:
+        """It does not say that nothing changes."""
+        found = [policy(f"p{number}", target("g"), secretRef={"name": "k"}) for number in range(policies)]
+        answer = blast_radius(world(*found, SECRET, profile=self.plain), SECRET.ref)
+        assert headline(answer).startswith(first)
+        assert "seems to refer to it (spec.secretRef); what happens without it is not known" in shown(answer, "tree")
+        assert answer.changes
+
+    def test_with_a_namespace(self) -> None:
+        """What is deleted with the subject is named."""
+        found = policy("p", target("g"), secretRef={"name": "k", "namespace": "far"})
+        far = resource("Secret", "k", group="", namespace="far")
+        answer = blast_radius(world(found, far, profile=self.plain), ref("Namespace", "far", group=""))
+        assert "ColorPolicy default/p seems to refer to Secret far/k (spec.secretRef.name)" not in shown(answer, "tree")
+        assert "ColorPolicy default/p seems to refer to Secret far/k (spec.secretRef)" in shown(answer, "tree")
