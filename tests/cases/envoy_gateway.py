@@ -140,8 +140,12 @@ def _kinds(analysis: Analysis, path: Path) -> Entry:
 
 
 def _in_force(found: EffectivePolicy) -> Entry:
-    """The most specific policy with something in force, and every such policy."""
-    in_force = found.policies_in_force()
+    """The most specific policy with something in force, and every such policy.
+
+    It is named, too, where the rule itself says all that it does.
+    """
+    resolution = found.resolution
+    in_force = found.policies_in_force() or {source.object for source in resolution.members if resolution.own}
     names = [part.source.object.qualified_name for part in found.contributions if part.source.object in in_force]
     return {"policy": names[-1] if names else None, "contributors": sorted(set(names))}
 

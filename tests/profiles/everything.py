@@ -18,7 +18,7 @@ from kubectl_policy.profiles.merging import (
     RouteChoice,
     SharedField,
 )
-from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter, Variant
+from kubectl_policy.profiles.profile import ConditionalField, RequiredObject, RequiredParameter, Variant
 from kubectl_policy.profiles.summary import SummaryPart
 
 if TYPE_CHECKING:
@@ -116,6 +116,10 @@ FIELDS: Final[Mapping[str, Any]] = {
     "nulls": "ignore",
     "emptyWithout": "retries",
     "objectFields": {"retryOn": "spec.retryOn"},
+    "objectFieldsIf": [
+        {"field": "tries", "objectField": "spec.tries", "given": "spec.retryOn"},
+        {"field": "tries", "objectField": "spec.most", "absent": "spec.retryOn"},
+    ],
     "variants": [
         {"targets": [{"group": "", "kind": "Service"}], "strategy": "All apply", "chooser": "established"},
         {
@@ -264,6 +268,10 @@ def profile(origin: Origin) -> PolicyKindProfile:
         nulls="ignore",
         empty_without="retries",
         object_fields={"retryOn": "spec.retryOn"},
+        conditional_object_fields=(
+            ConditionalField(field="tries", object_field="spec.tries", given="spec.retryOn"),
+            ConditionalField(field="tries", object_field="spec.most", absent="spec.retryOn"),
+        ),
         variants=(
             Variant(targets=frozenset({SERVICE}), strategy=MergeStrategy.ALL_APPLY, chooser="established"),
             Variant(

@@ -125,7 +125,7 @@ def tables() -> dict[str, list[str]]:
         topic = each.topic or topic
         found.setdefault(topic, []).append(each)
     topics = {topic: _rows(PROFILE, together, described) for topic, together in found.items()}
-    elsewhere = {"status", "delegation", "gateways", "backends"}
+    elsewhere = {"status", "delegation", "gateways", "backends", "routes"}
     file = [each for each in PROFILE_FILE.declarations if each.name not in elsewhere]
     apart = [each for each in PROFILE_FILE.declarations if each not in file]
     own = {each.name: list(_parts(each, described)) for each in apart if each.name != "status"}

@@ -39,7 +39,7 @@ def decoded(kind: Mapping[str, Any], **shared: Any) -> PolicyKindProfile:  # noq
 
 def choices(found: PolicyKindProfile) -> PolicyKindProfile:
     """A profile without where it came from, and without what the rest of its file says."""
-    return replace(found, origin=None, delegation=None, gateways=None, backends={}, assumed=())
+    return replace(found, origin=None, delegation=None, gateways=None, backends={}, routes={}, assumed=())
 
 
 def test_the_least_that_a_profile_says() -> None:

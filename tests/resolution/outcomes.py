@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import EffectivePolicy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
+from kubectl_policy.resolution.effective import own_values, with_own
 from kubectl_policy.resolution.effective import resolve as resolution_of
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.precedence import Refusal
@@ -31,7 +32,9 @@ def resolved(
     *parts: Contribution, profile: PolicyKindProfile = UNSAID, target: dict[str, Json] | None = None
 ) -> EffectivePolicy:
     """What the contributions amount to at the route."""
-    return resolve(PATH, profile, parts, PathContext(target_object={"spec": target or {}}))
+    found = resolve(PATH, profile, parts)
+    own = own_values(profile, {"spec": target or {}}, PATH[-1])
+    return EffectivePolicy(PATH, with_own(found.resolution, own)) if own else found
 
 
 def resolve(
@@ -41,7 +44,7 @@ def resolve(
     context: PathContext = NOTHING,
 ) -> EffectivePolicy:
     """What the contributions amount to at the end of a path."""
-    return EffectivePolicy(path, resolution_of(path[-1], profile, contributions, context))
+    return EffectivePolicy(path, resolution_of(profile, contributions, context))
 
 
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:

@@ -11,13 +11,11 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField
-from kubectl_policy.resolution.resolver import route_choices, target_object
-from kubectl_policy.topology import Topology
+from kubectl_policy.resolution.resolver import route_choices
 from kubectl_policy.topology.references import HTTP_ROUTE
-from tests.build import backend, index, node, parent, policy, resource, route, rule, service, snapshot, target
+from tests.build import backend, node, parent, policy, resource, service, snapshot, target
 from tests.delegation import http_route, passing, to
 from tests.delegation import world as delegating
-from tests.resolution.specs import set_by
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -42,62 +40,6 @@ CHOICE: Final = RouteChoice(
         }
     ),
 )
-
-
-class TestTargetObject:
-    """The object at the end of a path, if its own fields count there."""
-
-    rules: Final[list[dict[str, Json]]] = [rule(timeouts={"request": "1s"}), rule(name="named", timeouts={})]
-
-    def test_without_fields_of_its_own_it_does_not_matter(self) -> None:
-        """It is not even looked at."""
-        assert target_object(Topology(index(route("r"))), node("HTTPRoute", "r"), PATCHING) == {}
-
-    def test_a_rule_of_a_route(self) -> None:
-        """The route with that rule; the route itself has none."""
-        topology = Topology(index(route("r", rules=self.rules)))
-        for place, section in enumerate(("rule[0]", "named")):
-            found = target_object(topology, node("HTTPRoute", "r", section), OWN)["rule"]
-            assert isinstance(found, dict)
-            assert found["timeouts"] == self.rules[place]["timeouts"]
-        assert "rule" not in target_object(topology, node("HTTPRoute", "r"), OWN)
-
-    def test_sections_of_other_objects(self) -> None:
-        """Have no rule."""
-        topology = Topology(index(service("s")))
-        found = target_object(topology, node("Service", "s", "8080", group=""), OWN)
-        assert found == topology.index.raw(node("Service", "s", group="").object)
-
-    @pytest.mark.parametrize("section", ["ghost", "rule[7]"])
-    def test_a_rule_that_does_not_exist(self, section: str) -> None:
-        """Says nothing; nor does a route that does not exist."""
-        topology = Topology(index(route("r", rules=self.rules)))
-        assert "rule" not in target_object(topology, node("HTTPRoute", "r", section), OWN)
-        assert target_object(topology, node("HTTPRoute", "gone", section), OWN) == {}
-
-    @pytest.mark.parametrize("hostile", [7, None, [], "x", {"timeouts": 7}, {"timeouts": {"request": []}}], ids=str)
-    def test_whatever_a_rule_is(self, hostile: Json) -> None:
-        """It is asked by its place."""
-        objects = (
-            resource("HTTPRoute", "r", {"rules": [hostile, *self.rules]}),
-            policy("p", target("r", "HTTPRoute"), a=1),
-        )
-        analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(OWN, effective_targets=AT_RULES)])
-        for section, expected in (("rule[0]", {"a": 1}), ("rule[1]", {"a": 1, "timeout": "1s"})):
-            (found,) = analysis.effective(node("HTTPRoute", "r", section))
-            assert plain(found.spec) == expected
-
-    def test_the_rule_s_own_setting_beats_those_of_policies(self) -> None:
-        """At that rule alone, and whoever set it first."""
-        rules = [{**self.rules[0], "backendRefs": [backend()]}, rule(name="named")]
-        objects = (route("r", rules=rules), policy("p", target("r", "HTTPRoute"), timeout="9s", a=1))
-        analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(OWN, effective_targets=AT_RULES)])
-        (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
-        assert set_by(found.spec) == {"timeout": ("1s", "r"), "a": (1, "p")}
-        (fate,) = [fate for fate in found.fates() if fate.field == "timeout"]
-        assert (fate.state, [one.object.kind for one in fate.superseded_by]) == ("superseded", ["HTTPRoute"])
-        (other,) = analysis.effective(node("HTTPRoute", "r", "named"))
-        assert set_by(other.spec) == {"timeout": ("9s", "p"), "a": (1, "p")}
 
 
 class TestRouteChoices:

@@ -19,6 +19,7 @@ from kubectl_policy.profiles.controllers import (
     GatewayProfile,
     StatusProfile,
 )
+from kubectl_policy.profiles.own import OwnSettings
 from kubectl_policy.profiles.profile import PolicyKindProfile
 from kubectl_policy.profiles.shapes import (
     NOTHING,
@@ -88,6 +89,10 @@ class ProfileFile:
     """A map from kinds of the group to which routes send requests, and that are no policies, to what is known of their
     ports; see [backends of other kinds](#backends-of-other-kinds). Without it: nothing is known of their sections.
     """
+    routes: Mapping[str, OwnSettings] = field_of(Entries(Record(OwnSettings)), default=NOTHING)
+    """A map from kinds of routes of the group to what their rules say themselves, without any policy; see [routes with
+    settings of their own](#routes-with-settings-of-their-own). Without it: nothing that is known.
+    """
 
 
 PROFILE_FILE: Final = Record(ProfileFile)
@@ -100,7 +105,8 @@ def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKind
     said = PROFILE_FILE.values({name: plain for name, plain in document.items() if name not in {"kinds", "delegation"}})
     settings = said.get("settings", NOTHING)
     shared = {"settings": settings, "gateways": said.get("gateways"), "origin": origin, "known_by": "profile"}
-    shared["backends"] = {GroupKind(group, kind): known for kind, known in said.get("backends", NOTHING).items()}
+    for name in ("backends", "routes"):
+        shared[name] = {GroupKind(group, kind): known for kind, known in said.get(name, NOTHING).items()}
     if "delegation" in document:
         shared["delegation"] = DelegationProfile(
             group=group,

@@ -31,6 +31,7 @@ from kubectl_policy.profiles.shapes import (
     NAME,
     NOTHING,
     PATH,
+    PROTECTING,
     Boolean,
     Choice,
     Entries,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile
     from kubectl_policy.profiles.merging import TargetLevel
+    from kubectl_policy.profiles.own import OwnSettings
 
 PolicyClass: TypeAlias = Literal["direct", "inherited"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
@@ -90,12 +92,7 @@ _WHOLE: Final = set_of(
         " its name).",
     )
 )
-_PROTECTING: Final = set_of(
-    Text(
-        pattern=r"^(\*|[A-Za-z0-9_-]+)(\.(\*|[A-Za-z0-9_-]+))*$",
-        hint="Fields are written as jwt, perPort.*.tls (of each entry of a map or a list) or * (every field).",
-    )
-)
+_PROTECTING: Final = set_of(PROTECTING)
 
 
 @declared(kw_only=True)
@@ -159,6 +156,20 @@ class RequiredParameter:
 
 
 @declared(kw_only=True)
+class ConditionalField:
+    """A field of the target object that stands for a setting only where another one has a value, or has none."""
+
+    field: str = required_field(PATH)
+    """The field of the policy's settings."""
+    object_field: str = required_field(PATH)
+    """The field of the target object."""
+    given: str = field_of(PATH, default="")
+    """A field that must have a value. Without it: none."""
+    absent: str = field_of(PATH, default="")
+    """A field that must have none. Without it: none."""
+
+
+@declared(kw_only=True)
 class Variant:
     """What holds instead where a kind takes effect on objects of some other kinds."""
 
@@ -186,7 +197,9 @@ class PolicyKindProfile:
     are the maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
     replaces whole. Of a variant, `counting_fields` are those that count, if not all do. `assumed` names the choices
     that rest on a default or a guess; an answer says so. `settings`, `delegation` and `gateways` are what the same file
-    says of its controllers, `backends` what it says of other kinds.
+    says of its controllers, `backends` what it says of other kinds,
+    `routes` what it says of the settings that rules of routes make themselves. Of a kind of routes, whose profile is
+    about these settings, `own` has what they are; a policy kind has none.
     """
 
     group_kind: GroupKind
@@ -355,7 +368,14 @@ class PolicyKindProfile:
     """
     object_fields: Mapping[str, str] = field_of(Entries(PATH), default=NOTHING)
     """A map from a field of the policy's settings to the field of the target object that stands for the same setting;
-    the object's own value beats every default and loses to every override.
+    the object's own value beats every default and loses to every override. Of a rule of a route, `rule` holds what the
+    [rule itself](#routes-with-settings-of-their-own) says: `rule.timeouts.request`.
+    """
+    conditional_object_fields: tuple[ConditionalField, ...] = field_of(
+        Items(Record(ConditionalField)), default=(), name="objectFieldsIf"
+    )
+    """Further such fields, which stand for a setting only where another field of the object has a value, or has none;
+    they beat those of `objectFields`, and later ones earlier ones.
     """
     whole_fields: frozenset[str] = field_of(_WHOLE, default=frozenset())
     """What a merge takes whole from one policy although it is a map or a part of one: `labels`, a map; `limits.*`, each
@@ -411,6 +431,8 @@ class PolicyKindProfile:
     delegation: DelegationProfile | None = None
     gateways: GatewayProfile | None = None
     backends: Mapping[GroupKind, BackendProfile] = field(default_factory=dict["GroupKind", "BackendProfile"])
+    routes: Mapping[GroupKind, OwnSettings] = field(default_factory=dict["GroupKind", "OwnSettings"])
+    own: OwnSettings | None = None
     assumed: tuple[str, ...] = ()
 
     @property
@@ -459,6 +481,11 @@ class PolicyKindProfile:
         fields = self.map_fields if self.stanzas in {None, "singular"} else frozenset[str]()
         split = (field.partition(".") for field in fields)
         return frozenset(rest for stanza, _, rest in split if stanza in {"default", "override"} and rest)
+
+    @property
+    def has_object_fields(self) -> bool:
+        """Whether fields of the object at which the kind takes effect stand for settings."""
+        return bool(self.object_fields or self.conditional_object_fields)
 
     @property
     def by_listener(self) -> bool:

@@ -10,6 +10,8 @@ from kubectl_policy.model.kinds import TARGETS, KindNames, is_kubernetes_own, pl
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS
 from kubectl_policy.profiles.infer import inferred, looks_alike, why_none
 from kubectl_policy.profiles.load import built_in_delegations, built_in_profiles, built_in_profiles_of
+from kubectl_policy.profiles.merging import TargetLevel
+from kubectl_policy.profiles.profile import PolicyKindProfile
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
-    from kubectl_policy.profiles.profile import PolicyKindProfile
 
 
 _NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -43,6 +44,7 @@ class Registry:
         self._found: dict[GroupKind, PolicyKindProfile | None] = {}
         self._gateways: dict[str, GatewayProfile] = {}
         self._ports: dict[GroupKind, tuple[str, ...] | None] = {}
+        self._own: dict[GroupKind, PolicyKindProfile | None] = {}
 
     @property
     def policy_kinds(self) -> tuple[PolicyKindProfile, ...]:
@@ -106,6 +108,19 @@ class Registry:
             self._ports[group_kind] = known.ports if known else None
         return self._ports[group_kind]
 
+    def own_settings_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
+        """What is known of the settings that the rules of a kind of routes make themselves; None where no file says.
+
+        It has the form of a profile, because these settings are shown and compared as those of policies are; the kind
+        is no policy kind for that.
+        """
+        if group_kind not in self._own:
+            own = reversed(self._user.values())
+            said = chain(own, built_in_profiles(group_kind.group).values())
+            found = next((profile for profile in said if group_kind in profile.routes), None)
+            self._own[group_kind] = _of_rules(group_kind, found) if found else None
+        return self._own[group_kind]
+
     def profile_of(self, group_kind: GroupKind) -> PolicyKindProfile | None:
         """What is known of a kind; None if it is not a policy kind."""
         if group_kind not in self._found:
@@ -128,8 +143,11 @@ class Registry:
         return why_none(group_kind, self._index) or "is a kind of Kubernetes itself"
 
     def known(self, group_kind: GroupKind) -> PolicyKindProfile:
-        """What is known of a policy kind. Raises `KeyError` for a kind that is none."""
-        profile = self.profile_of(group_kind)
+        """What is known of a policy kind, or of the settings that a kind of routes makes itself.
+
+        Raises `KeyError` for a kind that is neither.
+        """
+        profile = self.profile_of(group_kind) or self.own_settings_of(group_kind)
         if profile is None:
             raise KeyError(group_kind)
         return profile
@@ -141,3 +159,17 @@ class Registry:
             return None
         built_in = built_in_profiles(group_kind.group).get(group_kind)
         return built_in if built_in or is_kubernetes_own(group_kind) else inferred(group_kind, self._index)
+
+
+def _of_rules(kind: GroupKind, said_by: PolicyKindProfile) -> PolicyKindProfile:
+    own = said_by.routes[kind]
+    return PolicyKindProfile(
+        group_kind=kind,
+        policy_class="direct",
+        known_by="profile",
+        effective_targets=(TargetLevel(kind, section=True),),
+        security_fields=own.security_fields,
+        own=own,
+        evidence=own.evidence,
+        origin=said_by.origin,
+    )

@@ -282,6 +282,11 @@ PATH: Final = Text(
     pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$", hint="A field is written as a dotted path, such as spec.targetRef."
 )
 NAME: Final = Text(least=1)
+# A field, or by a * each of some, that protects something.
+PROTECTING: Final = Text(
+    pattern=r"^(\*|[A-Za-z0-9_-]+)(\.(\*|[A-Za-z0-9_-]+))*$",
+    hint="Fields are written as jwt, perPort.*.tls (of each entry of a map or a list) or * (every field).",
+)
 
 
 def camel_case(name: str) -> str:

@@ -156,7 +156,7 @@ def contribution_of(
 
     Where all policies of a kind apply, each keeps its settings below its own name.
     """
-    spec = _without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
+    spec = without_nulls(stanza.spec) if profile.nulls == "ignore" else stanza.spec
     empty = bool(profile.empty_without) and not value_at(spec, profile.empty_without)
     whole = _whole(profile, stanza.field)
     if stands_below_name(profile, stanza.strategy):
@@ -200,9 +200,10 @@ def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
     return [tuple(field.split(".")) for field in sorted(fields)]
 
 
-def _without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
+def without_nulls(value: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Settings without the fields that are null, also those of fields."""
     return {
-        key: dict(_without_nulls(child)) if isinstance(child, dict) else child
+        key: dict(without_nulls(child)) if isinstance(child, dict) else child
         for key, child in value.items()
         if child is not None
     }

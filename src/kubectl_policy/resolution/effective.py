@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import as_chosen_above, ignored_fields, instead_of, without_ignored
 from kubectl_policy.resolution.merging import PathContext, merged
-from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, without
+from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, trace, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field, Traced
     from kubectl_policy.topology import Path
 
+# What says nothing where a field of an object stands for a setting.
+_EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]
 
 
@@ -51,6 +53,15 @@ class Fate:
     declared_in: FieldPath = WHOLE
 
 
+@value()
+class OwnValue:
+    """A value of a field of the target object, and the field of the policies' settings that it stands for."""
+
+    field: Field
+    object_field: str
+    value: Leaf | Traced
+
+
 @value(kw_only=True)
 class Resolution:
     """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it.
@@ -61,7 +72,7 @@ class Resolution:
     are those that the controllers ignore here, `ignored_sources` those of which nothing counts here, even if they
     declare no field. `scopes` are the parts of which the spec is made, broadest first. `replaced_for_port` is a field
     that gives way to what `port_sources` say of the path's port. `doubts` name what the answer rests on without knowing
-    it.
+    it. `own` are the fields of the target object that stand for settings, also those that an override beats.
     """
 
     kind: GroupKind
@@ -77,6 +88,7 @@ class Resolution:
     scopes: tuple[ScopeOutcome, ...] = ()
     replaced_for_port: Field = ()
     port_sources: frozenset[Source] = frozenset()
+    own: tuple[OwnValue, ...] = ()
 
     def __hash__(self) -> int:
         """By who brings what, and who set which field; it is looked up for every path."""
@@ -120,6 +132,13 @@ class Resolution:
         """The fate of every field that a contribution declares, in order of contributions."""
         finder = _Fates(self)
         return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
+
+    @cached_property
+    def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
+        """Every value of the target object's own with its field and its fate."""
+        finder = _Fates(self)
+        values = (leaf for own in self.own for leaf in leaves(_put({}, own.field, own.value)))
+        return tuple((field, leaf, finder.of(field, leaf)) for field, leaf in values)
 
     @cached_property
     def fates_of(self) -> Mapping[ObjectRef, list[Fate]]:
@@ -255,17 +274,15 @@ class _Fates:
 
 
 def resolve(
-    end: NodeRef,
     profile: PolicyKindProfile,
     contributions: tuple[Contribution, ...],
     context: PathContext,
     *,
     age_unknown: bool = False,
 ) -> Resolution:
-    """The outcome of at least one contribution at the end of a path.
+    """The outcome of at least one contribution.
 
-    Where every policy is refused or ignored, what the target's own fields say is all there is. `age_unknown` is whether
-    the order of policies on one node rests on their names, because some of them have no date.
+    `age_unknown` is whether the order of policies on one node rests on their names, because some of them have no date.
     """
     contributions = tuple(as_chosen_above(contributions)) if profile.strategy_from_above else contributions
     counting = _counting(contributions, profile, context)
@@ -278,10 +295,6 @@ def resolve(
     port_sources = instead_of(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
     spec = without(merge.spec, replaced) if replaced else merge.spec
-    for policy_field, object_field in profile.object_fields.items():
-        own = value_at(context.target_object, object_field)
-        if own not in (None, "", [], {}):
-            spec = _put(spec, tuple(policy_field.split(".")), Leaf(own, Source(end.object, end)))
     undated: frozenset[Doubt] = frozenset({"age unknown"} if age_unknown else ())
     return Resolution(
         kind=profile.group_kind,
@@ -314,13 +327,40 @@ def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
     return frozenset(part.source for part in contributions)
 
 
-def _put(spec: Traced, field: Field, leaf: Leaf) -> Traced:
-    """The spec with a leaf at a field, unless an override is there or above."""
+def own_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[OwnValue, ...]:
+    """What the target object's own fields that stand for settings say; the later of two for one setting counts.
+
+    An empty value says nothing.
+    """
+    source = Source(end.object, end)
+    pairs = list(profile.object_fields.items())
+    for each in profile.conditional_object_fields:
+        given, absent = (value_at(target, name) if name else None for name in (each.given, each.absent))
+        if (not each.given or given not in _EMPTY) and absent in _EMPTY:
+            pairs.append((each.field, each.object_field))
+    found = ((field, name, value_at(target, name)) for field, name in pairs)
+    return tuple(
+        OwnValue(tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source))
+        for field, name, own in found
+        if own not in _EMPTY
+    )
+
+
+def with_own(resolution: Resolution, own: tuple[OwnValue, ...]) -> Resolution:
+    """An outcome at an object whose own fields say something: that beats every default and loses to every override."""
+    spec = resolution.spec
+    for each in own:
+        spec = _put(spec, each.field, each.value)
+    return replace(resolution, spec=spec, own=own)
+
+
+def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:
+    """The spec with something at a field, unless an override is there, above or inside."""
     there = spec.get(field[0])
     if isinstance(there, Leaf) and there.source.overrides:
         return spec
     if len(field) == 1:
         overridden = there is not None and any(inner.source.overrides for _, inner in leaves({field[0]: there}))
-        return spec if overridden else {**spec, field[0]: leaf}
+        return spec if overridden else {**spec, field[0]: value}
     below: Traced = {} if there is None or isinstance(there, Leaf) else there
-    return {**spec, field[0]: _put(below, field[1:], leaf)}
+    return {**spec, field[0]: _put(below, field[1:], value)}

@@ -20,7 +20,7 @@ from kubectl_policy.topology.references import ROUTES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.merging import Inheritance
     from kubectl_policy.profiles.profile import Fold
@@ -36,14 +36,11 @@ Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction
 class PathContext:
     """What matters of a path to a kind, apart from the policies on it; what does not is left out.
 
-    `refused` are contributions that another policy keeps out. `target_object` is the object at the end of the path: its
-    own fields beat every default and lose to every override (the profile's `object_fields`; experimental GEP-713,
-    `RetryOnPolicy`); for a rule of a route, its field `rule` is that rule. `choices` are those of routes that say how
-    their policies meet those on the routes that they lead to.
+    `refused` are contributions that another policy keeps out. `choices` are those of routes that say how their policies
+    meet those on the routes that they lead to.
     """
 
     refused: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
-    target_object: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     listener: Listener | None = None
     choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict["ObjectRef", "Inheritance"])
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import items_at, mapping_at
-from kubectl_policy.resolution.effective import EffectivePolicy, resolve
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.profiles.own import OF_RULE
+from kubectl_policy.resolution.effective import EffectivePolicy, own_values, resolve, with_own
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import PoliciesOnNodes, attached_by_kind
+from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.resolution.precedence import filters_above
+from kubectl_policy.resolution.reach import reach
 from kubectl_policy.topology import on_path, too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
-    from kubectl_policy.resolution.effective import Resolution
+    from kubectl_policy.resolution.effective import OwnValue, Resolution
     from kubectl_policy.resolution.nodes import OnNode, RankedPolicy
     from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.topology import Path, Topology
@@ -43,6 +46,9 @@ class Resolver:
         # By kind, and by the kind of an effective target for which a variant of its profile holds.
         self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes] = {}
         self._resolved: dict[tuple[object, ...], Resolution] = {}
+        self.rules = OwnRules(topology, registry)
+        # By the kind, and by the end of a path.
+        self._own: dict[tuple[GroupKind, NodeRef], tuple[OwnValue, ...]] = {}
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
         """The policy kinds attached to at least one of the nodes, sorted."""
@@ -102,20 +108,48 @@ class Resolver:
             return None
         profile = policies.profile
         listener = self._topology.listener_on(path) if profile.by_listener else None
-        key = (
-            policies,
-            nodes,
-            rule,
-            path[-1] if profile.object_fields else None,
-            (listener.protocol, listener.port) if listener else None,
-        )
-        if key not in self._resolved:
-            self._resolved[key] = (
-                same.resolution
-                if same
-                else self._resolve([policies.on(node, rule) for node in nodes], path[-1], profile, listener)
-            )
-        return EffectivePolicy(path, self._resolved[key])
+        key = (policies, nodes, rule, (listener.protocol, listener.port) if listener else None)
+        own = self._own_values(path[-1], profile)
+        at_end = (*key, path[-1]) if own else key
+        if at_end not in self._resolved and same:
+            self._resolved[at_end] = same.resolution
+        elif at_end not in self._resolved:
+            if key not in self._resolved:
+                self._resolved[key] = self._resolve([policies.on(node, rule) for node in nodes], profile, listener)
+            if own:
+                self._resolved[at_end] = with_own(self._resolved[key], own)
+        return EffectivePolicy(path, self._resolved[at_end])
+
+    def own_settings(self, path: Path) -> Iterator[EffectivePolicy]:
+        """What the rules on a path say themselves: for each an outcome of a kind that is the kind of its route.
+
+        What stands for a setting of policies that count at the rule is among those, and left out here.
+        """
+        for place, node in enumerate(path):
+            if node.section and node.object.group_kind in ROUTES:
+                end = path[: place + 1]
+                outcome = self.rules.at_end(end, self.own_among_policies(end, path))
+                yield from [outcome] if outcome else []
+
+    def own_among_policies(self, end: Path, path: Path) -> frozenset[str]:
+        """The fields of the rule at the end of the first part of a path that are among the settings of policies."""
+        fields: set[str] = set()
+        for kind in self.kinds_at(end):
+            profile = self._registry.known(kind)
+            at_rule = profile.policy_class == "direct" or reach(path, profile) == end
+            outcome = self.effective_of(kind, end) if profile.has_object_fields and at_rule else None
+            fields.update(own.object_field for own in outcome.resolution.own) if outcome else None
+        return frozenset(field.removeprefix(OF_RULE) for field in fields if field.startswith(OF_RULE))
+
+    def _own_values(self, end: NodeRef, profile: PolicyKindProfile) -> tuple[OwnValue, ...]:
+        """What the own fields of the object at which a kind takes effect say, as far as they count there."""
+        if not profile.has_object_fields:
+            return ()
+        key = (profile.group_kind, end)
+        if key not in self._own:
+            target = {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
+            self._own[key] = own_values(profile, target, end)
+        return self._own[key]
 
     def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
         """The policies of a kind by node, as its profile has it `at` effective targets of a kind; None without any."""
@@ -138,18 +172,15 @@ class Resolver:
             return False
         return controlled(self._topology, path, profile.controllers)
 
-    def _resolve(
-        self, on_nodes: list[OnNode], end: NodeRef, profile: PolicyKindProfile, listener: Listener | None
-    ) -> Resolution:
+    def _resolve(self, on_nodes: list[OnNode], profile: PolicyKindProfile, listener: Listener | None) -> Resolution:
         parts = tuple(filters_above([part for on_node in on_nodes for part in on_node.contributions]))
         context = PathContext(
             refused={source: refusal for on_node in on_nodes for source, refusal in on_node.refused.items()},
-            target_object=target_object(self._topology, end, profile),
             listener=listener,
             choices=route_choices(self._topology, profile.route_choice, (part.source.target for part in parts)),
         )
         undated = any(on_node.age_unknown for on_node in on_nodes)
-        return resolve(end, profile, parts, context, age_unknown=undated)
+        return resolve(profile, parts, context, age_unknown=undated)
 
 
 def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
@@ -170,15 +201,6 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
     if profile.sections == "refine" and node.section:
         return tuple(target for target in (whole, node) if target in attached)
     return (node,) if node in attached else (whole,) if whole in attached else ()
-
-
-def target_object(topology: Topology, node: NodeRef, profile: PolicyKindProfile) -> Mapping[str, Json]:
-    """The object at which a kind takes effect, if its own fields count there."""
-    raw: Mapping[str, Json] = topology.index.raw(node.object) if profile.object_fields else {}
-    sections = topology.sections(node.object) if raw and node.object.group_kind in ROUTES else ()
-    if node.section not in sections:
-        return raw
-    return {**raw, "rule": items_at(raw, "spec.rules")[sections.index(node.section)]}
 
 
 def route_choices(

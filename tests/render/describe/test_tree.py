@@ -422,9 +422,8 @@ def test_a_field_of_the_object_itself_beats_a_default() -> None:
     text = _tree(about(analysis, "HTTPRoute", "own"))
     assert (
         "ColorPolicy\n"
-        "  the route itself\n"
-        "    color   green\n"
-        "            instead of red, default/p → HTTPRoute default/own (the HTTPRoute's own field wins)\n"
+        "  the route itself   test.yaml:1\n"
+        "    color   green   instead of red, default/p → HTTPRoute default/own (the route's own setting wins)\n"
     ) in text
 
 

@@ -69,6 +69,7 @@ def choices(found: PolicyKindProfile) -> PolicyKindProfile:
         delegation=None,
         gateways=None,
         backends={},
+        routes={},
         assumed=(),
     )
 

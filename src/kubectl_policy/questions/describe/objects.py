@@ -21,7 +21,7 @@ from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import by_role, covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.failing import FailingRoute, failing_through
 from kubectl_policy.questions.shared.filters import opaque_filters
-from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries
+from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_entries
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
     ReportedEvent,
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 class ObjectDescription:
     """The answer for an object that is no policy.
 
-    `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position.
+    `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position, and
+    has also what rules of routes say themselves.
     `policies`, and apart from these `filters_in_force` and `parameters_in_force`, have at least one effective field
     somewhere on them; `attached` are attached to the subject itself or one of its sections. `targeted_by` are the
     policy kinds in the snapshot that target the subject's kind at all. `expected` is what the controllers of policy
@@ -103,10 +104,10 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         if any(target and target.object.group_kind == kind for target in targets):
             targeting.add(attachments[0].policy.group_kind)
     origin = resource.origin if resource else None
-    in_force = group_entries(analysis, entries)
+    in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)))
     carries_traffic = any(analysis.topology.carries_traffic(path) for path in paths)
     is_route_of_nothing = kind in ROUTES and not carries_traffic
-    speaking = sorted({source.object for group in in_force for source in group.order})
+    speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.order})
     by_roles = by_role(analysis, {ref for entry in entries for ref in entry.effective.policies_in_force()})
     return ObjectDescription(
         subject=subject,

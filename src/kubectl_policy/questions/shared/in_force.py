@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.questions.shared.places import Places, at_line, exact_origin, origin_of
-from kubectl_policy.resolution import leaves, plain, reach, same_level_of, takes_effect_below
+from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,6 +50,9 @@ class Setting:
 class InForce:
     """The effective policy of one kind, the same on all of `paths` (positions in the description's paths).
 
+    What a rule of a route says itself is in force as well: then the kind is that of the route, and there are no
+    policies.
+
     `policies` have an effective field here, or take part without declaring any; of those that are `undecided` it is not
     known whether they do. `at` are the nodes at which it takes effect. `beaten` are declared fields that have no
     effective counterpart. `passes_down`: the kind takes effect further down than these paths reach; these are the
@@ -57,7 +60,7 @@ class InForce:
     is the rule for policies on one node; `assumed` names what of the kind rests on a default or a guess and matters
     here; `doubts` what could not be decided. `order` are those who say something here, least specific first, and
     `weights` the numbers by which the kind orders them on one target. `summary` are the settings in a few short
-    phrases.
+    phrases, `own_words` what people call the object's own settings that stand for some fields here, by these.
     """
 
     kind: GroupKind
@@ -76,6 +79,7 @@ class InForce:
     order: tuple[Source, ...]
     weights: Mapping[ObjectRef, int]
     summary: tuple[str, ...]
+    own_words: Mapping[str, str]
 
 
 @value(kw_only=True)
@@ -104,6 +108,18 @@ def effective_entries(
             outcomes = filter(None, (analysis.resolver.effective_of(policy_kind, end) for end in ends))
             entries += (Entry(path=position, effective=outcome, passes_down=below) for outcome in outcomes)
     return tuple(entries)
+
+
+def own_entries(analysis: Analysis, paths: Iterable[Path]) -> tuple[Entry, ...]:
+    """What the rules of the routes on every path say themselves; these are no policies.
+
+    What stands for a setting of policies that count at the rule is in the entries of these instead.
+    """
+    return tuple(
+        Entry(path=position, effective=outcome, passes_down=False)
+        for position, path in enumerate(paths)
+        for outcome in analysis.resolver.own_settings(path)
+    )
 
 
 def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, subject: NodeRef) -> list[Path]:
@@ -158,6 +174,10 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), places.field(named.field, named.leaf)
             beaten.setdefault(named.field, []).append(replace(fate, origin=origin, declared_in=declared_in))
+    for field, leaf, fate in effective.resolution.own_fates:
+        if fate.state == "superseded":
+            origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
+            beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(
         Setting(
             field=named.name,
@@ -173,14 +193,14 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         )
         for named in named_leaves(effective.spec, profile)
     )
-    strategies = tuple(dict.fromkeys(part.strategy for part in parts))
+    strategies = () if profile.own else tuple(dict.fromkeys(part.strategy for part in parts))
     if profile.chooser == "challenger":
         # The nearest one alone decides.
         strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
     return InForce(
         kind=effective.kind,
         profile=profile,
-        policies=tuple(sorted(effective.policies_in_force())),
+        policies=() if profile.own else tuple(sorted(effective.policies_in_force())),
         undecided=tuple(sorted(effective.resolution.policies_undecided)),
         strategies=strategies,
         same_level=same_level_of(profile, parts),
@@ -194,6 +214,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         order=tuple(part.source for part in parts),
         weights=_weights(analysis, effective, profile),
         summary=summary_of(effective, profile),
+        own_words=_own_words(analysis, effective),
     )
 
 
@@ -223,6 +244,14 @@ def at_lines(groups: Iterable[InForce], locate: Locate) -> tuple[InForce, ...]:
         )
         for group in groups
     )
+
+
+def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, str]:
+    """What people call the own settings of a rule that stand for settings of policies, by the fields of these."""
+    rules = analysis.registry.own_settings_of(effective.target.object.group_kind)
+    settings = rules.own if rules else None
+    own = effective.resolution.own if settings else ()
+    return {field_name(each.field): settings.words(each.object_field) for each in own if settings}
 
 
 def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy]) -> tuple[str, ...]:

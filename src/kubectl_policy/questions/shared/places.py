@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
+from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution import Leaf
 from kubectl_policy.resolution.contributions import stands_below_name
-from kubectl_policy.resolution.traced import CollectedValues, KeyedList, field_name
+from kubectl_policy.resolution.traced import CollectedValues, KeyedList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 # The line of a field with a value, in the object that starts at an origin; None where that cannot be told.
 Locate: TypeAlias = Callable[[Origin, FieldPath, Json], "int | None"]
-
-_OF_RULE: Final = "rule."
 
 
 class Placed(Protocol):
@@ -63,6 +62,8 @@ class Places:
         """
         if leaf.defaulted:
             return WHOLE
+        if self._profile.own:
+            return self._analysis.resolver.rules.place(leaf.source.target, keys)
         # One source can declare a field twice, bare and in a stanza: then the value tells.
         written = (place for other, place in self._written.get((leaf.source, keys), ()) if other == leaf)
         return next(written, None) or self._own_field(keys, leaf.source)
@@ -78,15 +79,12 @@ class Places:
 
     def _own_field(self, keys: Field, source: Source) -> FieldPath:
         """Where the target object itself says a field that counts as a policy's."""
-        name = field_name(keys)
-        fields = self._profile.object_fields.items() if source.object == source.target.object else ()
-        for policy_field, object_field in fields:
-            if name == policy_field or name.startswith((f"{policy_field}.", f"{policy_field}[")):
-                own, below = FieldPath.parse(object_field).steps, keys[policy_field.count(".") + 1 :]
-                if object_field.startswith(_OF_RULE):
-                    sections = self._analysis.topology.sections(source.object)
-                    own = ("spec", "rules", sections.index(source.target.section), *own[1:])
-                return FieldPath((*own, *below))
+        for own in self._effective.resolution.own if source.object == source.target.object else ():
+            if keys[: len(own.field)] == own.field:
+                said, below = own.object_field.split("."), keys[len(own.field) :]
+                if own.object_field.startswith(OF_RULE):
+                    return self._analysis.resolver.rules.place(source.target, (*said[1:], *below))
+                return FieldPath((*said, *below))
         return WHOLE
 
 

@@ -99,7 +99,7 @@ class _Section:
         policy, heading = source.source.object, self._heading(source, by_place)
         spans = [Span(heading, "subject")]
         origin = self.names.origin(policy)
-        if origin and policy != source.source.target.object:
+        if origin:
             room = self.view.width - _INDENT - cells(origin)
             spans.append(Span(" " * max(min(self.origins, room) - cells(heading), _GAP)))
             spans.append(Span(origin, "aside"))

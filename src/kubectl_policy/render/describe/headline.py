@@ -66,7 +66,7 @@ def _of_object(answer: ObjectDescription) -> str:
         who = sources_words(below, answer.subject.object)
         return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
-    if not answer.targeted_by and not answer.in_force:
+    if not answer.targeted_by and all(group.profile.own for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
 

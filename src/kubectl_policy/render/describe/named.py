@@ -31,21 +31,22 @@ class Names:
         names = [kind.kind for kind in kinds]
         self._ambiguous = {name for name in names if names.count(name) > 1}
         self.about = {each.policy: each for each in answer.sources}
+        self._origins = {each.policy: each.origin for each in answer.sources} | {answer.subject.object: answer.origin}
         folders = [each.origin.source.split("/")[:-1] for each in answer.sources if each.origin]
         shared = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
         self._folder = "".join(f"{names[0]}/" for names in shared)
 
     def origin(self, policy: ObjectRef) -> str:
         """`shop.yaml:41`, without the folder that all policies of the answer are in; empty where that is not known."""
-        about = self.about.get(policy)
-        return str(about.origin).removeprefix(self._folder) if about and about.origin else ""
+        origin = self._origins.get(policy)
+        return str(origin).removeprefix(self._folder) if origin else ""
 
     def line(self, setting: Setting) -> str:
         """`:47`, the line that a field is written on in the file of its policy; of another file, with its name."""
-        origin, about = setting.origin, self.about.get(setting.source.object)
-        if origin is None or not origin.line or not about or origin == about.origin:
+        origin, whole = setting.origin, self._origins.get(setting.source.object)
+        if origin is None or not origin.line or origin == whole:
             return ""
-        same = about.origin is not None and origin.source == about.origin.source
+        same = whole is not None and origin.source == whole.source
         return f":{origin.line}" if same else str(origin).removeprefix(self._folder)
 
     def kind(self, group: InForce) -> str:

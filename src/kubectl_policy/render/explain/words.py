@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
+    from kubectl_policy.profiles.profile import ConditionalField
     from kubectl_policy.questions.explain.kinds import Basis, Explanation
 
 TARGETS: Final = "What a policy targets"
@@ -239,11 +240,19 @@ def _two(profile: PolicyKindProfile) -> Iterator[Saying]:
     yield "nulls", ("nulls",), null if profile.nulls == "ignore" else ""
     without = profile.empty_without
     yield "empty", ("empty_without",), without and f"a policy without {without} replaces none further up"
-    own = listed([f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()])
-    yield "target's fields", ("object_fields",), own and f"{own}; that beats every default and loses to every override"
+    own = [f"its {theirs} for {ours}" for ours, theirs in profile.object_fields.items()]
+    own += [_in_case(each) for each in profile.conditional_object_fields]
+    beats = f"{listed(own)}; that beats every default and loses to every override" if own else ""
+    yield "target's fields", ("object_fields", "conditional_object_fields"), beats
     yield "elsewhere", ("variants",), _variants(profile)
     worded = listed(list(dict.fromkeys(part.field for part in profile.summary if part.words)))
     yield "in short", ("summary",), worded and f"first {worded}, then the names of other fields"
+
+
+def _in_case(own: ConditionalField) -> str:
+    cases = [f"it has {own.given}"] if own.given else []
+    cases += [f"it has no {own.absent}"] if own.absent else []
+    return f"its {own.object_field} for {own.field}" + (f" where {listed(cases)}" if cases else "")
 
 
 def above_words(profile: PolicyKindProfile) -> str:

@@ -46,8 +46,17 @@ def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
     if fate.state == "unheeded":
         return _why_ignored(fate, group)
     if winner.object == winner.target.object:
-        return f"the {winner.object.kind}'s own field wins"
+        return _own_wins(fate, winner, group)
     return _by_filter(winner, fate.source) or _by_level(winner, fate.source, group)
+
+
+def _own_wins(fate: Fate, winner: Source, group: InForce) -> str:
+    """Why a value of the target object's own is in force: `the route's own timeout wins`."""
+    if fate.source == winner:
+        return "another of its own settings counts instead"
+    around = (words for field, words in group.own_words.items() if f"{fate.field}.".startswith(f"{field}."))
+    is_route = winner.object.group_kind in ROUTES
+    return f"the {'route' if is_route else winner.object.kind}'s own {next(around, 'setting')} wins"
 
 
 def _by_level(winner: Source, loser: Source, group: InForce) -> str:
@@ -110,9 +119,7 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
     if fate.by_port and group.profile.port_field:
         return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
     if fate.state != "rejected":
-        names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
-        several = len(fate.superseded_by) > 1
-        return f"all of it gives way to {names}" if several else f"{names} replaces all of it"
+        return _why_replaced(fate, group)
     if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
         return f"refused: of several on one target {_first(group, fate.superseded_by)} applies"
     elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
@@ -120,6 +127,14 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
         names = listed([source_words(beater) for beater in fate.superseded_by])
         return f"refused on all of its targets, for {names}"
     return "refused for the conflict"
+
+
+def _why_replaced(fate: Fate, group: InForce) -> str:
+    own = [beater for beater in fate.superseded_by if beater.object == beater.target.object]
+    if own:
+        return _own_wins(fate, own[0], group)
+    names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
+    return f"all of it gives way to {names}" if len(fate.superseded_by) > 1 else f"{names} replaces all of it"
 
 
 def _by_filter(winner: Source, loser: Source) -> str:

@@ -1,0 +1,229 @@
+"""What routes themselves say, without any policy: the settings of a rule, traced as those of policies are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.values import value
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.resolution.contributions import Contribution, without_nulls
+from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
+from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, trace, without
+from kubectl_policy.topology.references import refer
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import GroupKind, Json, NodeRef
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles import Registry
+    from kubectl_policy.profiles.own import OwnSettings
+    from kubectl_policy.resolution.traced import Field, Traced
+    from kubectl_policy.topology import Path, Topology
+
+_BACKENDS: Final = "backendRefs"
+
+
+class OwnRules:
+    """What the rules of the routes of one state of the world say themselves; each is read once."""
+
+    def __init__(self, topology: Topology, registry: Registry) -> None:
+        """Remember where to look."""
+        self._topology = topology
+        self._registry = registry
+        self._fields: dict[NodeRef, Mapping[str, Json]] = {}
+        self._resolved: dict[tuple[NodeRef, frozenset[str]], Resolution | None] = {}
+
+    def fields(self, rule: NodeRef) -> Mapping[str, Json]:
+        """The fields of a rule, and beside them what its filters hold; nothing of any other node."""
+        if rule not in self._fields:
+            settings, raw = self._settings(rule.object.group_kind), self._rule(rule)
+            self._fields[rule] = {**raw, **_of_filters(raw, settings)} if settings else raw
+        return self._fields[rule]
+
+    def at_end(self, path: Path, elsewhere: frozenset[str]) -> EffectivePolicy | None:
+        """What the rule at the end of a path says itself, as the outcome of a kind that is the kind of its route.
+
+        Fields that are `elsewhere`, among the settings of policies, are left out. None if nothing is left.
+        """
+        key = (path[-1], elsewhere)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolution(*key)
+        resolution = self._resolved[key]
+        return EffectivePolicy(path, resolution) if resolution else None
+
+    def place(self, rule: NodeRef, field: Field) -> FieldPath:
+        """Where in its route a rule says what counts as a setting by some path of keys."""
+        settings, sections = self._settings(rule.object.group_kind), self._topology.sections(rule.object)
+        if settings is None or rule.section not in sections:
+            return WHOLE
+        at = FieldPath(("spec", "rules", sections.index(rule.section)))
+        reader = _Reader(settings=settings, index=self._topology.index, source=Source(rule.object, rule))
+        return reader.place(self._rule(rule), at, field)
+
+    def _settings(self, kind: GroupKind) -> OwnSettings | None:
+        profile = self._registry.own_settings_of(kind)
+        return profile.own if profile else None
+
+    def _rule(self, rule: NodeRef, *, written: bool = False) -> Mapping[str, Json]:
+        """A rule of a route that was read, with its defaults or as it is `written`; empty if there is none."""
+        index, sections = self._topology.index, self._topology.sections(rule.object)
+        resource = index.get(rule.object)
+        if resource is None or rule.section not in sections:
+            return {}
+        rules = items_at(resource.raw if written else index.raw(rule.object), "spec.rules")
+        place = sections.index(rule.section)
+        # A route that has no rules gets one from its defaults.
+        found = rules[place] if place < len(rules) else None
+        return found if isinstance(found, Mapping) else {}
+
+    def _resolution(self, rule: NodeRef, elsewhere: frozenset[str]) -> Resolution | None:
+        settings = self._settings(rule.object.group_kind)
+        if settings is None:
+            return None
+        source = Source(rule.object, rule)
+        reader = _Reader(settings=settings, index=self._topology.index, source=source)
+        spec = reader.settings_of(self._rule(rule), self._rule(rule, written=True))
+        for field in elsewhere:
+            spec = without(spec, field.split("."))
+        if not spec:
+            return None
+        return Resolution(
+            kind=rule.object.group_kind,
+            spec=spec,
+            contributions=(Contribution(source=source, spec=spec, strategy=MergeStrategy.NONE),),
+            members=frozenset({source}),
+            rejected=frozenset(),
+        )
+
+
+def _of_filters(holder: Json, settings: OwnSettings) -> dict[str, Json]:
+    """What the filters of a rule, or of a backendRef, hold: of one that may be there several times, a list."""
+    found: dict[str, Json] = {}
+    several: dict[str, list[Json]] = {}
+    for item in items_at(holder, "filters"):
+        for name in settings.filters:
+            held = value_at(item, name)
+            if held is not None and name in settings.keys:
+                several.setdefault(name, []).append(held)
+            elif held is not None:
+                found.setdefault(name, held)
+    return {**found, **several}
+
+
+@value(kw_only=True)
+class _Reader:
+    """Makes settings of what a rule says: those that count as such, and the place that they come from."""
+
+    settings: OwnSettings
+    index: Index
+    source: Source
+
+    def settings_of(self, rule: Mapping[str, Json], written: Mapping[str, Json]) -> Traced:
+        """The settings of a rule; of what is not `written`, defaults are made."""
+        spec = self._traced(*(self._said(each) for each in (rule, written)))
+        items, stated = items_at(rule, _BACKENDS), items_at(written, _BACKENDS)
+        names = [self._named(item) for item in items]
+        # Evenly, unless somebody says otherwise: what is left out is 1, and API servers write that down.
+        shared = len(items) > 1 and any(value_at(item, "weight") not in (None, 1) for item in items)
+        backends = KeyedList()
+        for place, (item, name) in enumerate(zip(items, names, strict=True)):
+            wrote = stated[place] if place < len(stated) else None
+            said = self._traced(*(self._of_backend(each, shared=shared) for each in (item, wrote)))
+            if said:
+                backends[name if name and names.count(name) == 1 else str(place)] = said
+        return {**spec, _BACKENDS: backends} if backends else spec
+
+    def place(self, holder: Json, at: FieldPath, field: Field) -> FieldPath:
+        """Where in a rule, or in a backendRef, which stands at a place, a setting is written."""
+        first, *rest = field
+        if first == _BACKENDS and rest:
+            items = items_at(holder, _BACKENDS)
+            position = self._position(rest[0], [self._named(item) for item in items])
+            return self.place(items[position], at / _BACKENDS / position, tuple(rest[1:]))
+        filters = [(number, value_at(item, first)) for number, item in enumerate(items_at(holder, "filters"))]
+        held = [(number, value) for number, value in filters if value is not None and first in self.settings.filters]
+        if not held:
+            return self._below(holder, at, field)
+        number, value = held[0]
+        if first in self.settings.keys and rest:
+            names = [self._name(value, self.settings.keys[first]) for _, value in held]
+            number, value = held[self._position(rest.pop(0), names)]
+        return self._below({first: value}, at / "filters" / number, (first, *rest))
+
+    def _below(self, value: Json, at: FieldPath, field: Field) -> FieldPath:
+        """The same where keys are those of maps, or those by which elements of lists are told apart."""
+        path: list[str] = []
+        for key in field:
+            if isinstance(value, list):
+                name = self.settings.keys.get(".".join(path), "")
+                position = self._position(key, [self._name(item, name) for item in value])
+                value, at = value[position], at / position
+            else:
+                value, at = value.get(key) if isinstance(value, Mapping) else None, at / key
+                path.append(key)
+        return at
+
+    @staticmethod
+    def _position(name: str, names: list[str]) -> int:
+        """The place of what is known by a name, or else by its place."""
+        return names.index(name) if names.count(name) == 1 else int(name)
+
+    def _name(self, item: Json, key: str) -> str:
+        """By what an element of a list is known: a text, or what a reference names."""
+        return text_at(item, key) or self._named(value_at(item, key))
+
+    def _said(self, rule: Mapping[str, Json]) -> dict[str, Json]:
+        return {name: rule.get(name) for name in self.settings.fields} | _of_filters(rule, self.settings)
+
+    def _of_backend(self, backend: Json, *, shared: bool) -> dict[str, Json]:
+        """What is said of a backend: its share of the requests, if it has not all of them, and what its filters do."""
+        weight = value_at(backend, "weight")
+        share: dict[str, Json] = {"weight": weight} if weight is not None and (shared or weight == 0) else {}
+        return share | _of_filters(backend, self.settings)
+
+    def _traced(self, said: Mapping[str, Json], written: Mapping[str, Json]) -> Traced:
+        filled = {name: held for name, held in without_nulls(said).items() if held not in ({}, [])}
+        spec = trace(filled, self.source, written=written)
+        for field, key in self.settings.keys.items():
+            spec = self._keyed(spec, field.split("."), key)
+        return spec
+
+    def _keyed(self, spec: Traced, field: list[str], key: str) -> Traced:
+        """A spec in which the elements of the list at a field are told apart by a key, if each has one of its own."""
+        first, *rest = field
+        there = spec.get(first)
+        if isinstance(there, Leaf) and not rest and isinstance(there.value, list):
+            return {**spec, first: self._elements(there.value, key) or there}
+        if isinstance(there, Mapping) and rest:
+            return {**spec, first: self._keyed(there, rest, key)}
+        return spec
+
+    def _elements(self, items: list[Json], key: str) -> KeyedList:
+        """The elements of a list by their keys; of one that has one more field, that field's value stands for it.
+
+        Empty if some cannot be told apart.
+        """
+        names = [self._name(item, key) for item in items]
+        if "" in names or len(set(names)) < len(names):
+            return KeyedList()
+        found = KeyedList()
+        for name, item in zip(names, items, strict=True):
+            fields = item if isinstance(item, Mapping) else {}
+            rest = [held for field, held in fields.items() if field != key]
+            named = isinstance(fields.get(key), str)
+            alone = named and len(rest) == 1
+            found[name] = Leaf(rest[0], self.source) if alone else trace(fields, self.source, [(key,)])
+        return found
+
+    def _named(self, reference: Json) -> str:
+        """What a reference names, as short as it can be told: `cart:8080`, `search/algolia`, `Backend/algolia`."""
+        if not isinstance(reference, Mapping) or not text_at(reference, "name"):
+            return ""
+        home = self.source.object.namespace
+        named = refer(self.index, reference, home, SERVICE)
+        kind = "" if named.group_kind == SERVICE else f"{named.kind}/"
+        namespace = "" if named.namespace in {home, ""} else f"{named.namespace}/"
+        port = value_at(reference, "port")
+        return f"{kind}{namespace}{named.name}" + ("" if port is None else f":{port}")

@@ -1,0 +1,372 @@
+"""What routes themselves say: which fields of a rule are settings, and how they meet those of policies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.profiles import Registry
+from kubectl_policy.profiles.profile import ConditionalField
+from kubectl_policy.resolution import leaves, plain
+from kubectl_policy.resolution.own import OwnRules
+from kubectl_policy.topology import Topology
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target
+from tests.resolution.specs import set_by
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis, EffectivePolicy, Resource
+    from kubectl_policy.model import Json, NodeRef
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+AT_RULES: Final = (TargetLevel(HTTP_ROUTE, section=True),)
+OWN: Final = PolicyKindProfile(
+    COLOR,
+    "inherited",
+    "profile",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    same_level="first-wins",
+    effective_targets=AT_RULES,
+    object_fields=MappingProxyType({"timeout": "rule.timeouts.request", "retry": "rule.retry", "cors": "rule.cors"}),
+)
+
+
+def world(*rules: Json, policies: tuple[Resource, ...] = (), profile: PolicyKindProfile = OWN) -> Analysis:
+    """A Gateway with a route of some rules, and policies."""
+    held = resource("HTTPRoute", "r", {"parentRefs": [{"name": "g"}], "rules": list(rules)})
+    return analyze(snapshot(gateway("g"), service("s"), held, *policies, complete=True), profiles=[profile])
+
+
+def said(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> dict[str, Json]:
+    """What a rule says itself, by field."""
+    found = outcome(analysis, section, kind)
+    return {".".join(field): leaf.value for field, leaf in leaves(found.spec)} if found else {}
+
+
+def outcome(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> EffectivePolicy | None:
+    """What a rule says itself, on the first path through it."""
+    path = analysis.topology.paths_through(node(kind, "r", section))[0]
+    found = list(analysis.resolver.own_settings(path))
+    assert all(each.kind == GroupKind(GATEWAY_API, kind) for each in found)
+    return found[0] if found else None
+
+
+class TestSettings:
+    """Which fields of a rule are settings, by which names."""
+
+    def test_time_outs_and_retries(self) -> None:
+        """Each field of theirs."""
+        own = rule(
+            backend(),
+            timeouts={"request": "120s", "backendRequest": "5s"},
+            retry={"attempts": 2, "codes": [503]},
+            sessionPersistence={"sessionName": "id", "type": "Header"},
+        )
+        assert said(world(own)) == {
+            "timeouts.request": "120s",
+            "timeouts.backendRequest": "5s",
+            "retry.attempts": 2,
+            "retry.codes": [503],
+            "sessionPersistence.sessionName": "id",
+            "sessionPersistence.type": "Header",
+        }
+
+    def test_filters(self) -> None:
+        """By the field of the filter that holds what it does; names of headers stand for their values."""
+        filters: list[Json] = [
+            {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}},
+            {
+                "type": "RequestHeaderModifier",
+                "requestHeaderModifier": {
+                    "set": [{"name": "x-env", "value": "prod"}],
+                    "add": [{"name": "x", "value": "1"}],
+                    "remove": ["y"],
+                },
+            },
+            {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplaceFullPath", "replaceFullPath": "/"}}},
+            {"type": "CORS", "cors": {"allowOrigins": ["https://a"], "maxAge": 7}},
+            {"type": "ExtensionRef", "extensionRef": {"group": "example.com", "kind": "Other", "name": "o"}},
+        ]
+        assert said(world(rule(filters=filters))) == {
+            "requestRedirect.scheme": "https",
+            "requestRedirect.statusCode": 301,
+            "requestHeaderModifier.set.x-env": "prod",
+            "requestHeaderModifier.add.x": "1",
+            "requestHeaderModifier.remove": ["y"],
+            "urlRewrite.path.type": "ReplaceFullPath",
+            "urlRewrite.path.replaceFullPath": "/",
+            "cors.allowOrigins": ["https://a"],
+            "cors.maxAge": 7,
+        }
+
+    def test_mirrors(self) -> None:
+        """There may be several: each is known by where it sends requests."""
+        one: dict[str, Json] = {"group": "", "kind": "Service", "name": "shadow", "port": 80}
+        other: dict[str, Json] = {"group": "", "kind": "Service", "name": "s", "namespace": "labs"}
+        filters: list[Json] = [
+            {"type": "RequestMirror", "requestMirror": {"backendRef": one, "percent": 10}},
+            {"type": "RequestMirror", "requestMirror": {"backendRef": other}},
+        ]
+        assert said(world(rule(backend(), filters=filters))) == {
+            "requestMirror.shadow:80.backendRef": one,
+            "requestMirror.shadow:80.percent": 10,
+            "requestMirror.labs/s.backendRef": other,
+        }
+
+    @pytest.mark.parametrize(
+        "mirrors",
+        [[{"backendRef": {"name": "a"}}, {"backendRef": {"name": "a"}}], [{"backendRef": {}}], [{}, {}], [7]],
+        ids=str,
+    )
+    def test_mirrors_that_cannot_be_told_apart(self, mirrors: list[Json]) -> None:
+        """Are one setting."""
+        filters: list[Json] = [{"type": "RequestMirror", "requestMirror": mirror} for mirror in mirrors]
+        assert list(said(world(rule(backend(), filters=filters)))) == ["requestMirror"]
+
+    def test_weights(self) -> None:
+        """Where there are several backends; the weight that is left out is filled in."""
+        weights = rule({"name": "a", "port": 1, "weight": 9}, {"name": "a", "port": 2}, {"name": "b", "kind": "Shop"})
+        analysis = world(weights)
+        assert said(analysis) == {
+            "backendRefs.a:1.weight": 9,
+            "backendRefs.a:2.weight": 1,
+            "backendRefs.Shop/b.weight": 1,
+        }
+        found = outcome(analysis)
+        assert found
+        assert [leaf.defaulted for _, leaf in leaves(found.spec)] == [False, True, True]
+
+    def test_weights_that_are_all_1(self) -> None:
+        """Say nothing: that is how it is without any."""
+        assert said(world(rule(backend(), backend("t")))) == {}
+
+    def test_the_weight_of_a_single_backend(self) -> None:
+        """Says something only if it is 0."""
+        assert said(world(rule(backend(weight=3)))) == {}
+        assert said(world(rule(backend(weight=0)))) == {"backendRefs.s:8080.weight": 0}
+
+    def test_backends_that_cannot_be_told_apart(self) -> None:
+        """Go by their places."""
+        backends: list[Json] = [backend(weight=3), backend(), 7]
+        assert said(world({"backendRefs": backends})) == {
+            "backendRefs.0.weight": 3,
+            "backendRefs.1.weight": 1,
+        }
+
+    def test_filters_of_a_backend(self) -> None:
+        """Are said with it."""
+        header: Json = {"set": [{"name": "x", "value": "1"}, {"name": "y", "value": "2"}]}
+        own = rule(backend(filters=[{"type": "RequestHeaderModifier", "requestHeaderModifier": header}]))
+        assert said(world(own)) == {
+            "backendRefs.s:8080.requestHeaderModifier.set.x": "1",
+            "backendRefs.s:8080.requestHeaderModifier.set.y": "2",
+        }
+
+    @pytest.mark.parametrize("kind", ["GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"])
+    def test_other_kinds_of_routes(self, kind: str) -> None:
+        """Have weights; time-outs are no field of theirs."""
+        own = rule(backend(), backend("t", weight=3), timeouts={"request": "1s"})
+        analysis = analyze(snapshot(gateway("g"), route("r", kind=kind, rules=[own])))
+        assert said(analysis, kind=kind) == {"backendRefs.s:8080.weight": 1, "backendRefs.t:8080.weight": 3}
+
+    @pytest.mark.parametrize(
+        "hostile",
+        [
+            7,
+            None,
+            [],
+            "x",
+            {"timeouts": 7},
+            {"timeouts": {"request": None}},
+            {"filters": 7},
+            {"backendRefs": [{"weight": []}, 7]},
+        ],
+        ids=str,
+    )
+    def test_whatever_a_rule_is(self, hostile: Json) -> None:
+        """It is asked by its place, and what no API server lets in is shown as it is."""
+        analysis = world(hostile, rule(timeouts={"request": "1s"}))
+        assert said(analysis) == ({"timeouts": 7} if hostile == {"timeouts": 7} else {})
+        assert said(analysis, "rule[1]") == {"timeouts.request": "1s"}
+
+    def test_a_route_of_which_nothing_was_read(self) -> None:
+        """Says nothing, nor does a rule that it has not, nor a section of something else."""
+        rules = OwnRules(Topology(index(service("s"), route("r"))), Registry(index()))
+        for place in (node("HTTPRoute", "gone", "rule[0]"), node("HTTPRoute", "r", "ghost")):
+            assert (rules.fields(place), rules.at_end((place,), frozenset())) == ({}, None)
+        port = node("Service", "s", "8080", group="")
+        assert (rules.fields(port), rules.at_end((port,), frozenset())) == ({}, None)
+
+    def test_a_file_of_a_user_s_own(self) -> None:
+        """Takes the place of what is built in."""
+        color = Registry(index()).own_settings_of(HTTP_ROUTE)
+        assert color
+        assert color.own
+        own = replace(color.own, fields=MappingProxyType({"timeouts": "limit"}), filters=MappingProxyType({}))
+        profile = replace(OWN, routes=MappingProxyType({HTTP_ROUTE: own}))
+        redirect: Json = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https"}}
+        analysis = world(rule(timeouts={"request": "1s"}, retry={"attempts": 1}, filters=[redirect]), profile=profile)
+        assert said(analysis) == {"timeouts.request": "1s"}
+        assert (own.words("rule.timeouts.request"), own.words("rule.retry")) == ("limit", "setting")
+        assert color.own.words("rule.cors.maxAge") == "CORS filter"
+
+
+class TestPlaces:
+    """Where a route says what counts as a setting."""
+
+    header: Final[dict[str, Json]] = {"set": [{"name": "x-env", "value": "prod"}], "remove": ["y"]}
+    mirrors: Final[list[Json]] = [
+        {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": name}, "percent": 10}} for name in "ab"
+    ]
+
+    @pytest.mark.parametrize(
+        ("own", "expected"),
+        [
+            ({"timeouts": {"request": "1s"}}, ["timeouts.request"]),
+            ({"filters": [{}, {"cors": {"maxAge": 7}}]}, ["filters[1].cors.maxAge"]),
+            (
+                {"filters": [{"requestHeaderModifier": header}]},
+                [f"filters[0].requestHeaderModifier.{name}" for name in ("set[0]", "remove")],
+            ),
+            (
+                {"filters": mirrors},
+                [f"filters[{n}].requestMirror.{field}" for n in (0, 1) for field in ("backendRef", "percent")],
+            ),
+            ({"filters": [mirrors[0], mirrors[0]]}, ["filters[0].requestMirror"]),
+            (
+                {"backendRefs": [{"name": "s", "weight": 2}, {"name": "t"}]},
+                ["backendRefs[0].weight", "backendRefs[1].weight"],
+            ),
+            (
+                {"backendRefs": [{"name": "s", "weight": 2}, {"name": "s", "filters": [{"cors": {"maxAge": 1}}]}]},
+                ["backendRefs[0].weight", "backendRefs[1].weight", "backendRefs[1].filters[0].cors.maxAge"],
+            ),
+        ],
+        ids=str,
+    )
+    def test_of_a_setting(self, own: Json, expected: list[str]) -> None:
+        """Of each that a rule says: the field as a file has it."""
+        analysis = world(rule(), own)
+        found = outcome(analysis, "rule[1]")
+        assert found
+        place = analysis.resolver.rules.place
+        assert [str(place(node("HTTPRoute", "r", "rule[1]"), field)) for field, _ in leaves(found.spec)] == [
+            f"spec.rules[1].{field}" for field in expected
+        ]
+
+    @pytest.mark.parametrize(
+        "place", [node("HTTPRoute", "r", "ghost"), node("Service", "s", "8080", group="")], ids=str
+    )
+    def test_of_nothing(self, place: NodeRef) -> None:
+        """What is no rule says nothing anywhere."""
+        assert str(world(rule()).resolver.rules.place(place, ("timeouts",))) == ""
+
+
+class TestBesidePolicies:
+    """A rule's own settings and those of policies that they stand for."""
+
+    timeouts: Final[dict[str, Json]] = {"request": "1s"}
+
+    def test_it_beats_those_of_policies(self) -> None:
+        """At that rule alone, and whoever set it first; it is then among theirs, and not said twice."""
+        on_route = policy("p", target("r", "HTTPRoute"), timeout="9s", a=1)
+        rules = (rule(backend(), timeouts=self.timeouts, retry={"attempts": 1}), rule(name="named"))
+        analysis = world(*rules, policies=(on_route,))
+        (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
+        assert set_by(found.spec) == {"timeout": ("1s", "r"), "a": (1, "p"), "retry.attempts": (1, "r")}
+        (fate,) = [fate for fate in found.fates() if fate.field == "timeout"]
+        assert (fate.state, [one.object.kind for one in fate.superseded_by]) == ("superseded", ["HTTPRoute"])
+        assert [fate.state for _, _, fate in found.resolution.own_fates] == ["effective", "effective"]
+        (other,) = analysis.effective(node("HTTPRoute", "r", "named"))
+        assert set_by(other.spec) == {"timeout": ("9s", "p"), "a": (1, "p")}
+        assert (said(analysis), said(analysis, "named")) == ({}, {})
+
+    def test_where_no_policy_is(self) -> None:
+        """It is a setting of the rule."""
+        assert said(world(rule(backend(), timeouts=self.timeouts))) == {"timeouts.request": "1s"}
+
+    def test_a_kind_that_nobody_compares_with_routes(self) -> None:
+        """Nothing is said about which one counts: both are there."""
+        on_route = policy("p", target("r", "HTTPRoute"), timeout="9s")
+        profile = replace(OWN, object_fields=MappingProxyType({}))
+        analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
+        (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
+        assert set_by(found.spec) == {"timeout": ("9s", "p")}
+        assert said(analysis) == {"timeouts.request": "1s"}
+
+    @pytest.mark.parametrize("levels", [(TargetLevel(HTTP_ROUTE),), ()], ids=["at routes", "at backends"])
+    def test_a_kind_that_takes_effect_elsewhere(self, levels: tuple[TargetLevel, ...]) -> None:
+        """Has nothing to do with what a rule says."""
+        on_route = policy("p", target("r", "HTTPRoute"), timeout="9s")
+        profile = replace(OWN, effective_targets=levels)
+        analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
+        assert said(analysis) == {"timeouts.request": "1s"}
+
+    def test_a_direct_policy_on_the_rule(self) -> None:
+        """Counts there."""
+        on_rule = policy("p", target("r", "HTTPRoute", section="named"), timeout="9s")
+        profile = replace(OWN, policy_class="direct", strategy=MergeStrategy.NONE, same_level=None)
+        analysis = world(rule(backend(), name="named", timeouts=self.timeouts), policies=(on_rule,), profile=profile)
+        assert said(analysis, "named") == {}
+
+    def test_an_override(self) -> None:
+        """Beats it; the rule's value has its fate among those of the policies."""
+        on_route = policy("p", target("r", "HTTPRoute"), timeout="9s")
+        profile = replace(OWN, strategy=MergeStrategy.PATCH_OVERRIDES, same_level=None)
+        analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
+        (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
+        assert set_by(found.spec) == {"timeout": ("9s", "p")}
+        ((field, _, fate),) = found.resolution.own_fates
+        assert (field, fate.value, fate.state) == (("timeout",), "1s", "superseded")
+        assert [one.object.name for one in fate.superseded_by] == ["p"]
+        assert said(analysis) == {}
+
+    def test_what_filters_hold(self) -> None:
+        """Stands for settings as well."""
+        on_route = policy("p", target("r", "HTTPRoute"), cors={"maxAge": 1, "allow": ["a"]})
+        filters: list[Json] = [{"type": "CORS", "cors": {"maxAge": 9}}, {"type": "CORS", "cors": {"maxAge": 8}}]
+        analysis = world(rule(backend(), filters=filters), policies=(on_route,))
+        (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
+        assert set_by(found.spec) == {"cors.maxAge": (9, "r")}
+        assert {fate.state for fate in found.fates()} == {"superseded"}
+
+
+class TestConditions:
+    """Fields of the object that stand for a setting only where another field has, or has not, a value."""
+
+    profile = replace(
+        OWN,
+        conditional_object_fields=(
+            ConditionalField(field="timeout", object_field="rule.timeouts.backendRequest", absent="rule.retry"),
+            ConditionalField(field="retry.timeout", object_field="rule.timeouts.backendRequest", given="rule.retry"),
+        ),
+    )
+    both: Final[dict[str, Json]] = {"request": "9s", "backendRequest": "2s"}
+
+    def spec(self, **own: dict[str, Json]) -> dict[str, Json]:
+        """What is in force at a rule that says something itself, with a policy on its route."""
+        on_route = policy("p", target("r", "HTTPRoute"), timeout="15s", retry={"attempts": 1, "on": "reset"})
+        analysis = world({"backendRefs": [backend()], **own}, policies=(on_route,), profile=self.profile)
+        (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
+        return plain(found.spec)
+
+    def test_the_field_must_be_absent(self) -> None:
+        """Then the later one beats the earlier one."""
+        assert self.spec(timeouts=self.both)["timeout"] == "2s"
+        assert self.spec(timeouts={"backendRequest": "2s"})["retry"] == {"attempts": 1, "on": "reset"}
+
+    def test_the_field_must_be_there(self) -> None:
+        """And it is put beside what that one says."""
+        expected = {"timeout": "9s", "retry": {"attempts": 3, "timeout": "2s"}}
+        assert self.spec(timeouts=self.both, retry={"attempts": 3}) == expected
+
+    def test_an_empty_field_is_none(self) -> None:
+        """As everywhere where a field stands for a setting."""
+        assert self.spec(timeouts=self.both, retry={})["timeout"] == "2s"

@@ -1,0 +1,175 @@
+"""What routes themselves say, beside what policies of implementations say: which of the two counts, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+
+ENVOY: Final = "gateway.envoyproxy.io"
+KGATEWAY: Final = "gateway.kgateway.dev"
+CONTROLLERS: Final = {ENVOY: f"{ENVOY}/gatewayclass-controller", KGATEWAY: "kgateway.dev/kgateway"}
+CORS: Final[Json] = [{"type": "CORS", "cors": {"allowOrigins": ["https://shop.example"]}}]
+
+
+def described(
+    group: str, kind: str, settings: Mapping[str, Json], own: Mapping[str, Json], route: str = "HTTPRoute"
+) -> ObjectDescription:
+    """A route whose one rule says something itself, on a Gateway with a policy."""
+    resources = (
+        build.gateway_class("public", CONTROLLERS[group]),
+        build.gateway("g"),
+        build.namespace("default"),
+        build.route("r", kind=route, rules=[{"backendRefs": [build.backend()], **own}]),
+        build.service("s"),
+        build.resource(kind, "p", {"targetRefs": [build.target("g")], **settings}, group=group),
+    )
+    return describe(analyze(build.snapshot(*resources, complete=True)), build.node(route, "r"))
+
+
+def settings_of(answer: ObjectDescription) -> dict[str, dict[str, tuple[Json, str]]]:
+    """By kind: each field in force, its value, and the kind of what sets it."""
+    return {
+        group.kind.kind: {setting.field: (setting.value, setting.source.object.kind) for setting in group.settings}
+        for group in answer.in_force
+    }
+
+
+def beaten(answer: ObjectDescription) -> dict[str, str]:
+    """By field: why what the policy says does not count."""
+    instead = {
+        fate.field: why_beaten(fate, setting.source, group)
+        for group in answer.in_force
+        for setting in group.settings
+        for fate in setting.beaten
+    }
+    return instead | {fate.field: why_without_effect(fate, group) for group in answer.in_force for fate in group.beaten}
+
+
+class TestEnvoyGateway:
+    """Says: "gateway-api timeout takes precedence" (internal/xds/translator/route.go)."""
+
+    traffic: Final[Mapping[str, Json]] = {
+        "timeout": {"http": {"requestTimeout": "15s"}},
+        "retry": {"numRetries": 2, "perRetry": {"timeout": "2s"}},
+    }
+
+    def answer(self, own: Mapping[str, Json]) -> ObjectDescription:
+        """What is in force at the rule."""
+        return described(ENVOY, "BackendTrafficPolicy", self.traffic, own)
+
+    def test_the_time_out_of_a_rule(self) -> None:
+        """Beats the policy's, which is said with the reason; it is said once."""
+        answer = self.answer({"timeouts": {"request": "120s"}})
+        assert settings_of(answer) == {
+            "BackendTrafficPolicy": {
+                "timeout.http.requestTimeout": ("120s", "HTTPRoute"),
+                "retry.numRetries": (2, "BackendTrafficPolicy"),
+                "retry.perRetry.timeout": ("2s", "BackendTrafficPolicy"),
+            }
+        }
+        assert beaten(answer) == {"timeout.http.requestTimeout": "the route's own timeout wins"}
+
+    def test_where_it_is_written(self) -> None:
+        """In the route, not in the policy."""
+        answer = self.answer({"timeouts": {"request": "120s"}, "retry": {"attempts": 1}})
+        written = {
+            setting.field: str(setting.declared_in)
+            for group in answer.in_force
+            for setting in group.settings
+            if setting.source.object.kind == "HTTPRoute"
+        }
+        assert written == {
+            "timeout.http.requestTimeout": "spec.rules[0].timeouts.request",
+            "retry.attempts": "spec.rules[0].retry.attempts",
+        }
+
+    def test_the_policies_are_those_that_there_are(self) -> None:
+        """A route is none of them."""
+        answer = self.answer({"timeouts": {"request": "120s"}})
+        assert [policy.kind for policy in answer.policies] == ["BackendTrafficPolicy"]
+        assert [policy.kind for group in answer.in_force for policy in group.policies] == ["BackendTrafficPolicy"]
+
+    def test_the_time_out_of_requests_to_backends(self) -> None:
+        """Counts for the whole request where the rule does not retry."""
+        answer = self.answer({"timeouts": {"request": "120s", "backendRequest": "30s"}})
+        found = settings_of(answer)["BackendTrafficPolicy"]
+        assert found["timeout.http.requestTimeout"] == ("30s", "HTTPRoute")
+        (fates,) = [setting.beaten for group in answer.in_force for setting in group.settings if setting.beaten]
+        assert [(fate.value, fate.source.object.kind) for fate in fates] == [
+            ("15s", "BackendTrafficPolicy"),
+            ("120s", "HTTPRoute"),
+        ]
+
+    def test_the_retries_of_a_rule(self) -> None:
+        """Replace those of the policy whole; the time-out of requests to backends is that of each try."""
+        answer = self.answer({"timeouts": {"backendRequest": "1s"}, "retry": {"attempts": 5, "codes": [503]}})
+        assert settings_of(answer)["BackendTrafficPolicy"] == {
+            "timeout.http.requestTimeout": ("15s", "BackendTrafficPolicy"),
+            "retry.attempts": (5, "HTTPRoute"),
+            "retry.codes": ([503], "HTTPRoute"),
+            "retry.perRetry.timeout": ("1s", "HTTPRoute"),
+        }
+        assert beaten(answer) == {
+            "retry.numRetries": "the route's own retry setting wins",
+            "retry.perRetry.timeout": "the route's own retry setting wins",
+        }
+
+    def test_the_cors_filter_of_a_rule(self) -> None:
+        """Beats that of the SecurityPolicy, whole."""
+        policy: Json = {"allowOrigins": ["*"], "maxAge": "1h"}
+        answer = described(ENVOY, "SecurityPolicy", {"cors": policy}, {"filters": CORS})
+        found = settings_of(answer)
+        assert list(found) == ["SecurityPolicy"]
+        assert {source for _, source in found["SecurityPolicy"].values()} == {"HTTPRoute"}
+        assert set(beaten(answer).values()) == {"the route's own CORS filter wins"}
+
+    def test_an_extension_policy(self) -> None:
+        """Has nothing that a route says as well."""
+        own: Json = {"request": "1s"}
+        answer = described(ENVOY, "EnvoyExtensionPolicy", {"wasm": []}, {"timeouts": own, "filters": CORS})
+        assert set(settings_of(answer)["HTTPRoute"]) == {"timeouts.request", "cors.allowOrigins", "cors.maxAge"}
+
+
+def test_without_a_policy() -> None:
+    """What a rule says is shown all the same, as settings of the route's own kind."""
+    answer = described(ENVOY, "ClientTrafficPolicy", {"timeout": {}}, {"timeouts": {"request": "5s"}})
+    (own,) = [group for group in answer.in_force if group.profile.own]
+    assert settings_of(answer)["HTTPRoute"] == {"timeouts.request": ("5s", "HTTPRoute")}
+    assert (own.policies, own.strategies, own.undecided, own.passes_down) == ((), (), (), False)
+    assert own.at == (build.node("HTTPRoute", "r", "rule[0]"),)
+
+
+class TestKgateway:
+    """Its TrafficPolicy has a time-out and retries that those of a rule beat."""
+
+    @pytest.mark.parametrize(
+        ("settings", "own", "expected"),
+        [
+            (
+                {"timeouts": {"request": "9s"}},
+                {"timeouts": {"request": "1s"}},
+                {"timeouts.request": ("1s", "HTTPRoute")},
+            ),
+            ({"retry": {"attempts": 3}}, {"retry": {"attempts": 1}}, {"retry.attempts": (1, "HTTPRoute")}),
+        ],
+        ids=["timeout", "retry"],
+    )
+    def test_a_setting_of_the_rule(
+        self, settings: Mapping[str, Json], own: Mapping[str, Json], expected: Mapping[str, tuple[Json, str]]
+    ) -> None:
+        """Is the one that counts."""
+        answer = described(KGATEWAY, "TrafficPolicy", settings, own)
+        assert settings_of(answer)["TrafficPolicy"] == expected
+        assert len(beaten(answer)) == 1
