@@ -166,7 +166,7 @@ def test_a_list_is_a_document(command: Command, manifests: Path) -> None:
 def test_names_can_be_given_to_other_commands(command: Command, manifests: Path) -> None:
     """Sorted as asked."""
     for words in ((), ("--sort-by", "affects")):
-        assert command("get", "policies", "-A", "-o", "name", *words, "--offline", manifests) == (
+        assert command("get", "policies", "-n", "app", "-o", "name", *words, "--offline", manifests) == (
             0,
             "colorpolicy.example.com/red\n",
             "",
@@ -188,6 +188,74 @@ def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
     coloured = command(*words, "always").out
     assert "\x1b[1;32mEnforced" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == command(*words, "never").out == TABLE
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], (0, "NAME   RULE      ColorPolicy\nr      rule[0]   color red\n", "")),
+        (
+            ["--field", "color, shade"],
+            (0, "NAME   RULE      color   shade\nr      rule[0]   red     -\n", "shade is in force"),
+        ),
+        (["--field", "color", "--missing"], (0, "", "No rule in namespace app lacks color; 1 was looked at.\n")),
+        (
+            ["--field", "shade", "--missing"],
+            (0, "NAME   RULE      shade\n", "1 of 1 rule in namespace app has no shade on"),
+        ),
+        (
+            ["--field", "shade", "--missing", "--exit-code"],
+            (1, "NAME   RULE      shade\n", "1 of 1 rule in namespace app has no shade on"),
+        ),
+        (["--field", "color", "--missing", "--exit-code"], (0, "", "No rule in namespace app lacks")),
+        (
+            ["--of", "services", "--kind", "colorpolicy", "-o", "csv"],
+            (0, "NAME,ColorPolicy,ColorPolicy FROM\ns,color red,", ""),
+        ),
+        (["r", "-o", "name"], (0, "httproute.gateway.networking.k8s.io/r\n", "")),
+    ],
+)
+def test_what_is_in_force_can_be_listed(
+    command: Command, manifests: Path, words: list[str], expected: tuple[int, str, str]
+) -> None:
+    """Of every rule, of chosen settings, or where these are missing; a script can ask for an exit code."""
+    found = command("get", "effective", "-n", "app", *words, "--complete", "--offline", manifests)
+    code, out, err = expected
+    assert found.code == code
+    assert found.out.startswith(out)
+    assert found.err.startswith(err)
+
+
+def test_what_could_not_be_seen_may_be_missing(command: Command, manifests: Path) -> None:
+    """Exit code 4, unless what was seen is to do; a list of what is in force is no such question."""
+    (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
+    words = ("get", "effective", "-A", "--field", "shade", "--offline", manifests)
+    found = command(*words, "--missing")
+    assert (found.code, found.out.splitlines()[1].split()) == (4, ["app", "r", "rule[0]", "<unknown>"])
+    assert command(*words, "--missing", "--allow-incomplete").code == 0
+    assert command(*words).code == 0
+
+
+@pytest.mark.parametrize("option", [["--kind", "a"], ["--field", "a"], ["--missing"], ["--exit-code"]])
+def test_some_options_are_for_what_is_in_force(command: Command, option: list[str]) -> None:
+    """They say so elsewhere."""
+    code, out, err = command("get", "policies", *option)
+    assert (code, out) == (2, "")
+    assert err == f"error: {option[0]} is for get effective\nhint: for example: get effective --field jwt --missing\n"
+
+
+@pytest.mark.parametrize("option", [["--sort-by", "a"], ["--all-kinds"]])
+def test_some_options_are_not(command: Command, manifests: Path, option: list[str]) -> None:
+    """Nor do they do nothing without a word."""
+    code, _, err = command("get", "effective", *option, "--offline", manifests)
+    assert (code, err) == (2, f"error: {option[0]} is not for get effective\nhint: leave out {option[0]}\n")
+
+
+def test_names_keep_their_namespace_where_there_are_several(command: Command, manifests: Path) -> None:
+    """So that they can be given to other commands, whatever namespace these look in."""
+    out = command("get", "policies", "-A", "-o", "name", "--offline", manifests).out
+    assert out == "colorpolicy.example.com/app/red\n"
+    assert command("describe", out.strip(), "--offline", manifests).code == 0
 
 
 def test_a_list_can_be_sorted(command: Command, manifests: Path) -> None:

@@ -22,6 +22,7 @@ import jsonschema
 from kubectl_policy import model, render
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.describe.documents import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.render.effective.documents import MATRIX
 from kubectl_policy.render.explain.documents import EXPLANATION
 from kubectl_policy.render.listing.documents import LISTS
 from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
@@ -39,6 +40,7 @@ DOCUMENTS: Final = (
     POLICY_DESCRIPTION,
     EXPLANATION,
     *LISTS.values(),
+    MATRIX,
     STATUS_COMPARISON,
     POLICY_DIFF,
     BLAST_RADIUS,

@@ -8,12 +8,14 @@ from kubectl_policy.questions.changes.blast_radius import BlastRadius
 from kubectl_policy.questions.changes.diff import StateDiff
 from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
+from kubectl_policy.questions.effective.matrix import Matrix
 from kubectl_policy.questions.explain.kinds import Explanation
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.why_not import WhyNot
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.describe import OBJECT, POLICY
+from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.listing import LISTING
 from kubectl_policy.render.output.formats import as_text
@@ -32,6 +34,7 @@ FORMS: Final[dict[type, Forms]] = {
     PolicyDescription: POLICY,
     Explanation: EXPLANATION,
     Listing: LISTING,
+    Matrix: EFFECTIVE,
     StatusReport: STATUS,
     StateDiff: DIFF,
     BlastRadius: BLAST_RADIUS,

@@ -136,9 +136,11 @@ def test_headers_and_namespaces_can_be_left_out() -> None:
 
 
 def test_names_can_be_pasted() -> None:
-    """`kind.group/name`; policy kinds are named by their definitions."""
-    assert text(colourful(), "services", "name") == "service/s\n"
-    assert text(colourful(), "gateways", "name") == "gateway.gateway.networking.k8s.io/g\n"
+    """`kind.group/name`, with the namespace where there may be several; policy kinds are named by their definitions."""
+    assert text(colourful(), "services", "name") == "service/default/s\n"
+    assert text(colourful(), "services", "name", namespaces=False) == "service/s\n"
+    assert text(colourful(), "gateways", "name", namespaces=False) == "gateway.gateway.networking.k8s.io/g\n"
+    assert text(colourful(), "gc", "name") == "gatewayclass.gateway.networking.k8s.io/public\n"
     assert shown(list_names(colourful(), "policykind", Selection("", ("colorpolicy",))), "name") == (
         "customresourcedefinition.apiextensions.k8s.io/colorpolicys.example.com\n"
     )

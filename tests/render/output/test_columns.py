@@ -126,9 +126,9 @@ def test_a_terminal_gets_what_it_has_room_for(width: int, last: str) -> None:
 
 def test_what_is_left_out_is_said() -> None:
     """With the option that shows it; nowhere else than at a terminal, and not where everything is wanted."""
-    said = "(no room for AFFECTS and REASON and TARGETS: --show-all shows everything)"
+    said = "(no room for AFFECTS, REASON, TARGETS: --show-all shows everything)"
     assert TABLE.text(View(width=9, terminal=True), wide=False).splitlines()[-1] == said
-    said = "(REASON and TARGETS shortened: --show-all shows everything)"
+    said = "(REASON, TARGETS shortened: --show-all shows everything)"
     assert TABLE.text(View(width=60, terminal=True), wide=False).splitlines()[-1] == said
     for view in (View(width=9), View(width=9, terminal=True, everything=True)):
         assert TABLE.text(view, wide=False).splitlines()[-1].endswith("Gateway a, Gateway b, Gateway c")

@@ -28,7 +28,7 @@ def test_every_format_is_made_of_a_part() -> None:
     """An answer without it is not offered in the format, nor shown in it."""
     assert {row.part for row in FORMATS.values()} <= set(PARTS)
     without = replace(OBJECT, table="")
-    assert set(OBJECT.formats) - set(without.formats) == {"table", "wide"}
+    assert set(OBJECT.formats) - set(without.formats) == {"table", "wide", "csv"}
     with pytest.raises(KeyError):
         render(without, about(colourful(), "HTTPRoute", "r"), "wide", View())
 

@@ -18,6 +18,10 @@ _FEWER: Final = (2, 1)
 # A cell beyond this is as long as it is, but nothing is aligned with it: one absurd name must not widen every line.
 _WIDEST: Final = 200
 _GAP: Final = "   "
+# What stands in a cell where there might be a value and is none; nothing, in values with commas.
+NOTHING: Final = "-"
+# With these a spreadsheet takes a cell for a formula.
+_FORMULA: Final = ("=", "+", "-", "@")
 # A sentence that is shortened has so many cells at least: what fits into fewer says nothing.
 _SENTENCE: Final = 20
 
@@ -90,6 +94,24 @@ class Table(Generic[_Row]):
         lines = (Line(line) for line in zip(*spans, strict=True))
         return (*lines, *(Line((Span(words, "aside", prose=True),)) for words in remark))
 
+    def csv(self, view: View) -> str:
+        """Every column as comma-separated values, for programs; nothing if there is no row.
+
+        What a spreadsheet would take for a formula stands behind an apostrophe.
+        """
+        import csv  # noqa: PLC0415 (the other formats do without)
+        from io import StringIO  # noqa: PLC0415 (see above)
+
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if self.rows and view.headers:
+            writer.writerow([column.title for column in self.columns])
+        for row in self.rows:
+            cells_ = (visible(text_of(column.cell(row), whole=True)) for column in self.columns)
+            values = ("" if cell == NOTHING else cell for cell in cells_)
+            writer.writerow([f"'{cell}" if cell.startswith(_FORMULA) else cell for cell in values])
+        return text.getvalue()
+
     def _shown(self, view: View, *, wide: bool) -> tuple[Mapping[str, Sequence[str]], Sequence[str]]:
         """The texts in each column that is shown, by its title, and what is said below about those that are not."""
         if not self.rows:
@@ -151,8 +173,8 @@ def _shortened(sentence: str, room: int) -> str:
 
 def _remark(left_out: Sequence[str], shortened: Sequence[str]) -> str:
     """What a terminal is too narrow for."""
-    parts = [f"no room for {' and '.join(left_out)}"] if left_out else []
-    parts += [f"{' and '.join(shortened)} shortened"] if shortened else []
+    parts = [f"no room for {', '.join(left_out)}"] if left_out else []
+    parts += [f"{', '.join(shortened)} shortened"] if shortened else []
     return f"({'; '.join(parts)}: --show-all shows everything)"
 
 

@@ -73,6 +73,11 @@ def _table(forms: Forms, answer: object, view: View, *, wide: bool) -> Shown:
     return table.document(view, wide=wide) if view.coloured else table.text(view, wide=wide)
 
 
+def _csv(forms: Forms, answer: object, view: View) -> str:
+    table: Table[Any] = forms.part("table", answer, view)
+    return table.csv(view)
+
+
 def _yaml(forms: Forms, answer: object, view: View) -> str:
     from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
 
@@ -92,12 +97,13 @@ def _summary(forms: Forms, answer: object, _: View) -> Document:
     return (Line((Span(forms.part("summary", answer)),)),)
 
 
-def _names(forms: Forms, answer: object, _: View) -> Document:
-    """`kind.group/name`, as other commands take it."""
+def _names(forms: Forms, answer: object, view: View) -> Document:
+    """`kind.group/name`, as other commands take it; `kind.group/namespace/name` where there are several namespaces."""
     from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
 
     refs: Iterable[ObjectRef] = forms.part("names", answer)
-    return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{ref.name}"),)) for ref in refs)
+    names = ((ref, ref.qualified_name if view.namespaces else ref.name) for ref in refs)
+    return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -106,6 +112,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=False)
     ),
     "wide": Format(part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=True)),
+    "csv": Format(part="table", tells="rows", make=_csv),
     "yaml": Format(part="document", tells="everything", make=_yaml),
     "json": Format(part="document", tells="everything", make=_json),
     "markdown": Format(

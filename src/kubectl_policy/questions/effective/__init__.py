@@ -1,0 +1,1 @@
+"""`get effective`: what is in force on many objects, in one table."""

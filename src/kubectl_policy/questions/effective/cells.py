@@ -1,0 +1,228 @@
+"""What is in force of a policy kind, or of a field, on the paths of one row: one cell of the matrix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.declared import named_leaves
+from kubectl_policy.questions.shared.in_force import summary_of
+from kubectl_policy.questions.shared.places import Places, origin_of
+from kubectl_policy.resolution import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, Json, Origin
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
+
+
+@value(kw_only=True)
+class Column:
+    """What a column is about: a policy kind or, if it is named, a field of any of the kinds that are asked about."""
+
+    kind: GroupKind | None = None
+    field: str = ""
+
+    @property
+    def title(self) -> str:
+        """The field, or the kind without its group."""
+        return self.field or (self.kind.kind if self.kind else "")
+
+
+@value(kw_only=True)
+class Written:
+    """One field in force with its value, who set it and where that is written; see `Setting`."""
+
+    field: str
+    value: Json
+    source: Source
+    origin: Origin | None
+    declared_in: FieldPath
+    certain: bool
+    security: bool
+
+
+@value(kw_only=True)
+class Part:
+    """What is in force in a column on some of the row's paths (`paths` are positions).
+
+    `summary` says it in short phrases, `settings` are the fields that the column is about, none if it is about a whole
+    kind. `sources` are whose they are. It is not `certain` where it is not known how the policies there combine, and
+    where it `passes_down`, it takes effect further down than the row's paths reach.
+    """
+
+    kind: GroupKind
+    summary: tuple[str, ...]
+    settings: tuple[Written, ...]
+    sources: tuple[WrittenBy, ...]
+    certain: bool
+    passes_down: bool
+    paths: tuple[int, ...]
+
+
+@value()
+class WrittenBy:
+    """Who sets something, and where that was read."""
+
+    source: Source
+    origin: Origin | None
+
+
+@value(kw_only=True)
+class Cell:
+    """Everything in force in a column on the paths of a row; on the paths that are `without`, nothing is."""
+
+    parts: tuple[Part, ...]
+    without: tuple[int, ...]
+
+
+class Outcome:
+    """What a resolution says in each column; wherever the same policies meet, that is the same."""
+
+    def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
+        """Remember what it is about; nothing is computed yet."""
+        self._analysis, self._effective = analysis, effective
+        self._profile: PolicyKindProfile = analysis.registry.known(effective.kind).at(
+            effective.target.object.group_kind
+        )
+        self._said: dict[Column, Part | None] = {}
+
+    def part(self, column: Column) -> Part | None:
+        """What it says in a column, on no path yet; None if that is nothing."""
+        if column not in self._said:
+            about = column.kind in {None, self._effective.kind}
+            self._said[column] = (self._of_field(column.field) if column.field else self._of_kind()) if about else None
+        return self._said[column]
+
+    @property
+    def kind(self) -> GroupKind:
+        """The policy kind."""
+        return self._effective.kind
+
+    @property
+    def is_security(self) -> bool:
+        """Whether all that it sets is known as relevant to security."""
+        return bool(self._written) and all(setting.security for setting in self._written)
+
+    @cached_property
+    def _written(self) -> tuple[Written, ...]:
+        places = Places(self._analysis, self._effective, self._profile)
+        return tuple(
+            Written(
+                field=named.name,
+                value=named.leaf.value,
+                source=named.leaf.source,
+                origin=origin_of(self._analysis, named.leaf.source),
+                declared_in=places.field(named.field, named.leaf),
+                certain=named.leaf.source not in self._effective.resolution.undecided,
+                security=self._profile.is_security(named.field[1:] if self._profile.all_apply else named.field),
+            )
+            for named in named_leaves(self._effective.spec, self._profile)
+            if not named.leaf.removed
+        )
+
+    def _of_kind(self) -> Part | None:
+        resolution = self._effective.resolution
+        if not resolution.sources_in_force:
+            return None
+        # Those who take part, least specific first; then what the object itself says.
+        order = dict.fromkeys([part.source for part in resolution.contributions] + [it.source for it in self._written])
+        sources = [source for source in order if source in resolution.sources_in_force]
+        return self._part(summary_of(self._effective, self._profile), (), sources, resolution)
+
+    def _of_field(self, field: str) -> Part | None:
+        settings = tuple(
+            it for it in self._written if it.field == field or it.field.startswith((f"{field}.", f"{field}["))
+        )
+        if not settings:
+            return None
+        sources = dict.fromkeys(setting.source for setting in settings)
+        return self._part(self._phrases(field, settings), settings, sources, self._effective.resolution)
+
+    def _part(
+        self, summary: tuple[str, ...], settings: tuple[Written, ...], sources: Iterable[Source], resolution: Resolution
+    ) -> Part:
+        sources = tuple(sources)
+        return Part(
+            kind=resolution.kind,
+            summary=summary,
+            settings=settings,
+            sources=tuple(WrittenBy(source, origin_of(self._analysis, source)) for source in sources),
+            certain=any(source not in resolution.undecided for source in sources),
+            passes_down=False,
+            paths=(),
+        )
+
+    def _phrases(self, field: str, settings: tuple[Written, ...]) -> tuple[str, ...]:
+        """What is below a field in the short phrases of its kind; nothing for a field with a value of its own."""
+        if settings[0].field == field:
+            return ()
+        specs = [each for each in plain(self._effective.spec).values() if isinstance(each, dict)]
+        phrases = (
+            phrase
+            for spec in (specs if self._profile.all_apply else [plain(self._effective.spec)])
+            for phrase in self._profile.summary_of(_alone(spec, field))
+        )
+        return tuple(dict.fromkeys(phrases))
+
+
+def _alone(spec: Mapping[str, Json], field: str) -> Mapping[str, Json]:
+    """Settings with nothing in them but one field; none if that cannot be told."""
+    try:
+        path = FieldPath.parse(field)
+    except ValueError:
+        return {}
+    found: Json = path.get(spec)
+    keys = [step for step in path.steps if isinstance(step, str)]
+    if found is None or len(keys) < len(path.steps):
+        return {}
+    for key in reversed(keys):
+        found = {key: found}
+    return found if isinstance(found, dict) else {}
+
+
+class Cells:
+    """The cells of rows; what the same policies come to wherever they meet is computed once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Remember where to look."""
+        self.analysis = analysis
+        self._outcomes: dict[tuple[Resolution, GroupKind], Outcome] = {}
+
+    def outcome(self, entry: Entry) -> Outcome:
+        """What the effective policy on a path says in each column."""
+        effective = entry.effective
+        key = effective.resolution, effective.target.object.group_kind
+        if key not in self._outcomes:
+            self._outcomes[key] = Outcome(self.analysis, effective)
+        return self._outcomes[key]
+
+    def cell(self, column: Column, entries: Iterable[Entry], paths: int) -> Cell:
+        """The cell of a row with so many paths."""
+        found: dict[tuple[object, ...], tuple[Part, bool, dict[int, None]]] = {}
+        for entry in entries:
+            part = self.outcome(entry).part(column)
+            if part:
+                key = _same(part, passes_down=entry.passes_down)
+                found.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
+        reached = {position for _, _, positions in found.values() for position in positions}
+        return Cell(
+            parts=tuple(
+                replace(part, paths=tuple(positions), passes_down=passes_down)
+                for part, passes_down, positions in found.values()
+            ),
+            without=tuple(position for position in range(paths) if position not in reached),
+        )
+
+
+def _same(part: Part, *, passes_down: bool) -> tuple[object, ...]:
+    """What is the same where parts of a cell are told as one."""
+    fields = tuple((setting.field, setting.source) for setting in part.settings)
+    return part.kind, part.summary, fields, tuple(by.source for by in part.sources), passes_down

@@ -1,0 +1,206 @@
+"""What is in force on many objects, a row for each rule of a route, and on which of them nothing is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.effective.cells import Cell, Cells, Column
+from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.questions.shared.places import Locate, at_line
+from kubectl_policy.questions.shared.relevance import gaps_in_list
+from kubectl_policy.questions.shared.selection import Selection, kinds_meant, select
+from kubectl_policy.questions.shared.unseen import Unseen, gaps, unknown_labels, unseen_for
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, Json, Origin, Resource
+    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.selection import ListType
+    from kubectl_policy.topology import Path
+
+Sort: TypeAlias = Literal["routes", "gateways", "services"]
+
+
+@value(kw_only=True)
+class Asked:
+    """What a matrix is to show: objects of which sort, which kinds (none: all that are in force) and which fields.
+
+    With fields these are the columns, else the kinds. Of those that are `missing` something, only rows with a path on
+    which there is nothing in any of the columns are left.
+    """
+
+    of: Sort = "routes"
+    kinds: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    missing: bool = False
+
+
+@value(kw_only=True)
+class Row:
+    """A rule of a route, a Gateway or a Service, with a cell for each column.
+
+    `paths` are those that carry traffic; without any nothing takes effect there.
+    """
+
+    subject: NodeRef
+    resource: Resource
+    paths: tuple[Path, ...]
+    cells: tuple[Cell, ...]
+    unseen: tuple[Unseen, ...]
+
+    @property
+    def raw(self) -> Mapping[str, Json]:
+        """The object as it was read."""
+        return self.resource.raw
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where the object was read."""
+        return self.resource.origin
+
+    @property
+    def hostnames(self) -> tuple[str, ...]:
+        """The hostnames of a route, as it says them."""
+        return tuple(strings_at(self.raw, "spec.hostnames"))
+
+    @property
+    def without(self) -> tuple[int, ...]:
+        """The positions of the paths on which nothing is certain to be in force in any of the columns."""
+        certain = {path for cell in self.cells for part in cell.parts if part.certain for path in part.paths}
+        return tuple(position for position in range(len(self.paths)) if position not in certain)
+
+
+@value(kw_only=True)
+class Matrix:
+    """The answer: the columns, and the rows that are left of as many as were `examined`.
+
+    `idle` rows carry no traffic; of those that are missing something they are left out. `unused` are fields that are
+    asked for and that nothing sets anywhere.
+    """
+
+    asked: Asked
+    type: ListType
+    namespace: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    examined: int
+    idle: int
+    unused: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+    unseen: tuple[Unseen, ...]
+
+
+def matrix(analysis: Analysis, asked: Asked, selection: Selection) -> Matrix:
+    """What is in force on the selected objects.
+
+    Raises `UsageError` for an unknown kind, or one that is no policy kind, and `NotFoundError` if there is no object of
+    a name that is asked for.
+    """
+    kinds = _kinds(analysis, asked.kinds)
+    selected = select(analysis, asked.of, selection)
+    found = [each for resource in selected.resources for each in _subjects(analysis, resource)]
+    entries = {
+        subject: [
+            entry for entry in effective_entries(analysis, subject, paths) if _counts(entry.effective.kind, kinds)
+        ]
+        for subject, _, paths in found
+    }
+    cells = Cells(analysis)
+    columns = _columns(cells, asked, kinds, entries)
+    rows = [
+        Row(
+            subject=subject,
+            resource=resource,
+            paths=paths,
+            cells=tuple(cells.cell(column, entries[subject], len(paths)) for column in columns),
+            unseen=unseen_for(analysis, subject, covered_paths(analysis, subject)),
+        )
+        for subject, resource, paths in found
+    ]
+    hiding = gaps_in_list(analysis, {kind.kind for kind in selected.type.kinds}, selected.namespace)
+    unseen = (
+        *gaps(analysis, hiding),
+        *unknown_labels(selected.undecided),
+        *(thing for row in rows for thing in row.unseen),
+    )
+    used = {column for row in rows for column, cell in zip(columns, row.cells, strict=True) if cell.parts}
+    return Matrix(
+        asked=asked,
+        type=selected.type,
+        namespace=selected.namespace,
+        columns=columns,
+        rows=tuple(row for row in rows if not asked.missing or row.without),
+        examined=len(rows),
+        idle=sum(not row.paths for row in rows),
+        unused=tuple(column.field for column in columns if column.field and column not in used),
+        elsewhere=selected.elsewhere,
+        unseen=tuple(dict.fromkeys(unseen)),
+    )
+
+
+def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
+    """The kinds that are asked for; none if that is any."""
+    found: set[GroupKind] = set()
+    for name in names:
+        kinds = {kind for kind in kinds_meant(analysis, name) if analysis.registry.profile_of(kind) or kind in ROUTES}
+        if not kinds:
+            raise UsageError(f"{name} is no policy kind", "get policykinds lists those that there are")
+        found |= kinds
+    return frozenset(found)
+
+
+def _counts(kind: GroupKind, kinds: frozenset[GroupKind]) -> bool:
+    return not kinds or kind in kinds
+
+
+def _subjects(analysis: Analysis, resource: Resource) -> Iterator[tuple[NodeRef, Resource, tuple[Path, ...]]]:
+    """The rules of a route, or the object itself, with the paths that carry traffic there."""
+    rules = analysis.topology.sections(resource.ref) if resource.ref.group_kind in ROUTES else ()
+    for subject in [NodeRef(resource.ref, rule) for rule in rules] or [NodeRef(resource.ref)]:
+        paths = covered_paths(analysis, subject)
+        yield subject, resource, tuple(path for path in paths if analysis.topology.carries_traffic(path))
+
+
+def _columns(
+    cells: Cells, asked: Asked, kinds: frozenset[GroupKind], entries: Mapping[NodeRef, Sequence[Entry]]
+) -> tuple[Column, ...]:
+    """The fields, or the kinds that are asked for, or else those in force: about security first, direct ones last."""
+    if asked.fields:
+        return tuple(Column(field=field) for field in dict.fromkeys(asked.fields))
+    outcomes = dict.fromkeys(cells.outcome(entry) for found in entries.values() for entry in found)
+    in_force = {outcome.kind for outcome in outcomes if outcome.part(Column(kind=outcome.kind))}
+    security = {outcome.kind for outcome in outcomes if outcome.is_security}
+    known = cells.analysis.registry.known
+    ordered = sorted(
+        kinds or in_force,
+        key=lambda kind: (kind not in security, known(kind).policy_class == "direct", kind.kind, kind),
+    )
+    return tuple(Column(kind=kind) for kind in ordered)
+
+
+def at_lines(found: Matrix, locate: Locate) -> Matrix:
+    """The same with the lines of fields instead of those of their objects; each is looked up once."""
+    lines: dict[tuple[object, ...], Origin | None] = {}
+
+    def placed(cell: Cell) -> Cell:
+        parts = []
+        for part in cell.parts:
+            settings = []
+            for setting in part.settings:
+                key = setting.origin, setting.declared_in
+                if key not in lines:
+                    lines[key] = at_line(setting, locate).origin
+                settings.append(replace(setting, origin=lines[key]))
+            parts.append(replace(part, settings=tuple(settings)))
+        return replace(cell, parts=tuple(parts))
+
+    return replace(found, rows=tuple(replace(row, cells=tuple(map(placed, row.cells))) for row in found.rows))

@@ -1,0 +1,119 @@
+"""A matrix as a table: a column for each kind or field, with what is in force, and in the wide one who sets it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
+from kubectl_policy.render.words.names import flow, node_words, section_words
+from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.effective.cells import Part
+    from kubectl_policy.questions.effective.matrix import Matrix, Row
+    from kubectl_policy.render.output.text import Style, View
+    from kubectl_policy.resolution import Source
+
+_UNKNOWN: Final = "<unknown>"
+_IDLE: Final = "no traffic"
+
+
+def matrix_table(matrix: Matrix, view: View) -> Table[Row]:
+    """A row for each rule or object; at a terminal that is too narrow, the last columns are left out first."""
+    kinds = {row.subject.object.group_kind for row in matrix.rows}
+    shown: list[Column[Row]] = (
+        [Column("NAMESPACE", lambda row: row.subject.object.namespace)] if view.namespaces else []
+    )
+    if len(kinds) > 1:
+        shown.append(Column("KIND", lambda row: row.subject.kind, rank=len(matrix.columns) + 1))
+    shown.append(Column("NAME", lambda row: row.subject.object.name))
+    if any(kind in ROUTES for kind in matrix.type.kinds):
+        shown.append(Column("RULE", lambda row: section_words(row.subject) if row.subject.section else ""))
+        shown.append(Column("HOSTNAMES", lambda row: row.hostnames, narrow=False))
+    for place, column in enumerate(matrix.columns):
+        shown.append(_values(column.title, place))
+        shown.append(_sources(column.title, place))
+    return Table(tuple(shown), matrix.rows)
+
+
+def matrix_objects(matrix: Matrix) -> Iterable[ObjectRef]:
+    """The object of each row, once."""
+    return dict.fromkeys(row.subject.object for row in matrix.rows)
+
+
+def _values(title: str, place: int) -> Column[Row]:
+    return Column(title, lambda row: Sentence(_cell(row, place)), rank=place + 1, style=lambda row: _style(row, place))
+
+
+def _sources(title: str, place: int) -> Column[Row]:
+    return Column(f"{title} FROM", lambda row: _from(row, place), narrow=False)
+
+
+def _cell(row: Row, place: int) -> str:
+    """What is in force, with where that is unless it is everywhere; what is not known is marked."""
+    cell = row.cells[place]
+    if not row.paths:
+        return _UNKNOWN if row.unseen else _IDLE
+    if not cell.parts:
+        return _UNKNOWN if row.unseen else NOTHING
+    which = WhichPaths(row.paths)
+    told = [f"{_words(part)}{_scope(which, row, part.paths)}" for part in cell.parts]
+    if cell.without:
+        told.append(f"{'unknown' if row.unseen else 'nothing'}{_scope(which, row, cell.without)}")
+    return "; ".join(told)
+
+
+def _scope(which: WhichPaths, row: Row, positions: tuple[int, ...]) -> str:
+    if len(positions) == len(row.paths):
+        return ""
+    return f" on {which.words(positions).removesuffix(' only')}"
+
+
+def _words(part: Part) -> str:
+    """A value, or phrases; `set` for what has no words."""
+    if part.summary:
+        words = ", ".join(part.summary)
+    elif len(part.settings) == 1:
+        words = flow(part.settings[0].value)
+    else:
+        words = ", ".join(f"{setting.field} {flow(setting.value)}" for setting in part.settings) or "set"
+    passed = " (for what is below)" if part.passes_down else ""
+    return f"{words}{passed}{'' if part.certain else ' (may hold)'}"
+
+
+def _from(row: Row, place: int) -> tuple[str, ...]:
+    """Who sets it, on what, and on which lines that is written."""
+    lines: dict[tuple[Source, str], dict[int, None]] = {}
+    for part in row.cells[place].parts:
+        for by in part.settings or part.sources:
+            origin = by.origin
+            found = lines.setdefault((by.source, origin.source if origin else ""), {})
+            if origin and origin.line:
+                found[origin.line] = None
+    return tuple(f"{_source(source)}{_lines(file, sorted(of))}" for (source, file), of in lines.items())
+
+
+def _source(source: Source) -> str:
+    if source.object != source.target.object:
+        return f"{source.object} → {node_words(source.target)}"
+    return "the route itself" if source.object.group_kind in ROUTES else f"{source.object} itself"
+
+
+def _lines(file: str, lines: Sequence[int]) -> str:
+    """` (shop.yaml:41,43)`."""
+    if not file:
+        return ""
+    return f" ({file}:{','.join(map(str, lines))})" if lines else f" ({file})"
+
+
+def _style(row: Row, place: int) -> Style:
+    cell = row.cells[place]
+    if not row.paths:
+        return "aside"
+    if not cell.parts:
+        return "warning"
+    return "" if cell.without or not all(part.certain for part in cell.parts) else "value"

@@ -1,0 +1,247 @@
+"""What is in force on many objects, and on which of them nothing is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.profiles.summary import SummaryPart
+from kubectl_policy.questions.effective.cells import Column
+from kubectl_policy.questions.effective.matrix import Asked, Matrix, at_lines, matrix
+from kubectl_policy.questions.shared.selection import Selection
+from tests import build
+from tests.render.worlds import INHERITED, defaults, overrides, world
+
+if TYPE_CHECKING:
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import FieldPath, Json
+    from kubectl_policy.questions.effective.cells import Part
+    from kubectl_policy.questions.effective.matrix import Sort
+
+COLOR = GroupKind("example.com", "ColorPolicy")
+
+
+def asked(  # noqa: PLR0913 (as read by its keywords)
+    analysis: Analysis,
+    selection: Selection | None = None,
+    *,
+    of: Sort = "routes",
+    kinds: tuple[str, ...] = (),
+    fields: tuple[str, ...] = (),
+    missing: bool = False,
+) -> Matrix:
+    """The matrix of every namespace."""
+    return matrix(analysis, Asked(of=of, kinds=kinds, fields=fields, missing=missing), selection or Selection())
+
+
+def cells(found: Matrix) -> dict[str, list[list[tuple[Json, tuple[int, ...]]]]]:
+    """By row: of each cell the values of its settings, or its phrases, with their paths, then where nothing is."""
+    return {
+        f"{row.subject.object.name} {row.subject.section}".strip(): [
+            [
+                *((_said(part), part.paths) for part in cell.parts),
+                *([("nothing", cell.without)] if cell.without else []),
+            ]
+            for cell in row.cells
+        ]
+        for row in found.rows
+    }
+
+
+def _said(part: Part) -> Json:
+    return [setting.value for setting in part.settings] or list(part.summary)
+
+
+def two_rules() -> Analysis:
+    """A route with two rules on two listeners; red for all, blue on one rule, black at one listener."""
+    route = build.route(
+        "app", rules=[build.rule(build.backend("s"), name="a"), build.rule(build.backend("s"), name="b")]
+    )
+    return world(
+        route,
+        defaults("all", build.target("g"), color="red", deep={"one": 1, "two": 2}),
+        defaults("one", build.target("app", "HTTPRoute", "a"), age=2, color="blue"),
+        overrides("strict", build.target("g", "Gateway", "https"), age=3, color="black"),
+        complete=True,
+    )
+
+
+def test_there_is_a_row_for_each_rule() -> None:
+    """With a column for each kind that is in force somewhere: its settings in short, by the paths on which they are."""
+    found = asked(two_rules(), Selection(names=("app",)))
+    assert found.columns == (Column(kind=COLOR),)
+    assert cells(found) == {
+        "app a": [[(["color blue", "deep"], (0,)), (["color black", "deep"], (1,))]],
+        "app b": [[(["color red", "deep"], (0,)), (["color black", "deep"], (1,))]],
+    }
+    assert [by.source.object.name for by in found.rows[0].cells[0].parts[0].sources] == ["all", "one"]
+    assert (found.examined, found.idle, found.unseen) == (2, 0, ())
+
+
+def test_a_field_has_its_value() -> None:
+    """What is below a field is said in short; what nothing sets is nowhere."""
+    found = asked(two_rules(), Selection(names=("app",)), fields=("color", "deep", "deep.two", "nope", "color"))
+    assert [column.title for column in found.columns] == ["color", "deep", "deep.two", "nope"]
+    assert cells(found)["app a"] == [
+        [(["blue"], (0,)), (["black"], (1,))],
+        [([1, 2], (0, 1))],
+        [([2], (0, 1))],
+        [("nothing", (0, 1))],
+    ]
+    deep, two = (found.rows[0].cells[place].parts[0] for place in (1, 2))
+    assert (deep.summary, two.summary) == (("deep",), ())
+    assert [setting.field for setting in deep.settings] == ["deep.one", "deep.two"]
+    assert found.unused == ("nope",)
+
+
+def test_the_phrases_are_those_of_the_profile() -> None:
+    """Of a field alone, too; not for one in a list, nor for what is no field."""
+    profile = PolicyKindProfile(
+        COLOR,
+        "inherited",
+        "profile",
+        summary=(SummaryPart(field="jwt.providers[]", words="JWT from {name}"),),
+        strategy=MergeStrategy.STRATEGIC_MERGE,
+        list_keys={"rules": "name", "hosts": ""},
+    )
+    jwt: Json = {"providers": [{"name": "acme"}, {"name": "other"}], "audience": {"a": 1, "b": 2}}
+    rules: Json = [{"name": "x", "limit": {"a": 1, "b": 2}}]
+    policy = build.policy("p", build.target("g"), jwt=jwt, rules=rules, hosts=[{"a": 1, "b": 2}])
+    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
+    analysis = analyze(base, profiles=[profile])
+    found = asked(analysis, fields=("jwt", "jwt.audience", "rules[x]", "hosts[0]", "jwt."))
+    summaries = [[part.summary for part in cell.parts] for cell in found.rows[0].cells]
+    assert summaries[:2] == [[("JWT from acme", "JWT from other")], [("jwt.audience",)]]
+    assert summaries[2:] == [[()], [()], []]
+    assert [len(cell.parts[0].settings) for cell in found.rows[0].cells[2:4]] == [3, 2]
+    assert found.rows[0].origin == Origin("test.yaml", 1)
+
+
+def test_policies_that_all_apply_are_said_one_by_one() -> None:
+    """Without the names of the policies that their effective policy has."""
+    profile = PolicyKindProfile(
+        COLOR, "inherited", "profile", same_level="all-apply", summary=(SummaryPart(field="a", words="A is {b}"),)
+    )
+    policies = [build.policy(name, build.target("g"), a={"b": name, "c": 1}) for name in ("p", "q")]
+    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
+    found = asked(analyze(base, profiles=[profile]), fields=("a", "a.b"))
+    assert found.rows[0].cells[0].parts[0].summary in {("A is p", "A is q"), ("A is q", "A is p")}
+    assert sorted(str(setting.value) for setting in found.rows[0].cells[1].parts[0].settings) == ["p", "q"]
+
+
+def test_what_controllers_ignore_is_not_in_force() -> None:
+    """A policy of which nothing counts leaves the cell empty."""
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", counting_fields=frozenset({"b"}))
+    policy = build.policy("p", build.target("g"), a=1)
+    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
+    found = asked(analyze(base, profiles=[profile]), kinds=("colorpolicy",))
+    assert cells(found) == {"r rule[0]": [[("nothing", (0,))]]}
+
+
+def test_kinds_can_be_chosen() -> None:
+    """By any of their names; each has a column, also where none is in force."""
+    analysis = world(
+        defaults("p", build.target("g"), a=1),
+        build.policy("l", build.target("s", "Service", group=""), kind="LimitPolicy", limit=1),
+        build.crd("OtherPolicy", labels=INHERITED),
+        complete=True,
+    )
+    assert [column.title for column in asked(analysis).columns] == ["ColorPolicy", "LimitPolicy"]
+    found = asked(analysis, kinds=("otherpolicy", "limitpolicys"))
+    assert [column.title for column in found.columns] == ["OtherPolicy", "LimitPolicy"]
+    assert cells(found)["r rule[0]"] == [[("nothing", (0, 1))], [(["limit 1"], (0, 1))]]
+    assert asked(analysis, kinds=("limitpolicy",), fields=("a",)).unused == ("a",)
+    with pytest.raises(UsageError) as error:
+        asked(analysis, kinds=("service",))
+    assert error.value.message == "service is no policy kind"
+
+
+def test_what_is_about_security_comes_first() -> None:
+    """A kind all of whose settings are."""
+    zoo = GroupKind("example.com", "ZooPolicy")
+    profiles = [
+        PolicyKindProfile(COLOR, "inherited", "profile"),
+        PolicyKindProfile(zoo, "inherited", "profile", security_fields=frozenset({"*"})),
+    ]
+    policies = [
+        build.policy("p", build.target("g"), a=1),
+        build.policy("z", build.target("g"), kind="ZooPolicy", jwt=1),
+    ]
+    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
+    assert [column.title for column in asked(analyze(base, profiles=profiles)).columns] == ["ZooPolicy", "ColorPolicy"]
+
+
+def test_missing_rows_have_a_path_on_which_nothing_is() -> None:
+    """One is enough: that is where requests get in. Any of the columns will do, and what is removed is not there."""
+    analysis = world(
+        build.route("open"),
+        build.route("half"),
+        build.route("closed"),
+        build.route("removed"),
+        build.route("idle", parents=[]),
+        defaults("half", build.target("g", "Gateway", "http"), jwt={"a": 1}),
+        defaults("closed", build.target("closed", "HTTPRoute"), basic={"a": 1}),
+        defaults("removed", build.target("removed", "HTTPRoute"), jwt=None),
+        complete=True,
+    )
+    names = ("open", "half", "closed", "removed", "idle")
+    found = asked(analysis, Selection(names=names), fields=("jwt", "basic"), missing=True)
+    assert [row.subject.object.name for row in found.rows] == ["half", "open", "removed"]
+    assert [row.without for row in found.rows] == [(1,), (1,), (0, 1)]
+    assert (found.examined, found.idle) == (5, 1)
+    assert [row.paths for row in asked(analysis, Selection(names=("idle",))).rows] == [()]
+
+
+def test_unknown_is_not_none() -> None:
+    """What could not be read is said for the row and for the list; what may hold is not certain to be there."""
+    analysis = world(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])
+    found = asked(analysis, fields=("jwt",), missing=True)
+    assert [[thing.reason for thing in row.unseen] for row in found.rows] == [["broken"]]
+    assert [thing.reason for thing in found.unseen] == ["broken"]
+    either = [
+        build.policy("p", build.target("g"), kind="OddPolicy", p=1),
+        build.policy("q", build.target("g"), kind="OddPolicy", q=1),
+    ]
+    uncertain = asked(world(*either, complete=True), kinds=("oddpolicy",), missing=True)
+    assert [part.certain for row in uncertain.rows for cell in row.cells for part in cell.parts] == [False]
+
+
+def test_gateways_and_services_have_a_row_each() -> None:
+    """A Gateway also has what takes effect further down."""
+    analysis = world(defaults("p", build.target("g"), a=1), complete=True)
+    (gateway,) = asked(analysis, of="gateways").rows
+    assert (str(gateway.subject.object), gateway.subject.section, len(gateway.paths)) == ("Gateway default/g", "", 2)
+    assert [part.summary for part in gateway.cells[0].parts] == [("a 1",)]
+    (service,) = asked(analysis, of="services").rows
+    assert (service.subject.object.kind, service.hostnames) == ("Service", ())
+    assert cells(asked(analysis, of="services"))["s"] == [[(["a 1"], (0, 1))]]
+
+
+def test_objects_are_selected_as_for_other_lists() -> None:
+    """By namespace and name; where there is nothing, it is said where there is."""
+    analysis = world(complete=True)
+    assert asked(analysis, Selection("far")).elsewhere == ("default",)
+    with pytest.raises(NotFoundError):
+        asked(analysis, Selection(names=("nope",)))
+
+
+def test_a_setting_has_its_line() -> None:
+    """Each field is looked up once, however many rows have it."""
+    looked_up: list[str] = []
+
+    def locate(origin: Origin, field: FieldPath, value: Json) -> int:
+        del origin, value
+        looked_up.append(str(field))
+        return 41
+
+    policy = defaults("p", build.target("g"), a=1)
+    analysis = world(policy, build.route("other"), complete=True)
+    found = at_lines(asked(analysis, fields=("a",)), locate)
+    origins = [part.settings[0].origin for row in found.rows for part in row.cells[0].parts]
+    assert {origin.line for origin in origins if origin} == {41}
+    assert looked_up == ["spec.defaults.a"]

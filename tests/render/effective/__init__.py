@@ -1,0 +1,1 @@
+"""Tests of how what is in force on many objects is shown."""

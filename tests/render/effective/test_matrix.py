@@ -1,0 +1,162 @@
+"""What is in force on many objects, as tables, values with commas and documents."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import yaml
+
+from kubectl_policy.model import Gap, Origin
+from kubectl_policy.questions.effective.matrix import Asked, matrix
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.render.effective.words import matrix_headline, matrix_remarks
+from kubectl_policy.render.output.text import View
+from tests import build
+from tests.render.schema import VALIDATOR
+from tests.render.shown import shown
+from tests.render.worlds import defaults, overrides, world
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.questions.effective.matrix import Matrix, Sort
+
+
+def several(*, gaps: Sequence[Gap] = ()) -> Analysis:
+    """Routes with values that differ by listener, with none at all, and without traffic; one of another kind."""
+    return world(
+        build.route("half", rules=[build.rule(build.backend("s"), name="a"), build.rule(build.backend("s"))]),
+        build.route("idle", parents=[]),
+        build.route("call", kind="GRPCRoute", parents=[build.parent("g", "http")], hostnames=["grpc.example.com"]),
+        defaults("all", build.target("r", "HTTPRoute"), jwt={"a": 1, "b": [1, 2]}, timeout="5s"),
+        defaults("one", build.target("half", "HTTPRoute", "a"), timeout="=5s"),
+        overrides("strict", build.target("g", "Gateway", "https"), timeout="10s"),
+        build.policy("p", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, p=1),
+        build.policy("q", build.target("s", "Service", group=""), kind="LimitPolicy", age=1, q=1),
+        gaps=gaps,
+        complete=not gaps,
+    )
+
+
+def of(
+    analysis: Analysis, *fields: str, what: Sort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
+) -> Matrix:
+    """The matrix of every namespace."""
+    return matrix(analysis, Asked(of=what, kinds=kinds, fields=fields, missing=missing), Selection())
+
+
+def test_the_table(snapshot: SnapshotAssertion) -> None:
+    """Of kinds and of fields, narrow and wide, with the paths on which a value is unless it is everywhere."""
+    everything = View(namespaces=True)
+    tables = [
+        shown(of(several()), "table", everything),
+        shown(of(several(), "timeout", "jwt"), "table", everything),
+        shown(of(several(), "timeout", "jwt"), "wide", everything),
+        shown(of(several(), what="services"), "wide"),
+        shown(of(several(), what="gateways"), "table"),
+        shown(of(several(), "timeout", "jwt"), "table", View(width=60, terminal=True)),
+    ]
+    assert "\n".join(tables) == snapshot
+
+
+def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
+    """With the mark in the cells, also of what gets no traffic as far as is known."""
+    found = of(several(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))]), "jwt")
+    lines = shown(found, "table", View(headers=False)).splitlines()
+    assert [line.rpartition("   ")[2] for line in lines] == [
+        *["<unknown>"] * 4,
+        "jwt on listener http; unknown on listener https",
+    ]
+    assert matrix_remarks(found, empty=False) == [
+        "5 rules, as far as could be read: 1 file may hold more.",
+        "hint: what is <unknown> may be set by something that could not be read; -o yaml says what that is",
+    ]
+
+
+def test_what_may_hold_is_marked() -> None:
+    """Where it is not known how policies combine."""
+    either = [
+        build.policy("p", build.target("g"), kind="OddPolicy", p=1),
+        build.policy("q", build.target("g"), kind="OddPolicy", q=1),
+    ]
+    assert "(may hold)" in shown(of(world(*either, complete=True), kinds=("oddpolicy",)), "table")
+
+
+def test_the_headline_says_what_is_missing() -> None:
+    """Of how many, and how many get no traffic."""
+    assert matrix_headline(of(several())) == "5 rules."
+    assert matrix_headline(of(several(), what="gateways")) == "1 Gateway."
+    missing = of(several(), "jwt", "basic", missing=True)
+    assert (
+        matrix_headline(missing) == "4 of 5 rules have no jwt or basic on at least one path; 1 other gets no traffic."
+    )
+    one = of(world(complete=True), kinds=("colorpolicy",), missing=True)
+    assert matrix_headline(one) == "1 of 1 rule has no ColorPolicy on at least one path."
+    assert matrix_headline(of(world(complete=True), missing=True)) == "1 of 1 rule has no policy on at least one path."
+
+
+def test_what_stands_next_to_a_table() -> None:
+    """A field that is nowhere in force may be none; an empty list is explained as kubectl does."""
+    assert matrix_remarks(of(several()), empty=False) == []
+    assert matrix_remarks(of(several(), "nope"), empty=False) == [
+        "nope is in force nowhere here; is it a field of these policies?"
+    ]
+    assert matrix_remarks(of(several(), "nope", "no"), empty=False)[0].startswith("nope and no are in force nowhere")
+    nowhere = matrix(several(), Asked(), Selection("far"))
+    assert matrix_remarks(nowhere, empty=True) == [
+        "No resources found in far namespace.",
+        "hint: there are 4 routes in namespace default: add -n default",
+    ]
+    assert shown(nowhere, "table") == shown(nowhere, "csv") == ""
+
+
+def test_values_with_commas_are_for_spreadsheets() -> None:
+    """Nothing in them is a formula, and every column is there."""
+    rows = list(csv.reader(StringIO(shown(of(several(), "timeout"), "csv", View(namespaces=True)))))
+    assert rows[0] == ["NAMESPACE", "KIND", "NAME", "RULE", "HOSTNAMES", "timeout", "timeout FROM"]
+    values = {(row[2], row[3]): row[5] for row in rows[1:]}
+    assert values["half", "rule a"] == "'=5s on listener http; 10s on listener https"
+    assert values["call", "rule[0]"] == ""
+    assert all(not cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row)
+    assert shown(of(several(), "timeout"), "csv", View(headers=False)).startswith("GRPCRoute,call,")
+
+
+def test_the_names_are_those_of_the_objects() -> None:
+    """Each once, with their namespace where there may be several."""
+    assert shown(of(several()), "name") == (
+        "grpcroute.gateway.networking.k8s.io/call\n"
+        "httproute.gateway.networking.k8s.io/half\n"
+        "httproute.gateway.networking.k8s.io/idle\n"
+        "httproute.gateway.networking.k8s.io/r\n"
+    )
+    assert shown(of(world()), "name", View(namespaces=True)) == "httproute.gateway.networking.k8s.io/default/r\n"
+
+
+def test_the_document_is_as_the_schema_says() -> None:
+    """As JSON and as YAML, with values, sources and paths."""
+    for found in (of(several()), of(several(), "timeout", "jwt"), of(several(), what="services", missing=True)):
+        document = json.loads(shown(found, "json"))
+        VALIDATOR.validate(document)
+        assert yaml.safe_load(shown(found, "yaml")) == document
+    half = next(
+        item
+        for item in json.loads(shown(of(several(), "timeout"), "json"))["items"]
+        if item["subject"]["section"] == "a"
+    )
+    (first, second) = half["cells"][0]["parts"]
+    assert [setting["value"] for part in (first, second) for setting in part["settings"]] == ["=5s", "10s"]
+    assert (first["paths"], second["paths"], half["without"]) == ([1], [2], [])
+    assert first["settings"][0]["source"]["object"]["name"] == "one"
+
+
+def test_no_cell_can_control_a_terminal() -> None:
+    """Values come from the input."""
+    analysis = world(defaults("p", build.target("g"), a="\x1b[31m\u202e"), complete=True)
+    for output in ("table", "wide", "csv"):
+        assert all(line.isprintable() for line in shown(of(analysis, "a"), output).splitlines())
