@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from kubectl_policy.render.listing import LISTING
+from kubectl_policy.resolution import ENFORCEMENT
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:
@@ -30,8 +31,14 @@ red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
     ("words", "message", "hint"),
     [
         ([], "the type of objects to list is missing", EXAMPLE),
-        (["gateways,routes"], "get takes one type at a time", EXAMPLE),
-        (["gateway/g", "httproute/r"], "get takes one type at a time", EXAMPLE),
+        (["gateways,"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["gateways,routes/r"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
+        (["effective,routes"], "effective is listed alone", "for example: get effective --of routes"),
+        (
+            ["policies", "--enforcement", "enforced,odd"],
+            'there is no enforcement "odd"',
+            f"it is one of {', '.join(ENFORCEMENT)}",
+        ),
         (["gateway", "gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (["gateway/"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (["a/b/c/d"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
@@ -244,11 +251,40 @@ def test_some_options_are_for_what_is_in_force(command: Command, option: list[st
     assert err == f"error: {option[0]} is for get effective\nhint: for example: get effective --field jwt --missing\n"
 
 
-@pytest.mark.parametrize("option", [["--sort-by", "a"], ["--all-kinds"]])
+@pytest.mark.parametrize(
+    "option", [["--sort-by", "a"], ["--all-kinds"], ["--enforcement", "Enforced"], ["--hostname", "a"]]
+)
 def test_some_options_are_not(command: Command, manifests: Path, option: list[str]) -> None:
     """Nor do they do nothing without a word."""
     code, _, err = command("get", "effective", *option, "--offline", manifests)
     assert (code, err) == (2, f"error: {option[0]} is not for get effective\nhint: leave out {option[0]}\n")
+
+
+@pytest.mark.parametrize("words", [["gateways,httproutes"], ["gateway/g", "httproute/r", "gateway/g"]])
+def test_several_types_can_be_listed(command: Command, manifests: Path, words: list[str]) -> None:
+    """A table for each, as kubectl prints them."""
+    code, out, err = command("get", *words, "-n", "app", "--offline", manifests)
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines() if line] == [
+        "NAME",
+        "gateway.gateway.networking.k8s.io/g",
+        "NAME",
+        "httproute.gateway.networking.k8s.io/r",
+    ]
+
+
+def test_policies_can_be_left_by_their_state(command: Command, manifests: Path) -> None:
+    """As names, too."""
+    words = ("get", "policies", "-n", "app", "--offline", manifests)
+    assert command(*words, "--enforcement", "enforced").out == TABLE
+    assert command(*words, "--enforcement", "Overridden,conflicted").out == ""
+    assert command(*words, "--enforcement", "Overridden", "-o", "name").out == ""
+
+
+def test_routes_can_be_looked_up_by_hostname(command: Command, manifests: Path) -> None:
+    """Without hostnames a route takes all that its listener does."""
+    out = command("get", "routes", "-n", "app", "--hostname", "a.example", "-o", "name", "--offline", manifests).out
+    assert out == "httproute.gateway.networking.k8s.io/r\n"
 
 
 def test_names_keep_their_namespace_where_there_are_several(command: Command, manifests: Path) -> None:

@@ -25,6 +25,7 @@ from kubectl_policy.render.describe.documents import OBJECT_DESCRIPTION, POLICY_
 from kubectl_policy.render.effective.documents import MATRIX
 from kubectl_policy.render.explain.documents import EXPLANATION
 from kubectl_policy.render.listing.documents import LISTS
+from kubectl_policy.render.listing.several import SEVERAL
 from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
 from kubectl_policy.render.status.documents import STATUS_COMPARISON
 from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
@@ -40,6 +41,7 @@ DOCUMENTS: Final = (
     POLICY_DESCRIPTION,
     EXPLANATION,
     *LISTS.values(),
+    SEVERAL,
     MATRIX,
     STATUS_COMPARISON,
     POLICY_DIFF,

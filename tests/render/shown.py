@@ -10,6 +10,7 @@ from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
 from kubectl_policy.questions.effective.matrix import Matrix
 from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.listing.lists import Lists
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
 from kubectl_policy.questions.why_not.why_not import WhyNot
@@ -17,7 +18,7 @@ from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
-from kubectl_policy.render.listing import LISTING
+from kubectl_policy.render.listing import LISTING, SEVERAL
 from kubectl_policy.render.output.formats import as_text
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.status import STATUS
@@ -34,6 +35,7 @@ FORMS: Final[dict[type, Forms]] = {
     PolicyDescription: POLICY,
     Explanation: EXPLANATION,
     Listing: LISTING,
+    Lists: SEVERAL,
     Matrix: EFFECTIVE,
     StatusReport: STATUS,
     StateDiff: DIFF,

@@ -1,7 +1,7 @@
 """`get`: policies, policy kinds and the objects that policies affect, a line each."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,19 +14,22 @@ from kubectl_policy.cli.options import (
     command,
     mention_namespaces,
     selection,
-    split_words,
+    split_types,
 )
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.effective import EFFECTIVE
-from kubectl_policy.render.listing import LISTING
+from kubectl_policy.render.listing import LISTING, SEVERAL
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.effective.matrix import Asked, Matrix
     from kubectl_policy.questions.shared.selection import Listing, Selection
+    from kubectl_policy.resolution.enforcement import EnforcementState
 
+_EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
 
@@ -34,11 +37,17 @@ _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes
 def get(
     call: Call,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE [NAME...] | TYPE/NAME...", help="What to list.")
+        list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="What to list.")
     ] = None,
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
+    enforcement: Annotated[
+        str, typer.Option(metavar="STATE[,STATE]", help="Of policies: only those that are Overridden, NoEffect, ...")
+    ] = "",
+    hostname: Annotated[
+        str, typer.Option(metavar="HOST", help="Of routes and listeners: only those that take requests for it.")
+    ] = "",
     sort_by: Annotated[
         str, typer.Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
     ] = "",
@@ -75,46 +84,79 @@ def get(
       kubectl policy get policies -A --offline manifests/
       kubectl policy get effective -A --kind securitypolicy --field jwt,basicAuth --missing --offline manifests/
       kubectl policy get routes -n baker -o wide --sort-by policies --offline manifests/
+      kubectl policy get routes -A --hostname shop.example.com --offline manifests/
+      kubectl policy get policies -A --enforcement Overridden,Conflicted,NoEffect --offline manifests/
+      kubectl policy get httproute/baker gateway/infra/edge -n baker --offline manifests/
       kubectl policy get policykinds --offline manifests/
     """
     if not words:
         raise UsageError("the type of objects to list is missing", _EXAMPLE)
-    type_name, names = split_words("get", words, _EXAMPLE)
-    only_effective = {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code}
-    if type_name != "effective" and any(only_effective.values()):
-        option = next(name for name, value in only_effective.items() if value)
-        raise UsageError(f"{option} is for get effective", "for example: get effective --field jwt --missing")
-    chosen = selection("" if all_namespaces else call.namespace, names, selector)
+    types = split_types("get", words, _EXAMPLE)
+    _check(
+        types,
+        {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},
+        {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
+    )
+    namespace = "" if all_namespaces else call.namespace
+    chosen = [(type_, selection(namespace, names, selector)) for type_, names in types]
+    states = _states(enforcement)
     analysis = call.read()
-    namespaces = all_namespaces or any("/" in name for name in names)
+    namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
-    if type_name == "effective":
-        if sort_by or all_kinds:
-            option = "--sort-by" if sort_by else "--all-kinds"
-            raise UsageError(f"{option} is not for get effective", f"leave out {option}")
+    if types[0][0] == _EFFECTIVE:
         from kubectl_policy.questions.effective.matrix import Asked
 
-        asked = Asked(of=of, kinds=_listed(kind), fields=_listed(field), missing=missing)
-        answer = _effective(analysis, asked, chosen, at_lines=call.output != "table")
+        asked = Asked(of=of, kinds=_words(kind), fields=_words(field), missing=missing)
+        answer = _effective(analysis, asked, chosen[0][1], at_lines=call.output != "table")
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
-    from kubectl_policy.questions.listing.lists import list_names, list_type
+    from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
+    from kubectl_policy.render.listing.columns import ordered
 
-    listing: Listing[object]
-    refs: list[ObjectRef] = []
-    if call.output == "name" and not sort_by:
-        # What takes effect where is not worth computing for names.
-        listing = list_names(analysis, type_name, chosen, all_kinds=all_kinds)
+    only = Only(all_kinds=all_kinds, states=states, hostname=hostname)
+    # What takes effect where is not worth computing for names.
+    names_alone = call.output == "name" and not (sort_by or only.states)
+    lists: list[Listing[Any]] = [
+        list_names(analysis, type_, wanted, only)
+        if names_alone
+        else ordered(list_type(analysis, type_, wanted, only), sort_by)
+        for type_, wanted in chosen
+    ]
+    if len(lists) == 1:
+        show(LISTING, lists[0], analysis, unseen=lists[0].unseen)
     else:
-        from kubectl_policy.render.listing.columns import ordered
-
-        of_type = list_type(analysis, type_name, chosen, all_kinds=all_kinds)
-        refs = [row.ref for row in of_type.rows]
-        listing = ordered(of_type, sort_by)
-    show(LISTING, listing, analysis, unseen=listing.unseen)
-    mention_namespaces(analysis, refs)
+        several = Lists(tuple(lists))
+        show(SEVERAL, several, analysis, unseen=several.unseen)
+    if not names_alone:
+        mention_namespaces(analysis, (row.ref for listing in lists for row in listing.rows))
     return 0
+
+
+def _check(
+    types: "Sequence[tuple[str, object]]", of_effective: "Mapping[str, object]", of_lists: "Mapping[str, object]"
+) -> None:
+    """Raise `UsageError` for an option that is for something else than what is asked for."""
+    if types[0][0] == _EFFECTIVE:
+        if len(types) > 1:
+            raise UsageError("effective is listed alone", "for example: get effective --of routes")
+        for option in (name for name, value in of_lists.items() if value):
+            raise UsageError(f"{option} is not for get effective", f"leave out {option}")
+    for option in (name for name, value in of_effective.items() if value and types[0][0] != _EFFECTIVE):
+        raise UsageError(f"{option} is for get effective", "for example: get effective --field jwt --missing")
+
+
+def _states(words: str) -> "frozenset[EnforcementState]":
+    """The states in `Overridden,Conflicted`, in any case. Raises `UsageError` for one that there is not."""
+    if not words:
+        return frozenset()
+    from kubectl_policy.resolution.enforcement import ENFORCEMENT
+
+    known = {state.lower(): state for state in ENFORCEMENT}
+    for word in _words(words):
+        if word.lower() not in known:
+            raise UsageError(f'there is no enforcement "{word}"', f"it is one of {', '.join(ENFORCEMENT)}")
+    return frozenset(known[word.lower()] for word in _words(words))
 
 
 def _effective(analysis: "Analysis", asked: "Asked", selection: "Selection", *, at_lines: bool) -> "Matrix":
@@ -126,6 +168,6 @@ def _effective(analysis: "Analysis", asked: "Asked", selection: "Selection", *, 
     return matrix.at_lines(found, Lines().locate) if at_lines else found
 
 
-def _listed(words: str) -> tuple[str, ...]:
+def _words(words: str) -> tuple[str, ...]:
     """The words in `a,b`."""
     return tuple(word.strip() for word in words.split(",") if word.strip())

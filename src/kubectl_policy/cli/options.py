@@ -372,17 +372,28 @@ def type_and_name(word: str) -> tuple[str, str] | None:
 
 
 def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str, tuple[str, ...]]:
-    """The type and the names in `TYPE`, `TYPE NAME...` or `TYPE/NAME...`. Raises `UsageError` for anything else."""
-    pairs = [pair for word in words if (pair := type_and_name(word))]
-    if "/" not in words[0] and all(word.count("/") <= 1 and all(word.split("/")) for word in words):
-        types, names = {words[0]}, tuple(words[1:])
-    elif len(pairs) == len(words):
-        types, names = {pair[0] for pair in pairs}, tuple(pair[1] for pair in pairs)
-    else:
-        raise UsageError(f"{command} takes TYPE, TYPE NAME... or TYPE/NAME...", example)
-    if len(types) > 1 or "," in words[0]:
+    """`split_types` of a command that takes one type at a time."""
+    (type_, names), *others = split_types(command, words, example)
+    if others:
         raise UsageError(f"{command} takes one type at a time", example)
-    return types.pop(), names
+    return type_, names
+
+
+def split_types(command: str, words: "Sequence[str]", example: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Each type with its names in `TYPE[,TYPE...]`, `TYPE[,TYPE...] NAME...` or `TYPE/NAME...`, in their order.
+
+    Raises `UsageError` for anything else.
+    """
+    pairs = [pair for word in words if (pair := type_and_name(word))]
+    types = words[0].split(",")
+    if "/" not in words[0] and all(types) and all(word.count("/") <= 1 and all(word.split("/")) for word in words):
+        return [(type_, tuple(words[1:])) for type_ in dict.fromkeys(types)]
+    if len(pairs) < len(words) or any("," in type_ for type_, _ in pairs):
+        raise UsageError(f"{command} takes TYPE, TYPE NAME... or TYPE/NAME...", example)
+    names: dict[str, list[str]] = {}
+    for type_, name in pairs:
+        names.setdefault(type_, []).append(name)
+    return [(type_, tuple(of_type)) for type_, of_type in names.items()]
 
 
 def selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selection":

@@ -40,14 +40,21 @@ def attached_hostnames(
     if topology.relations.delegations.to(route):
         paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
         firsts = {path[path.index(listener) + 1].object for path in paths}
-    isolates, others = topology.gateways.supports(at.gateway, ISOLATION), _more_specific(topology, at)
     names: set[str] = set()
     for first in firsts.intersection(attached):
         own = strings_at(topology.index.raw(first), "spec.hostnames") if first.group_kind in WITH_HOSTNAMES else []
         for name in (intersection(hostname, at.hostname) for hostname in own or [""]):
-            taken = name is None or any(covers(other, name) if isolates else other == name.lower() for other in others)
+            taken = name is None or is_left_to_others(topology, at, name)
             names.update(() if taken else [name or "*"])
     return tuple(sorted(names))
+
+
+def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool:
+    """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
+    others = _more_specific(topology, listener)
+    if topology.gateways.supports(listener.gateway, ISOLATION):
+        return any(covers(other, name) for other in others)
+    return name.lower() in others
 
 
 def too_wide(topology: Topology, path: Path) -> str:

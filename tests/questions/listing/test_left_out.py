@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.listing.lists import list_names, list_type
+from kubectl_policy.questions.listing.lists import Only, list_names, list_type
 from kubectl_policy.questions.shared.selection import LeftOutKind, Selection
 from kubectl_policy.render.listing.columns import remarks
 from kubectl_policy.render.listing.documents import list_document
@@ -35,12 +35,13 @@ WORLD: Final = analyze(
 EVERYWHERE: Final = Selection()
 
 
-def names(*arguments: object, **options: bool) -> list[str]:
+def names(*arguments: object, all_kinds: bool = False) -> list[str]:
     """The names in a list."""
     selection = next((each for each in arguments if isinstance(each, Selection)), EVERYWHERE)
     word = next((each for each in arguments if isinstance(each, str)), "policies")
-    listed = list_names(WORLD, word, selection, **options)
-    assert [row.ref for row in list_type(WORLD, word, selection, **options).rows] == [row.ref for row in listed.rows]
+    only = Only(all_kinds=all_kinds)
+    listed = list_names(WORLD, word, selection, only)
+    assert [row.ref for row in list_type(WORLD, word, selection, only).rows] == [row.ref for row in listed.rows]
     return [row.ref.name for row in listed.rows]
 
 
@@ -86,5 +87,5 @@ def test_it_is_said() -> None:
 @pytest.mark.parametrize("word", ["policies", "policykinds"])
 def test_of_all_kinds_nothing_but_what_looks_alike_is_left_out(word: str) -> None:
     """No option makes a policy of what is none."""
-    left_out = list_type(WORLD, word, EVERYWHERE, all_kinds=True).left_out
+    left_out = list_type(WORLD, word, EVERYWHERE, Only(all_kinds=True)).left_out
     assert [left.kind for left in left_out] == ([REGISTRATION] if word == "policies" else [])

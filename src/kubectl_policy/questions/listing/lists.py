@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.listing.hostnames import serves, takes_requests_for
 from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.relevance import gaps_in_list
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.resolution.enforcement import EnforcementState
 
 
 @value()
@@ -42,42 +46,77 @@ class NamedRow:
 AnyRow: TypeAlias = PolicyRow | KindRow | ObjectRow
 
 
-def list_type(analysis: Analysis, word: str, selection: Selection, *, all_kinds: bool = False) -> Listing[AnyRow]:
-    """The list of a type's selected objects; of policies without names, those of the hierarchy or of `all_kinds`.
+@value()
+class Lists:
+    """The lists of several types that are asked for at once."""
 
-    Raises `UsageError` for an unknown type and `NotFoundError` if there is no object of a name that is asked for.
+    lists: tuple[Listing[AnyRow | NamedRow], ...]
+
+    @property
+    def unseen(self) -> tuple[Unseen, ...]:
+        """What could not be read and might have changed any of them."""
+        return tuple(dict.fromkeys(thing for listing in self.lists for thing in listing.unseen))
+
+
+@value(kw_only=True)
+class Only:
+    """What is left of a list: of policies those of `all_kinds`, and in some states; what is about a hostname.
+
+    No state is any, and so is no hostname. Of policies without names, only those of the hierarchy are left otherwise.
     """
-    kinds = _kinds(analysis, word, selection)
+
+    all_kinds: bool = False
+    states: frozenset[EnforcementState] = frozenset()
+    hostname: str = ""
+
+
+_EVERY: Final = Only()
+
+
+def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = _EVERY) -> Listing[AnyRow]:
+    """The list of a type's selected objects, as far as they are left.
+
+    Raises `UsageError` for an unknown type, or one that has neither states nor hostnames where these are asked for, and
+    `NotFoundError` if there is no object of a name that is asked for.
+    """
+    kinds = _kinds(analysis, word, selection, only)
     if kinds:
         return kinds
-    selected, left_out = _selected(analysis, word, selection, all_kinds=all_kinds)
+    selected, left_out = _selected(analysis, word, selection, only)
     rows: tuple[PolicyRow | ObjectRow, ...]
     if selected.type.rows == "policies":
-        rows = tuple(policy_row(analysis, resource) for resource in selected.resources)
-    elif selected.type.rows == "listeners":
-        rows = tuple(row for resource in selected.resources for row in listener_rows(analysis, resource))
+        every = tuple(policy_row(analysis, resource) for resource in selected.resources)
+        rows = tuple(row for row in every if not only.states or row.enforcement.state in only.states)
+        # One that is left out may be in such a state, once what it depends on is known.
+        unseen = tuple(thing for row in every for thing in row.unseen)
+        return _listing(analysis, selected, rows, unseen, left_out)
+    if selected.type.rows == "listeners":
+        listeners = (row for resource in selected.resources for row in listener_rows(analysis, resource))
+        rows = tuple(row for row in listeners if serves(row.listener.hostname, only.hostname))
     else:
         rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
     return _listing(analysis, selected, rows, (thing for row in rows for thing in row.unseen), left_out)
 
 
-def list_names(
-    analysis: Analysis, word: str, selection: Selection, *, all_kinds: bool = False
-) -> Listing[NamedRow | KindRow]:
-    """`list_type` without what takes effect where, which is what a list of thousands spends its time on."""
-    kinds = _kinds(analysis, word, selection)
+def list_names(analysis: Analysis, word: str, selection: Selection, only: Only = _EVERY) -> Listing[NamedRow | KindRow]:
+    """`list_type` without what takes effect where, on which a list of thousands spends its time; so of any state."""
+    kinds = _kinds(analysis, word, selection, only)
     if kinds:
         return kinds
-    selected, left_out = _selected(analysis, word, selection, all_kinds=all_kinds)
+    selected, left_out = _selected(analysis, word, selection, only)
     rows = tuple(NamedRow(resource.ref) for resource in selected.resources)
     return _listing(analysis, selected, rows, left_out=left_out)
 
 
 def _selected(
-    analysis: Analysis, word: str, selection: Selection, *, all_kinds: bool
+    analysis: Analysis, word: str, selection: Selection, only: Only
 ) -> tuple[Selected, tuple[LeftOutKind, ...]]:
     """The objects to be listed and, of policies of no certain kind, how many are left out, by their kinds."""
     selected, registry = select(analysis, word, selection), analysis.registry
+    _check(selected.type, only)
+    if only.hostname and selected.type.rows == "routes":
+        about = (it for it in selected.resources if takes_requests_for(analysis, it, only.hostname))
+        return replace(selected, resources=tuple(about)), ()
     if selected.type.rows == "listeners" and selected.elsewhere:
         there = (it.ref for kind in selected.type.kinds for it in analysis.index.of_kind(kind) if selection.fits(it))
         sections = (ref.namespace for ref in there for _ in analysis.topology.sections(ref))
@@ -85,7 +124,7 @@ def _selected(
     if selection.names or not is_any_policy(word):
         return selected, ()
     kept, undecided = (
-        tuple(it for it in resources if all_kinds or _of_hierarchy(registry.known(it.ref.group_kind)))
+        tuple(it for it in resources if only.all_kinds or _of_hierarchy(registry.known(it.ref.group_kind)))
         for resources in (selected.resources, selected.undecided)
     )
     others = Counter(it.ref.group_kind for it in selected.resources)
@@ -103,13 +142,22 @@ def _of_hierarchy(profile: PolicyKindProfile) -> bool:
     return profile.attaches_as_known or any(kind in HIERARCHY for kind in profile.declared_targets)
 
 
-def _kinds(analysis: Analysis, word: str, selection: Selection) -> Listing[KindRow] | None:
+def _kinds(analysis: Analysis, word: str, selection: Selection, only: Only) -> Listing[KindRow] | None:
     """The list of policy kinds, if that is what is asked for: kinds are no objects of a namespace."""
     type_ = type_named(analysis, word)
     if type_.rows != "policy kinds":
         return None
+    _check(type_, only)
     rows = kind_rows(analysis, selection)
     return _listing(analysis, Selected(type=type_, resources=(), namespace="", elsewhere=()), rows)
+
+
+def _check(type_: ListType, only: Only) -> None:
+    """Raise `UsageError` if what is listed cannot be told apart as it is asked for."""
+    if only.states and type_.rows != "policies":
+        raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
+    if only.hostname and type_.rows not in {"routes", "listeners"}:
+        raise UsageError(f"a {type_.noun} has no hostnames", "get routes --hostname, or get listeners --hostname")
 
 
 def _listing(

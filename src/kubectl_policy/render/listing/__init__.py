@@ -11,3 +11,10 @@ LISTING: Final = Forms(
     names="listing.columns:listed_objects",
     remarks="listing.columns:remarks",
 )
+SEVERAL: Final = Forms(
+    headline="listing.several:lists_headline",
+    table="listing.several:lists_tables",
+    document="listing.several:lists_document",
+    names="listing.several:lists_objects",
+    remarks="listing.several:lists_remarks",
+)

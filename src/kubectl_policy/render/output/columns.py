@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.escape import visible
@@ -142,6 +142,27 @@ class Table(Generic[_Row]):
         shown = texts(titles, most, room)
         shortened = [title for title in titles if shown[title] != whole[title]]
         return shown, (_remark([title for title in found if title not in kept], shortened),)
+
+
+@immutable()
+class Tables:
+    """Tables one after the other, with a line between those that have rows."""
+
+    tables: tuple[Table[Any], ...]
+
+    def text(self, view: View, *, wide: bool) -> str:
+        """The same for each; see `Table`."""
+        return "\n".join(text for table in self.tables if (text := table.text(view, wide=wide)))
+
+    def document(self, view: View, *, wide: bool) -> Document:
+        """The same for each; see `Table`."""
+        documents = [lines for table in self.tables if (lines := table.document(view, wide=wide))]
+        between = [(), *[(Line(),)] * len(documents)]
+        return tuple(line for before, lines in zip(between, documents, strict=False) for line in (*before, *lines))
+
+    def csv(self, view: View) -> str:
+        """The same for each; see `Table`."""
+        return "\n".join(text for table in self.tables if (text := table.csv(view)))
 
 
 def number(value: int, *, complete: bool = True) -> Number:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.render.output.columns import Table
+    from kubectl_policy.render.output.columns import Table, Tables
     from kubectl_policy.render.output.text import Document, View
 
 # Text that is ready, or lines that are yet to be laid out to a width.
@@ -69,12 +69,12 @@ class Format:
 
 
 def _table(forms: Forms, answer: object, view: View, *, wide: bool) -> Shown:
-    table: Table[Any] = forms.part("table", answer, view)
+    table: Table[Any] | Tables = forms.part("table", answer, view)
     return table.document(view, wide=wide) if view.coloured else table.text(view, wide=wide)
 
 
 def _csv(forms: Forms, answer: object, view: View) -> str:
-    table: Table[Any] = forms.part("table", answer, view)
+    table: Table[Any] | Tables = forms.part("table", answer, view)
     return table.csv(view)
 
 

@@ -1,0 +1,74 @@
+"""The lists of several types that are asked for at once: a table for each, as kubectl prints them, or one document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from kubectl_policy.questions.listing.lists import Lists
+from kubectl_policy.render.listing.columns import list_table, listed_objects, remarks
+from kubectl_policy.render.listing.documents import list_document
+from kubectl_policy.render.output.columns import Tables
+from kubectl_policy.render.output.documents import Field, document
+from kubectl_policy.render.output.parts import COMPLETE, headline_field
+from kubectl_policy.render.words.headlines import list_headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.questions.listing.lists import AnyRow
+    from kubectl_policy.questions.shared.selection import Listing
+    from kubectl_policy.render.output.text import View
+
+
+def lists_headline(lists: Lists) -> str:
+    """How many there are of each type."""
+    return " ".join(map(list_headline, lists.lists))
+
+
+def lists_tables(lists: Lists, view: View) -> Tables:
+    """A table for each type, in which names have their kind, as kubectl shows them next to others."""
+    tables = (list_table(listing, view) for listing in _with_rows(lists))
+    return Tables(tuple(replace(table, columns=tuple(map(_with_kind, table.columns))) for table in tables))
+
+
+def _with_rows(lists: Lists) -> Sequence[Listing[AnyRow]]:
+    return cast("Sequence[Listing[AnyRow]]", lists.lists)
+
+
+def _with_kind(column: Any) -> Any:  # noqa: ANN401 (columns are of many types of rows)
+    if column.title != "NAME":
+        return column
+    return replace(column, cell=lambda row: f"{str(row.ref.group_kind).lower()}/{column.cell(row)}")
+
+
+def lists_objects(lists: Lists) -> Iterable[ObjectRef]:
+    """The objects of every list."""
+    return dict.fromkeys(ref for listing in lists.lists for ref in listed_objects(listing))
+
+
+def lists_remarks(lists: Lists, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+    """What is to be said of each list; of empty ones next to others nothing."""
+    said = (remarks(listing, empty) for listing in lists.lists if empty or listing.rows or listing.unseen)
+    return list(dict.fromkeys(line for lines in said for line in lines))
+
+
+SEVERAL: Final = document(
+    Lists,
+    "Lists",
+    headline_field(lists_headline, "How many there are of each type, for people."),
+    COMPLETE,
+    Field(
+        "items",
+        lambda lists: [list_document(listing) for listing in _with_rows(lists)],
+        type=tuple[dict[str, Any], ...],
+        doc="The list of each type, in the order in which they are asked for.",
+    ),
+    doc="The answer of get for several types.",
+)
+
+
+def lists_document(lists: Lists) -> dict[str, Json]:
+    """The lists as plain mappings, lists and scalars. Nothing is cut."""
+    return SEVERAL(lists)
