@@ -136,7 +136,8 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     """
     registry, definitions = analysis.registry, analysis.index.definitions
     kinds = dict.fromkeys([*(profile.group_kind for profile in registry.policy_kinds), *definitions])
-    profiles = [profile for kind in kinds if (profile := registry.profile_of(kind))]
+    known = (profile for kind in kinds if (profile := registry.profile_of(kind)))
+    profiles = [profile for profile in known if profile.role == "policy"]
     rows = [_kind_row(analysis, profile, definitions.get(profile.group_kind)) for profile in profiles]
     wanted: set[GroupKind] = set()
     for name in selection.names:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.shared.unseen import Unseen
 
 RowSort: TypeAlias = Literal[
@@ -39,6 +40,9 @@ _SHOWN: Final = 3
 _OWN: Final[Mapping[str, RowSort]] = {
     "policies": "policies",
     "policy": "policies",
+    "filters": "policies",
+    "filter": "policies",
+    "parameters": "policies",
     "policykinds": "policy kinds",
     "policykind": "policy kinds",
     "listeners": "listeners",
@@ -46,6 +50,13 @@ _OWN: Final[Mapping[str, RowSort]] = {
     "routes": "routes",
     "route": "routes",
 }
+# What the objects are that are listed as policies are, and what one of them is called.
+_ROLES: Final[Mapping[str, tuple[Role, str]]] = {
+    "filters": ("filter", "filter"),
+    "filter": ("filter", "filter"),
+    "parameters": ("parameters", "parameters object"),
+}
+_POLICIES: Final[tuple[Role, str]] = ("policy", "policy")
 _ROWS: Final[Mapping[GroupKind, RowSort]] = {
     GATEWAY_CLASS: "gateway classes",
     GATEWAY: "gateways",
@@ -139,7 +150,7 @@ class Listing(Generic[Row_co]):
 
 def is_any_policy(word: str) -> bool:
     """Whether a type name means policies of every kind."""
-    return _OWN.get(word.lower()) == "policies"
+    return _OWN.get(word.lower()) == "policies" and word.lower() not in _ROLES
 
 
 def type_named(analysis: Analysis, word: str) -> ListType:
@@ -149,8 +160,9 @@ def type_named(analysis: Analysis, word: str) -> ListType:
     """
     rows, index = _OWN.get(word.lower()), analysis.index
     if rows == "policies":
-        kinds = tuple(profile.group_kind for profile in analysis.registry.policy_kinds)
-        return ListType(rows=rows, noun="policy", kinds=kinds)
+        role, noun = _ROLES.get(word.lower(), _POLICIES)
+        kinds = tuple(profile.group_kind for profile in analysis.registry.policy_kinds if profile.role == role)
+        return ListType(rows=rows, noun=noun, kinds=kinds)
     if rows == "policy kinds":
         return ListType(rows=rows, noun="policy kind", kinds=(), namespaced=False)
     if rows == "listeners":

@@ -69,7 +69,7 @@ class PolicyComparisons:
         return ObjectStatus(
             resource=policy,
             generation=integer_at(policy.raw, "metadata.generation"),
-            is_policy=True,
+            is_policy=profile.role == "policy",
             reported=reported,
             assumed=profile.assumed,
             comparisons=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),

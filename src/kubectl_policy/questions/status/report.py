@@ -65,7 +65,8 @@ def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING
     if selected.type.rows != "policies" and not (selected.type.kinds and set(COMPARED).issuperset(selected.type.kinds)):
         types = "policies, gateways, listenersets or routes"
         raise UsageError(f'the status of "{word}" is not computed', f"ask for {types}, or for one kind of these")
-    resources = [*selected.resources, *(() if word else _targets(analysis, selected.resources))]
+    resources = [*selected.resources, *(() if word else _reported_on(analysis, selection))]
+    resources += () if word else _targets(analysis, resources)
     explainer = Explainer(analysis)
     policies, others = PolicyComparisons(analysis, explainer), ObjectComparisons(analysis, explainer)
     kinds = sorted({resource.ref.group_kind for resource in resources})
@@ -81,6 +82,16 @@ def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING
             dict.fromkeys(gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True)))
         ),
     )
+
+
+def _reported_on(analysis: Analysis, selection: Selection) -> list[Resource]:
+    """The filters and parameters that are selected, of the kinds on which controllers report as on policies."""
+    return [
+        resource
+        for word in ("filters", "parameters")
+        for resource in select(analysis, word, selection).resources
+        if analysis.registry.known(resource.ref.group_kind).status.conditions
+    ]
 
 
 def _targets(analysis: Analysis, policies: Iterable[Resource]) -> list[Resource]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.words import Statement
     from kubectl_policy.render.output.text import Document, View
@@ -57,11 +58,18 @@ _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
 _BY_DEFAULT: Final = "nothing says otherwise, so what GEP-713 says for all policy kinds is assumed"
 
 
+# What a kind is that is no policy kind.
+_WHAT: Final[Mapping[Role, str]] = {
+    "filter": "a kind of filters that routes name",
+    "parameters": "a kind of parameters that Gateways and their classes name",
+}
+
+
 def explanation_headline(answer: Explanation) -> str:
     """The answer in one sentence; if it rests on assumptions or is incomplete, the same sentence says so."""
     profile = answer.profile
     verb = "looks like" if "being a policy" in profile.assumed else "is"
-    what = profile.class_words.replace("policy", "policy kind", 1)
+    what = _WHAT.get(profile.role) or profile.class_words.replace("policy", "policy kind", 1)
     sentence = f"{profile.group_kind} {verb} {what}: {_gist(answer)}"
     assumed = [ASSUMPTIONS[choice].what for choice in profile.assumed]
     doubt = f"; {listed(assumed)} {'is' if len(assumed) == 1 else 'are'} assumed" if assumed else ""
@@ -72,6 +80,11 @@ def _gist(answer: Explanation) -> str:
     profile = answer.profile
     if not profile.attaches_as_known:
         return "how its policies attach is not computed, so nothing is claimed about what they affect"
+    if profile.role == "filter":
+        return f"one changes the requests of the rule that names it; of two there, {on_one_target_words(profile)}"
+    if profile.role == "parameters":
+        choose = "they say themselves which one wins" if profile.strategy_field else above_words(profile)
+        return f"they hold for all that the Gateway serves; of those of a class and of its Gateway, {choose}"
     reach = f"a policy changes {reach_words(profile)}"
     if profile.strategy_field or profile.stanzas in {"plural", "singular"}:
         return f"{reach}; of two policies, they say themselves which one wins"
