@@ -7,12 +7,33 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.changes.retargeting import retargeted
 from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.listing.objects import RouteRow
+from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.questions.status.report import status
+from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.topology.references import HTTP_ROUTE
-from tests.build import backend, gateway, gateway_class, names, node, parent, resource, route, rule, service, snapshot
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    names,
+    node,
+    parent,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+)
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -274,3 +295,70 @@ def test_patches_reach_all_that_a_gateway_serves() -> None:
         (GroupKind(ENVOY, "EnvoyPatchPolicy"), True)
     ]
     assert described.not_applying == ()
+
+
+class TestLists:
+    """Filters and parameters have lists of their own, and are in no list of policies."""
+
+    RESPONSE: Final = resource("DirectResponse", "d", {"status": 503}, group="gateway.kgateway.dev")
+    WORLD: Final = asked(
+        CLOSED,
+        RESPONSE,
+        parameters("own"),
+        gateway(infrastructure={"parametersRef": refers("own")}),
+        route(rules=[rule(backend(), filters=[filtered("closed")])]),
+    )
+
+    @pytest.mark.parametrize(
+        ("word", "expected"),
+        [
+            ("policies", []),
+            ("filters", ["closed", "d"]),
+            ("filter", ["closed", "d"]),
+            ("parameters", ["own"]),
+            ("httproutefilters", ["closed"]),
+            ("ep.gateway.envoyproxy.io", ["own"]),
+        ],
+    )
+    def test_by_type(self, word: str, expected: list[str]) -> None:
+        """What they are, or one of their kinds."""
+        assert [row.ref.name for row in list_type(self.WORLD, word, Selection()).rows] == expected
+
+    def test_kinds(self) -> None:
+        """They are no policy kinds; what each of them is, is explained all the same."""
+        assert list_type(self.WORLD, "policykinds", Selection()).rows == ()
+        kinds = ("httproutefilter", "envoyproxy", "gatewayparameters.gateway.kgateway.dev")
+        words = [explanation_headline(explain(self.WORLD, kind)).partition(" is a kind of ")[2] for kind in kinds]
+        both = "parameters that Gateways and their classes name: they hold for all that the Gateway serves; of those"
+        rule_of_two = "of two there, both apply, none beats the other"
+        assert words == [
+            f"filters that routes name: one changes the requests of the rule that names it; {rule_of_two}.",
+            f"{both} of a class and of its Gateway, they say themselves which one wins.",
+            f"{both} of a class and of its Gateway, field by field, the nearer one wins.",
+        ]
+
+    def test_objects(self) -> None:
+        """Policies alone are counted with them."""
+        (row,) = list_type(self.WORLD, "httproutes", Selection()).rows
+        assert isinstance(row, RouteRow)
+        assert row.listed.policies == ()
+
+    def test_status(self) -> None:
+        """Without a type, also of those on which controllers report as on policies."""
+        assert [str(each.resource.ref) for each in status(self.WORLD, "", Selection()).objects] == [
+            "DirectResponse default/d"
+        ]
+        assert [each.is_policy for each in status(self.WORLD, "filters", Selection()).objects] == [False, False]
+
+    @pytest.mark.parametrize(
+        ("name", "kind", "hint"),
+        [
+            ("closed", "HTTPRouteFilter", "change the routes instead"),
+            ("own", "EnvoyProxy", "change these instead"),
+        ],
+    )
+    def test_they_cannot_be_given_another_target(self, name: str, kind: str, hint: str) -> None:
+        """They name none."""
+        with pytest.raises(UsageError) as refused:
+            retargeted(self.WORLD, ref(kind, name, group=ENVOY), ROUTE.object, "")
+        assert refused.value.hint == hint

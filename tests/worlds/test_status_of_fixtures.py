@@ -100,7 +100,9 @@ def compared(world: str, said: Callable[[PolicyCondition], Json]) -> StatusRepor
         reporting(analysis, found, said) if found.ref in analysis.attachments else found
         for found in analysis.snapshot.resources
     )
-    return status(analyze(replace(analysis.snapshot, resources=resources)), "policies", Selection())
+    reported = analyze(replace(analysis.snapshot, resources=resources))
+    policies, filters = (status(reported, word, Selection()) for word in ("policies", "filters"))
+    return replace(policies, objects=(*policies.objects, *filters.objects))
 
 
 def computed(world: str) -> dict[Place, str]:

@@ -10,10 +10,13 @@ from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
+    GATEWAY_CLASS,
     NOT_PERMITTED,
     ROUTES,
     WITH_FILTERS,
     WITH_LISTENERS,
+    WITH_PARAMETERS,
+    parameters_ref,
     parent_refs,
     route_filters,
 )
@@ -37,7 +40,7 @@ def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
     index = relations.index
     return tuple(
         diagnostic
-        for kind in (*WITH_LISTENERS, *ROUTES)
+        for kind in (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
         for resource in index.of_kind(kind)
         for diagnostic in dangling_references_of(relations, resource)
     )
@@ -47,6 +50,8 @@ def dangling_references_of(relations: Relations, resource: Resource) -> Iterator
     """The same for the references that one object makes."""
     if resource.ref.group_kind in ROUTES:
         yield from _of_route(relations, resource)
+    elif resource.ref.group_kind == GATEWAY_CLASS:
+        yield from _of_parameters(relations, resource)
     elif resource.ref.group_kind in WITH_LISTENERS:
         gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
         above = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
@@ -54,7 +59,15 @@ def dangling_references_of(relations: Relations, resource: Resource) -> Iterator
             yield from _absent(
                 relations, resource, "spec.gatewayClassName" if is_gateway else "spec.parentRef", above, ""
             )
+        yield from _of_parameters(relations, resource)
         yield from _of_listeners(relations, resource)
+
+
+def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnostic]:
+    """Parameters that are missing: "the Gateway SHOULD be rejected" with InvalidParameters, and so should a class."""
+    named = parameters_ref(relations.index, holder.ref) if holder.ref.group_kind in WITH_PARAMETERS else None
+    if named:
+        yield from _absent(relations, holder, named.field, named.object, "InvalidParameters")
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:

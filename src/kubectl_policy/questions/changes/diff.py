@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import CRD
@@ -22,7 +22,7 @@ from kubectl_policy.questions.differences.relations import (
 from kubectl_policy.questions.differences.traffic import NO_TRAFFIC, TrafficChanges, traffic_changes
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.failing import FailingRoute, failing_routes, newly_failing
-from kubectl_policy.questions.shared.filters import is_opaque
+from kubectl_policy.questions.shared.not_looked_into import naming
 from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.questions.shared.unseen import (
     Unseen,
@@ -42,7 +42,16 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap, ObjectRef
+    from kubectl_policy.questions.shared.not_looked_into import Sort
     from kubectl_policy.questions.shared.places import Locate
+
+
+# How something is named that is not looked into, by whom.
+_AS: Final[Mapping[Sort, str]] = {
+    "filter": "filters of {} name it",
+    "backend": "{} may send requests to it",
+    "parameters": "it is the parameters of {}",
+}
 
 
 @value(kw_only=True)
@@ -103,7 +112,7 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
     unseen = (
         *_unseen(comparison, concerned),
         *_unseen_relations(comparison, attachments, parents),
-        *_unseen_filters(comparison),
+        *_not_looked_into(comparison),
         *_otherwise(comparison, effects, {change.policy for change in enforcement}),
     )
     orphans = without_class(comparison)
@@ -264,14 +273,13 @@ def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
 
 
-def _unseen_filters(comparison: StateComparison) -> Iterator[Unseen]:
-    """The objects that are not alike and that filters of routes name, where it is not known what these do."""
+def _not_looked_into(comparison: StateComparison) -> Iterator[Unseen]:
+    """The objects that are not alike, that routes or Gateways name, and of which it is not known what they do."""
     for obj in () if comparison.shares_topology else sorted(comparison.updated):
         for state in (comparison.before, comparison.after):
-            named = dict.fromkeys(str(each.route) for each in state.topology.relations.filters_naming(obj))
-            if named and is_opaque(state, obj):
-                reason = f"filters of {', '.join(named)} name it, and what a {obj.kind} does is not looked into"
-                yield Unseen(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
+            for sort, refs in naming(state, obj).items():
+                who = f"{_AS[sort].format(', '.join(map(str, refs)))}, and what a {obj.kind} does is not looked into"
+                yield Unseen(what=f"what differs in {obj}", reason=who, remedy="compare its settings yourself")
 
 
 def _otherwise(

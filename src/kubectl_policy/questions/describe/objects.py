@@ -20,8 +20,8 @@ from kubectl_policy.questions.describe.surroundings import (
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import by_role, covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.failing import FailingRoute, failing_through
-from kubectl_policy.questions.shared.filters import opaque_filters
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_entries
+from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
     ReportedEvent,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.topology import Path
-    from kubectl_policy.topology.references import RouteFilter
 
 
 @value(kw_only=True)
@@ -56,10 +55,10 @@ class ObjectDescription:
     policy kinds in the snapshot that target the subject's kind at all. `expected` is what the controllers of policy
     kinds should report on the subject, `reported` what its status says. `called_by` are the references by which
     policies send requests of their own to it, `referred_to_by` all the settings of policies that name it. `failing` are
-    the routes of which requests on these paths get an error response. `filters` are those of a route whose settings are
-    not looked into. `hostnames` are those with which requests come in, `*` for any. `unattached` says why, of a route
-    that is attached to nothing. `sources` are the policies that `in_force` speaks of, `routes` is the number of those
-    that are attached to the subject's listeners.
+    the routes of which requests on these paths get an error response. `not_looked_into` is what is referred to on the
+    paths, of kinds of which nothing is known. `hostnames` are those with which requests come in, `*` for any.
+    `unattached` says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of,
+    `routes` is the number of those that are attached to the subject's listeners.
     """
 
     subject: NodeRef
@@ -81,7 +80,7 @@ class ObjectDescription:
     called_by: tuple[Call, ...]
     referred_to_by: tuple[SettingsReference, ...]
     failing: tuple[FailingRoute, ...]
-    filters: tuple[RouteFilter, ...]
+    not_looked_into: tuple[NotLookedInto, ...]
     hostnames: tuple[str, ...]
     unattached: tuple[Unattached, ...]
     sources: tuple[PolicyInAnswer, ...]
@@ -129,7 +128,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         called_by=analysis.calls_to(subject.object),
         referred_to_by=analysis.references_to(subject.object),
         failing=tuple(failing_through(analysis, subject)),
-        filters=tuple(opaque_filters(analysis, subject)),
+        not_looked_into=not_looked_into(analysis, subject, paths),
         hostnames=hostnames_of(analysis, subject, paths),
         unattached=tuple(dict.fromkeys(unattached(analysis, subject.object, origin))) if is_route_of_nothing else (),
         sources=tuple(policies_in(analysis, speaking, paths)),

@@ -13,6 +13,7 @@ from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescr
 from kubectl_policy.questions.describe.surroundings import PolicyInAnswer, Unattached
 from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
+from kubectl_policy.questions.shared.not_looked_into import NotLookedInto
 from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
@@ -36,7 +37,6 @@ from kubectl_policy.render.output.parts import (
 from kubectl_policy.render.words.headlines import policy_headline
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
-from kubectl_policy.topology.references import RouteFilter
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.shared.in_force import InForce
@@ -88,10 +88,13 @@ shape(
     doc="Something that one might expect to apply, and why it does not.",
 )
 shape(
-    RouteFilter,
-    "filter",
-    Field("field", doc="Where the route names it."),
+    NotLookedInto,
+    "notLookedInto",
+    Field("as", "sort", doc="What it is to what names it."),
     Field("object"),
+    Field("origin", doc="Where the object was read; null if it was not."),
+    Field("by", doc="What names it: a rule of a route, a Gateway or a GatewayClass."),
+    Field("field", doc="Where its object names it."),
     Field("backend", doc="What the backendRef names whose filter it is; null for one of the rule itself."),
 )
 shape(
@@ -165,6 +168,11 @@ shape(
     numbers_field("paths", lambda found: found.group.paths),
     Field("scope", doc="These paths in words; empty if there is one path only."),
     Field("at", "group.at", doc="Where it takes effect."),
+    Field(
+        "patches",
+        "group.profile.patches",
+        doc="True if they patch the proxy's own settings: anything may change.",
+    ),
     Field("passesDown", "group.passes_down", doc="True if it takes effect only below these paths."),
     Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
     Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
@@ -174,6 +182,11 @@ shape(
     doubts_field("group.doubts"),
     doc="What the policies of one kind result in, the same on all of the paths.",
 )
+
+
+def _filters(answer: ObjectDescription) -> tuple[NotLookedInto, ...]:
+    return tuple(each for each in answer.not_looked_into if each.sort == "filter")
+
 
 OBJECT_DESCRIPTION: Final = document(
     ObjectDescription,
@@ -200,7 +213,8 @@ OBJECT_DESCRIPTION: Final = document(
     CALLED_BY,
     REFERRED_TO_BY,
     Field("failing", doc="The routes of which requests on these paths get an error response."),
-    Field("filters", doc="The filters of a route whose settings are not looked into: nothing is known of their kinds."),
+    Field("filters", _filters, doc="The filters in notLookedInto."),
+    Field("notLookedInto", doc="What is referred to on the paths and may change anything: its kind is unknown."),
     Field("notApplying"),
     Field(
         "expected",

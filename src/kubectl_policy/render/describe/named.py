@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.words.names import listed, mark, node_words, section_words
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,7 +74,8 @@ class Names:
 
     def targets(self, source: Source, targets: Sequence[NodeRef]) -> str:
         """` → rule cart`, of several targets all; of an object's own fields only a rule or listener."""
-        how = " (by its filter)" if source.filter else ""
+        of_rule = source.target.object.group_kind in ROUTES
+        how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
         if source.object == source.target.object:
             sections = [self.target(node) for node in targets if node.section]
             return f", {_some(sections)}" if sections else ""

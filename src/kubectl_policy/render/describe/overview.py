@@ -99,12 +99,21 @@ def _backends(places: Places, positions: Sequence[int]) -> str:
 def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
     return _Entry(
         kind=names.kind(group),
-        summary=", ".join(group.summary) or ("sets no field" if group.policies else "nothing"),
+        summary="; ".join(_summary(group)),
         sources=_sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
         warning=names.contrary(group.policies),
         rank=_rank(group),
     )
+
+
+def _summary(group: InForce) -> Iterator[str]:
+    """What is in force in short; of what patches the proxy's own configuration, that it may be anything."""
+    known = not group.profile.patches or group.profile.summary
+    if known:
+        yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
+    if group.profile.patches:
+        yield "may change anything here; its patches are not read"
 
 
 def _rank(group: InForce) -> tuple[int, str]:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.predicted.policies import AncestorStatus, PolicyCondition
     from kubectl_policy.questions.shared.failing import FailingRoute
+    from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, Sort
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.render.output.text import Style
-    from kubectl_policy.topology.references import RouteFilter
 
 # The parts of text answers, in the order in which they come in most of them. Groups of settings are called by their
 # kind, and what `explain` knows by its topics.
@@ -32,7 +32,7 @@ Title: TypeAlias = Literal[
     "Through these listeners",
     "Referred to by",
     "Requests that get an error response",
-    "Filters that are not looked into",
+    "Not looked into",
     "Does not apply",
     "No effect",
     "Attached, but others set every field",
@@ -189,15 +189,29 @@ def _failing(failing: FailingRoute) -> Line:
     return Line((Span(str(failing.route), "subject"), Span(words, prose=True)), 2, 4)
 
 
-def filters_section(filters: Iterable[RouteFilter]) -> tuple[Line, ...]:
-    """The filters of a route whose settings are not looked into, by the objects that they name."""
-    by_object: dict[ObjectRef, list[str]] = {}
-    for each in filters:
-        by_object.setdefault(each.object, []).append(each.field)
-    return section(
-        "Filters that are not looked into",
-        (Line((Span(str(obj)), Span(f" ({', '.join(fields)})")), 2, 4) for obj, fields in by_object.items()),
-    )
+# What something that is not looked into is to what names it.
+_WHAT: Final[Mapping[Sort, str]] = {
+    "filter": "a filter of",
+    "backend": "a backend of",
+    "parameters": "the parameters of",
+}
+
+
+def not_looked_into_section(found: Iterable[NotLookedInto]) -> tuple[Line, ...]:
+    """What is referred to and of which nothing is known, a line for each thing, with all that name it."""
+    together: dict[tuple[ObjectRef, Sort], list[NotLookedInto]] = {}
+    for each in found:
+        together.setdefault((each.object, each.sort), []).append(each)
+    return section("Not looked into", (_not_looked_into(*several) for several in together.values()))
+
+
+def _not_looked_into(first: NotLookedInto, *others: NotLookedInto) -> Line:
+    several = (first, *others)
+    origin = f" ({first.origin})" if first.origin else ""
+    by = dict.fromkeys(f"{_WHAT[each.sort]} {node_words(each.by)}" for each in several)
+    fields = ", ".join(dict.fromkeys(each.field for each in several))
+    lead = Span(f"{first.object}{origin}:")
+    return Line((lead, Span(f" {listed(list(by))}", prose=True), Span(f" ({fields})", "aside")), 2, 4)
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:

@@ -1,0 +1,115 @@
+"""What routes, Gateways and classes refer to and is not looked into: objects of kinds of which nothing is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.references import (
+    ROUTES,
+    WITH_FILTERS,
+    WITH_PARAMETERS,
+    WITH_PORTS,
+    parameters_ref,
+    route_filters,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef, Origin
+    from kubectl_policy.topology import Path
+
+Sort: TypeAlias = Literal["filter", "parameters", "backend"]
+
+
+@value(kw_only=True)
+class NotLookedInto:
+    """An object that may change what happens to requests, in a way that is not known.
+
+    `by` is the node that names it, in `field` of its object, as a filter, as parameters or as a backend. `backend` is
+    what the backendRef names whose filter it is; None for a filter of the rule itself. `origin` is where the object was
+    read.
+    """
+
+    object: ObjectRef
+    sort: Sort
+    by: NodeRef
+    field: str
+    backend: ObjectRef | None = None
+    origin: Origin | None = None
+
+
+def not_looked_into(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[NotLookedInto, ...]:
+    """What is referred to on an object's paths and is not looked into: by rules, then by Gateways and their classes.
+
+    What is known to be missing does nothing, and is said elsewhere, as are policies that no filter attaches.
+    """
+    nodes = dict.fromkeys([subject, *(node for path in paths for node in path)])
+    objects = {node.object for node in nodes}
+    found = [*_of_routes(analysis, nodes, objects), *_of_gateways(analysis, objects)]
+    existing = (each for each in found if analysis.index.presence(each.object) != "missing")
+    return tuple(replace(each, origin=_origin(analysis, each.object)) for each in existing)
+
+
+def naming(analysis: Analysis, obj: ObjectRef) -> dict[Sort, tuple[ObjectRef, ...]]:
+    """What names an object that is not looked into, and as what; nothing of one that is."""
+    relations = analysis.topology.relations
+    by: dict[Sort, Iterable[ObjectRef]] = {}
+    if _is_opaque_filter(analysis, obj):
+        by["filter"] = (each.route for each in relations.filters_naming(obj))
+    if _is_opaque_backend(analysis, obj):
+        by["backend"] = relations.routes_referring_to(obj)
+    if _are_opaque_parameters(analysis, obj):
+        by["parameters"] = (each.holder for each in relations.holders_of(obj))
+    names = {sort: tuple(dict.fromkeys(refs)) for sort, refs in by.items()}
+    return {sort: refs for sort, refs in names.items() if refs}
+
+
+def _of_routes(analysis: Analysis, nodes: Iterable[NodeRef], objects: Iterable[ObjectRef]) -> Iterator[NotLookedInto]:
+    """What rules among some nodes name as filters and, of other nodes among them, as backends."""
+    rules = [node for node in nodes if node.section and node.object.group_kind in ROUTES]
+    there = {*objects}
+    for rule in rules:
+        position = analysis.topology.sections(rule.object).index(rule.section)
+        filters = route_filters(analysis.index, rule.object) if rule.object.group_kind in WITH_FILTERS else ()
+        for named in filters:
+            if named.rule == position and named.backend in {None, *there} and _is_opaque_filter(analysis, named.object):
+                yield NotLookedInto(
+                    object=named.object, sort="filter", by=rule, field=named.field, backend=named.backend
+                )
+        for backend in analysis.topology.backends(rule.object):
+            at, ref = backend.node.object, backend.ref
+            if ref.rule == position and at in there and ref.forwards and _is_opaque_backend(analysis, at):
+                yield NotLookedInto(object=at, sort="backend", by=rule, field=ref.field)
+
+
+def _of_gateways(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[NotLookedInto]:
+    for holder in sorted(obj for obj in objects if obj.group_kind in WITH_PARAMETERS):
+        named = parameters_ref(analysis.index, holder)
+        if named and _are_opaque_parameters(analysis, named.object):
+            yield NotLookedInto(object=named.object, sort="parameters", by=NodeRef(holder), field=named.field)
+
+
+def _origin(analysis: Analysis, obj: ObjectRef) -> Origin | None:
+    resource = analysis.index.get(obj)
+    return resource.origin if resource else None
+
+
+def _is_opaque_filter(analysis: Analysis, obj: ObjectRef) -> bool:
+    profile = analysis.registry.profile_of(obj.group_kind)
+    return not (profile and (profile.known_by == "profile" or profile.filter_routes))
+
+
+def _are_opaque_parameters(analysis: Analysis, obj: ObjectRef) -> bool:
+    profile = analysis.registry.profile_of(obj.group_kind)
+    return not (profile and profile.role == "parameters")
+
+
+def _is_opaque_backend(analysis: Analysis, obj: ObjectRef) -> bool:
+    """Whether nothing says of what sort a backend is: not a Service, nor a kind of which the ports are known."""
+    kind = obj.group_kind
+    return bool(kind.group) and kind not in {*WITH_PORTS, *ROUTES} and not analysis.topology.relations.has_ports(kind)

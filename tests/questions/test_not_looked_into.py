@@ -1,0 +1,158 @@
+"""Objects of kinds which nothing is known of, that routes and Gateways name: answers name them as not looked into."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests.build import backend, gateway, gateway_class, names, node, resource, route, rule, service, snapshot
+from tests.render.schema import VALIDATOR
+from tests.render.shown import document_of, shown
+
+if TYPE_CHECKING:
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Json, Resource
+
+COLOR: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
+MAGIC: Final = resource("Magic", "m", {"answer": 503}, group="example.com")
+RULE: Final = rule(backend(filters=[names("b", "Magic")]), name="a", filters=[names("m", "Magic")])
+TWICE: Final = rule(backend(), name="b", filters=[names("m", "Magic"), {"type": "RequestHeaderModifier"}])
+
+
+def world(*objects: Resource, complete: bool = False, profile: PolicyKindProfile = COLOR) -> Analysis:
+    """A route with such filters, and others."""
+    there = (gateway(), service(), route(rules=[RULE, TWICE]))
+    return analyze(snapshot(*there, *objects, complete=complete), profiles=[profile])
+
+
+def test_the_route_says_all_of_them() -> None:
+    """By the object that they name, with their places."""
+    described = describe(world(MAGIC), node("HTTPRoute", "r"))
+    assert [(each.object.name, each.field) for each in described.not_looked_into] == [
+        ("m", "spec.rules[0].filters[0].extensionRef"),
+        ("b", "spec.rules[0].backendRefs[0].filters[0].extensionRef"),
+        ("m", "spec.rules[1].filters[0].extensionRef"),
+    ]
+    text = " ".join(shown(described, "tree").split())
+    places = "spec.rules[0].filters[0].extensionRef, spec.rules[1].filters[0].extensionRef"
+    rules = "a filter of HTTPRoute default/r, rule a and a filter of HTTPRoute default/r, rule b"
+    assert f"Not looked into Magic default/m (test.yaml:1): {rules} ({places}) Magic default/b: a filter of" in text
+    document: Any = document_of(described)
+    VALIDATOR.validate(document)
+    assert [each["object"]["name"] for each in document["filters"]] == ["m", "b", "m"]
+
+
+def test_a_rule_says_its_own() -> None:
+    """And those of its backendRefs."""
+    for section, expected in (("a", ["m", "b"]), ("b", ["m"])):
+        described = describe(world(MAGIC), node("HTTPRoute", "r", section))
+        assert [each.object.name for each in described.not_looked_into] == expected
+
+
+def test_what_is_behind_a_rule_says_those_of_the_rule() -> None:
+    """All requests go through them, and through those of its own backendRef; a Gateway has nothing of them."""
+    described = describe(world(MAGIC), node("Service", "s", group=""))
+    assert [each.object.name for each in described.not_looked_into] == ["m", "b", "m"]
+    assert describe(world(MAGIC), node("Gateway", "g")).not_looked_into == ()
+
+
+def test_backends() -> None:
+    """Of kinds of which not even the ports are known."""
+    bucket = resource("Bucket", "b", {}, group="example.com")
+    there = route(rules=[rule(backend(), backend("b", None, kind="Bucket", group="example.com"), name="a")])
+    for subject in (node("HTTPRoute", "r"), bucket.ref):
+        analysis = analyze(snapshot(gateway(), service(), there, bucket, complete=True))
+        named = subject if isinstance(subject, NodeRef) else NodeRef(subject)
+        (found,) = describe(analysis, named).not_looked_into
+        assert (found.object, found.sort, found.by) == (bucket.ref, "backend", node("HTTPRoute", "r", "a"))
+        assert (found.field, found.origin) == ("spec.rules[0].backendRefs[1]", bucket.origin)
+    other = describe(analyze(snapshot(gateway(), service(), there, bucket)), node("Service", "s", group=""))
+    assert other.not_looked_into == ()
+
+
+class TestParameters:
+    """Of a Gateway and of its class, where no profile says what they are."""
+
+    REFERENCE: Final[dict[str, Json]] = {"group": "", "kind": "ConfigMap", "name": "c"}
+    MAP: Final = resource("ConfigMap", "c", group="", data={"a": "1"})
+    GATEWAY: Final = gateway(infrastructure={"parametersRef": REFERENCE})
+
+    def test_they_are_named_with_what_is_behind_them(self) -> None:
+        """With the Gateway, its routes, and their backends."""
+        of_class = gateway_class(parametersRef={**self.REFERENCE, "name": "d", "namespace": "infra"})
+        analysis = analyze(snapshot(of_class, self.GATEWAY, self.MAP, route(), service()))
+        for subject in (node("Gateway", "g"), node("HTTPRoute", "r"), node("Service", "s", group="")):
+            found = describe(analysis, subject).not_looked_into
+            assert [(each.sort, str(each.object), each.by.object.kind, each.field) for each in found] == [
+                ("parameters", "ConfigMap default/c", "Gateway", "spec.infrastructure.parametersRef"),
+                ("parameters", "ConfigMap infra/d", "GatewayClass", "spec.parametersRef"),
+            ]
+            text = " ".join(shown(describe(analysis, subject), "tree").split())
+            assert "ConfigMap default/c (test.yaml:1): the parameters of Gateway default/g (" in text
+
+    def test_what_differs_in_them_may_change_anything(self) -> None:
+        """So it is not known that nothing changes."""
+        analysis = analyze(snapshot(self.GATEWAY, self.MAP, complete=True))
+        changed = resource("ConfigMap", "c", group="", data={"a": "2"})
+        (unseen,) = diff(what_if(analysis, applied=[changed])).unseen
+        assert (
+            unseen.reason == "it is the parameters of Gateway default/g, and what a ConfigMap does is not looked into"
+        )
+
+    def test_missing_ones(self) -> None:
+        """The Gateway, or its class, should be refused."""
+        analysis = analyze(snapshot(self.GATEWAY, complete=True))
+        described = describe(analysis, node("Gateway", "g"))
+        assert described.not_looked_into == ()
+        (problem,) = [each for each in described.diagnostics if "ConfigMap" in each.message]
+        assert (problem.rule, problem.severity, problem.reason) == ("missing-reference", "error", "InvalidParameters")
+
+
+def test_what_is_missing_does_nothing() -> None:
+    """That it is missing is said."""
+    described = describe(world(complete=True), node("HTTPRoute", "r", "b"))
+    assert described.not_looked_into == ()
+    assert {problem.rule for problem in described.diagnostics if "Magic" in problem.message} == {"missing-reference"}
+
+
+def test_kinds_that_are_known() -> None:
+    """Policies that filters attach, and those of which it is known that none does."""
+    magic = PolicyKindProfile(GroupKind("example.com", "Magic"), "inherited", "profile")
+    for profile in (magic, replace(magic, filter_routes=frozenset({HTTP_ROUTE}))):
+        assert describe(world(MAGIC, profile=profile), node("HTTPRoute", "r")).not_looked_into == ()
+
+
+class TestChanges:
+    """What such an object sets may be all that differs."""
+
+    def test_an_object_that_differs(self) -> None:
+        """Then it is not known whether anything changes."""
+        changed = resource("Magic", "m", {"answer": 200}, group="example.com")
+        (unseen,) = diff(what_if(world(MAGIC, complete=True), applied=[changed])).unseen
+        assert unseen.what == "what differs in Magic default/m"
+        assert unseen.reason == "filters of HTTPRoute default/r name it, and what a Magic does is not looked into"
+
+    def test_one_that_no_filter_names(self) -> None:
+        """It is no affair of routes."""
+        other, changed = (resource("Magic", "x", {"answer": answer}, group="example.com") for answer in (1, 2))
+        assert diff(what_if(world(MAGIC, other, complete=True), applied=[changed])).unseen == ()
+
+    def test_a_backend_that_differs(self) -> None:
+        """As a filter."""
+        bucket, changed = (resource("Bucket", "b", {"size": size}, group="example.com") for size in (1, 2))
+        there = route(rules=[rule(backend("b", None, kind="Bucket", group="example.com"))])
+        (unseen,) = diff(what_if(analyze(snapshot(gateway(), there, bucket, complete=True)), applied=[changed])).unseen
+        reason = "HTTPRoute default/r may send requests to it, and what a Bucket does is not looked into"
+        assert unseen.reason == reason
+
+    def test_one_that_is_deleted(self) -> None:
+        """What follows from that is known: requests get an error response."""
+        answer = blast_radius(world(MAGIC, complete=True), MAGIC.ref)
+        assert answer.difference.unseen == ()
+        assert {problem.rule for problem in answer.difference.problems.introduced} == {"missing-reference"}
