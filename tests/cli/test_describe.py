@@ -11,6 +11,7 @@ import pytest
 
 from kubectl_policy.render.describe import OBJECT, POLICY
 from tests.cli.conftest import MANIFESTS
+from tests.render.schema import VALIDATOR
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,16 +25,8 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
     ("words", "message", "hint"),
     [
         ([], "describe takes one object, as TYPE/NAME or TYPE NAME", "for example: describe httproute/NAME"),
-        (
-            ["a/b", "c/d"],
-            "describe takes one object, as TYPE/NAME or TYPE NAME",
-            "for example: describe httproute/NAME",
-        ),
-        (
-            ["a", "b", "c"],
-            "describe takes one object, as TYPE/NAME or TYPE NAME",
-            "for example: describe httproute/NAME",
-        ),
+        (["a/b", "c"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
+        (["a", "b", "c/"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
         (
             ["httproute/"],
             "describe takes one object, as TYPE/NAME or TYPE NAME",
@@ -188,7 +181,61 @@ def test_an_empty_namespace_is_as_if_it_was_left_out(command: Command, manifests
 
 def test_every_format_can_be_asked_for() -> None:
     """The option names the formats that there are, which are the same for both sorts of answers."""
-    assert OBJECT.formats == POLICY.formats == ("tree", "table", "wide", "yaml", "json", "name")
+    assert OBJECT.formats == POLICY.formats
+    assert {"tree", "table", "wide", "yaml", "json", "name"} <= set(OBJECT.formats)
+
+
+@pytest.mark.parametrize(
+    "words", [("httproute/r", "gateway/g"), ("httproute/app/r", "gtw/app/g"), ("httproute/r", "gtw/g", "httproutes/r")]
+)
+def test_several_objects_are_described_one_after_another(
+    command: Command, manifests: Path, words: tuple[str, ...]
+) -> None:
+    """Each once, with blank lines between; as documents, in a list."""
+    asked: tuple[str | Path, ...] = ("describe", *words, "-n", "app", "--offline", manifests)
+    out = command(*asked).out
+    route, gateway = (command("describe", word, "-n", "app", "--offline", manifests).out for word in words[:2])
+    assert out == f"{route}\n\n{gateway}"
+    document = json.loads(command(*asked, "-o", "json").out)
+    assert (document["kind"], [item["subject"]["name"] for item in document["items"]]) == (
+        "DescriptionList",
+        ["r", "g"],
+    )
+    VALIDATOR.validate(document)
+
+
+def test_several_objects_of_one_type_are_described(command: Command, manifests: Path) -> None:
+    """As kubectl takes them; as a table the policy has rows of its own, and names are told once."""
+    more = "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: q, namespace: app}}\n"
+    (manifests / "more.yaml").write_text(more, "utf-8")
+    out = command("describe", "httproute", "r", "app/q", "-n", "app", "--offline", manifests).out
+    assert out.startswith(HEADLINE)
+    assert "\nNothing takes effect on HTTPRoute app/q, because it is attached to nothing.\n" in out
+    words = ("describe", "httproute/r", "colorpolicy/red", "-n", "app", "--offline", manifests)
+    settings, targets = command(*words, "-o", "table").out.split("\n\n")
+    assert settings.splitlines()[1].split()[:3] == ["HTTPRoute", "app/r", "ColorPolicy.example.com"]
+    assert targets.splitlines()[1].split()[0] == "app/red"
+    assert command(*words, "-o", "table", "--color", "always").out.count("\n\n") == 1
+    assert command(*words, "-o", "name").out.splitlines() == [
+        "colorpolicy.example.com/red",
+        "httproute.gateway.networking.k8s.io/r",
+        "service/s",
+    ]
+    assert "ORIGIN" in command(*words, "-o", "wide").out
+    assert "all.yaml:2" in command(*words, "-o", "wide").out
+
+
+def test_one_kind_and_one_field_can_be_asked_for(command: Command, manifests: Path) -> None:
+    """Of an object; of a policy it is known what its kind is, and fields can be asked for."""
+    words = ("-n", "app", "--offline", manifests)
+    out = command("describe", "httproute/r", *words, "--kind", "colorpolicy", "--field", "color").out
+    assert "affected by 1 policy, looking only at ColorPolicy and color." in " ".join(out.split())
+    assert command("describe", "colorpolicy/red", *words, "--field", "nope").out.count("color ") == 0
+    code, _, err = command("describe", "colorpolicy/red", *words, "--kind", "colorpolicy")
+    assert (code, err) == (
+        2,
+        "error: ColorPolicy app/red is a policy, and --kind is for other objects\nhint: leave out --kind\n",
+    )
 
 
 def test_json_is_printed_as_it_is(command: Command, manifests: Path) -> None:

@@ -21,7 +21,7 @@ import jsonschema
 
 from kubectl_policy import model, render
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
-from kubectl_policy.render.describe.documents import OBJECT_DESCRIPTION, POLICY_DESCRIPTION
+from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.effective.documents import MATRIX
 from kubectl_policy.render.explain.documents import EXPLANATION
 from kubectl_policy.render.listing.documents import LISTS
@@ -39,6 +39,7 @@ FILE: Final = Path(render.__file__).parent / "schemas" / "v1alpha1.json"
 DOCUMENTS: Final = (
     OBJECT_DESCRIPTION,
     POLICY_DESCRIPTION,
+    DESCRIPTIONS,
     EXPLANATION,
     *LISTS.values(),
     SEVERAL,

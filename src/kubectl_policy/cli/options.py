@@ -365,6 +365,19 @@ def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
     return found
 
 
+def split_objects(command: str, words: "Sequence[str]") -> list[tuple[str, str]]:
+    """The types and names in `TYPE/NAME...` or `TYPE NAME...`; see `split_object` for one object."""
+    if len(words) > 1:
+        pairs = [pair for word in words if (pair := type_and_name(word))]
+        if "/" not in words[0]:
+            pairs = [pair for word in words[1:] if (pair := type_and_name(f"{words[0]}/{word}"))]
+            words = words[1:]
+        if len(pairs) == len(words):
+            return pairs
+        raise UsageError(f"{command} takes TYPE/NAME... or TYPE NAME...", f"for example: {command} httproute/NAME")
+    return [split_object(command, words)]
+
+
 def type_and_name(word: str) -> tuple[str, str] | None:
     """The type and the name in `TYPE/NAME` and `TYPE/NAMESPACE/NAME`; None if a word is not of these."""
     first, *rest = word.split("/")

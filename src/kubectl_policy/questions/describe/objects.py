@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.describe.surroundings import (
     PolicyInAnswer,
     Unattached,
@@ -58,7 +59,7 @@ class ObjectDescription:
     the routes of which requests on these paths get an error response. `not_looked_into` is what is referred to on the
     paths, of kinds of which nothing is known. `hostnames` are those with which requests come in, `*` for any.
     `unattached` says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of,
-    `routes` is the number of those that are attached to the subject's listeners.
+    `routes` is the number of those that are attached to the subject's listeners. `focus` is what alone is asked for.
     """
 
     subject: NodeRef
@@ -85,6 +86,7 @@ class ObjectDescription:
     unattached: tuple[Unattached, ...]
     sources: tuple[PolicyInAnswer, ...]
     routes: int
+    focus: Focus = EVERYTHING
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:

@@ -8,6 +8,7 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import FieldPath, NodeRef
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
@@ -74,7 +75,7 @@ class PolicyDescription:
     `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
     policy has an effective field: the levels at which its kind takes effect or, where that is not known,
     what it targets and every object below that on such a path. `assumed` is what of its kind rests on a default or a
-    guess and matters for it, `doubts` what could not be decided.
+    guess and matters for it, `doubts` what could not be decided. `focus` is what alone is asked for.
     """
 
     policy: ObjectRef
@@ -93,6 +94,12 @@ class PolicyDescription:
     events: tuple[ReportedEvent, ...]
     unseen: tuple[Unseen, ...]
     diagnostics: tuple[Diagnostic, ...]
+    focus: Focus = EVERYTHING
+
+    @property
+    def fields_asked_for(self) -> tuple[FieldOutcome, ...]:
+        """Its fields, or those of them that alone are asked for."""
+        return self.focus.of(self.fields)
 
 
 def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:

@@ -12,6 +12,14 @@ OBJECT: Final = Forms(
     names="describe.objects:policies_in_force",
     rows_suffice=True,
 )
+SEVERAL: Final = Forms(
+    headline="describe.several:several_headline",
+    tree="describe.several:several_tree",
+    table="describe.several:several_tables",
+    document="describe.documents:DESCRIPTIONS",
+    names="describe.several:several_names",
+    rows_suffice=True,
+)
 POLICY: Final = Forms(
     headline="words.headlines:policy_headline",
     tree="describe.policies:policy_tree",

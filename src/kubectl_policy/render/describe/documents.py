@@ -5,11 +5,13 @@ Paths are numbered from 1; everything else refers to them by number. Nothing is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.describe.focus import Focus
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
 from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription, SupersededBy
+from kubectl_policy.questions.describe.several import Descriptions
 from kubectl_policy.questions.describe.surroundings import PolicyInAnswer, Unattached
 from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
@@ -39,6 +41,7 @@ from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
 
 if TYPE_CHECKING:
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.shared.in_force import InForce
 
 _FIELD: Final = Field(
@@ -183,6 +186,14 @@ shape(
     doc="What the policies of one kind result in, the same on all of the paths.",
 )
 
+shape(
+    Focus,
+    "focus",
+    Field("kinds", doc="The kinds of policies; empty if all are asked for."),
+    Field("fields", doc="What the fields begin with; empty if all are asked for."),
+)
+_FOCUS: Final = Field("focus", doc="What alone is asked for: --kind and --field.")
+
 
 def _filters(answer: ObjectDescription) -> tuple[NotLookedInto, ...]:
     return tuple(each for each in answer.not_looked_into if each.sort == "filter")
@@ -194,6 +205,7 @@ OBJECT_DESCRIPTION: Final = document(
     headline_field(object_headline),
     COMPLETE,
     Field("subject"),
+    _FOCUS,
     Field("origin"),
     Field("hostnames", doc="Those with which requests come in, * for any; empty where that is no matter of its kind."),
     Field("routes", doc="The number of routes that are attached to its listeners.", limits={"minimum": 0}),
@@ -233,6 +245,7 @@ POLICY_DESCRIPTION: Final = document(
     headline_field(policy_headline),
     COMPLETE,
     Field("policy"),
+    _FOCUS,
     Field("origin"),
     class_field(),
     known_by_field(),
@@ -245,7 +258,7 @@ POLICY_DESCRIPTION: Final = document(
         doc="Where it has an effective field: at the levels at which its kind takes effect or, where it is not known "
         "which these are, on its target and on every object below that.",
     ),
-    Field("fields"),
+    Field("fields", "fields_asked_for"),
     assumed_field("profile.assumed"),
     doubts_field(),
     Field(
@@ -257,4 +270,24 @@ POLICY_DESCRIPTION: Final = document(
     UNSEEN,
     PROBLEMS,
     doc="The answer about a policy.",
+)
+
+
+def _described(answer: Descriptions) -> list[dict[str, Json]]:
+    return [
+        OBJECT_DESCRIPTION(item) if isinstance(item, ObjectDescription) else POLICY_DESCRIPTION(item)
+        for item in answer.items
+    ]
+
+
+DESCRIPTIONS: Final = document(
+    Descriptions,
+    "DescriptionList",
+    Field(
+        "items",
+        _described,
+        type=tuple[Any, ...],
+        doc="An ObjectDescription or a PolicyDescription for each object that was asked about.",
+    ),
+    doc="The answers about several objects.",
 )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.questions.describe.focus import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.in_force import InForce
@@ -29,7 +30,7 @@ def object_headline(answer: ObjectDescription) -> str:
     policies = {diagnostic.subject for diagnostic in answer.diagnostics if diagnostic.rule == "attachment-not-computed"}
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
-    first = f"{_of_object(answer)}{more}{as_far_as(answer.unseen)}"
+    first = f"{_of_object(answer)}{_looking_only_at(answer.focus)}{more}{as_far_as(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -49,6 +50,12 @@ def _failing(answer: ObjectDescription) -> str:
     who = str(next(iter(routes))) if len(routes) == 1 else count(len(routes), "route")
     whose = f"{next(iter(policies))} is" if len(policies) == 1 else f"{count(len(policies), 'policy')} are"
     return f"{some} requests to {who} get an error response, since {whose} not valid."
+
+
+def _looking_only_at(focus: Focus) -> str:
+    """`, looking only at SecurityPolicy and jwt`: the kinds and fields that alone are asked for."""
+    names = [*(kind.kind for kind in focus.kinds), *focus.fields]
+    return f", looking only at {listed(names)}" if names else ""
 
 
 def _of_object(answer: ObjectDescription) -> str:

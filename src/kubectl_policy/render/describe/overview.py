@@ -138,13 +138,22 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
         joined_by = "together with" if group.profile.all_apply else "merged with"
         told.append(f"{joined_by} {_others(policies[1:])}")
     told += [("and " if told else "") + _others([words[each] for each in own])] if own else []
-    beaten = [source for source in reversed(group.order) if who(source) not in words]
-    states = {fate.source: fate.state for fate in group.beaten}
+    states = {fate.source: fate.state for setting in group.settings for fate in setting.beaten}
+    states |= {fate.source: fate.state for fate in group.beaten}
+    beaten = [source for source in reversed(group.order) if who(source) not in words and source in states]
     for state, verb in _VERBS.items():
-        losers = [source for source in beaten if states.get(source, "superseded") == state]
+        losers = dict.fromkeys(names.policy(source, group.kind) for source in beaten if states[source] == state)
+        # What beats others may say nothing itself that is asked about.
+        by = "" if told or state != "superseded" else _beaters(group, names)
         if losers:
-            told.append(f"{verb} {_others(list(dict.fromkeys(names.policy(loser, group.kind) for loser in losers)))}")
+            told.append(f"{by}{verb} {_others(list(losers))}")
     return ", ".join(told)
+
+
+def _beaters(group: InForce, names: Names) -> str:
+    """`shop/pages-basic `: what replaces others and sets nothing that is asked about."""
+    by = dict.fromkeys(beater for fate in group.beaten if fate.state == "superseded" for beater in fate.superseded_by)
+    return f"{_others([names.policy(source, group.kind) for source in by])} " if by else ""
 
 
 def _others(words: Sequence[str]) -> str:

@@ -100,8 +100,8 @@ class _Fields:
     def __init__(self, answer: PolicyDescription) -> None:
         self.answer = answer
         self.which = WhichPaths(answer.paths)
-        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields)]
-        self._several_sources = len({field.source for field in answer.fields}) > 1
+        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields_asked_for)]
+        self._several_sources = len({field.source for field in answer.fields_asked_for}) > 1
 
     @property
     def needs_numbers(self) -> bool:
@@ -276,9 +276,17 @@ _TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
 
 def targets(answer: PolicyDescription, _: View) -> Table[_TargetRow]:
     """A row for each target of a policy; `wide` also has what it affects, and why it is not enforced."""
-    objects = len({node.object for node in answer.affected})
-    paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
-    return Table(_TARGETS, [_TargetRow(attachment, answer, paths, objects) for attachment in answer.attachments])
+    return targets_of([answer])
+
+
+def targets_of(answers: Iterable[PolicyDescription]) -> Table[_TargetRow]:
+    """The same for each of several policies."""
+    rows: list[_TargetRow] = []
+    for answer in answers:
+        objects = len({node.object for node in answer.affected})
+        paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
+        rows += (_TargetRow(attachment, answer, paths, objects) for attachment in answer.attachments)
+    return Table(_TARGETS, rows)
 
 
 def affected_objects(answer: PolicyDescription) -> Iterable[ObjectRef]:
