@@ -120,7 +120,7 @@ class TestUndecided:
     def test_of_a_policy_and_an_object(self, disjoint: Analysis) -> None:
         """Whether the one has an effect on the other; no edit is looked for, since nothing could check it."""
         answer = why_not(disjoint, A, ROUTE)
-        assert (answer.in_force, answer.undecided, answer.tried, answer.edit) == ((), (0,), 0, None)
+        assert (answer.in_force, answer.undecided, answer.tried, answer.edits) == ((), (0,), 0, ())
         (reason,) = answer.reasons
         assert (reason.rule, reason.related) == (
             "combination-unknown",

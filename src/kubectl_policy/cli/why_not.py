@@ -50,8 +50,10 @@ def why_not(
     policy = find(analysis, policy_type, policy_name, call.namespace)
     target = find(analysis, target_type, target_name, target_namespace or call.namespace)
     answer = ask(analysis, policy, NodeRef(target, section))
-    edited = at_field(answer.edit_origin, answer.edit.field, or_above=True) if answer.edit else None
-    answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edit_origin=edited)
+    edits = tuple(
+        replace(offered, origin=at_field(offered.origin, offered.edit.field, or_above=True)) for offered in answer.edits
+    )
+    answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edits=edits)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
     mention_namespaces(analysis, (policy, target))
     return 0

@@ -427,7 +427,7 @@ def of_listeners() -> list[Cause]:
             ROUTE,
             "no-parent",
             "change",
-            POLICY,
+            ROUTE.object,
         ),
         Cause(
             "a ListenerSet that is not let in",

@@ -29,9 +29,8 @@ def defining(strategy: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def merging(analysis: Analysis, policy: ObjectRef = POLICY) -> list[tuple[str, tuple[Json, ...]]]:
     """The fields that the first edit changes, and what it puts there."""
-    edit = why_not(analysis, policy, ROUTE).edit
-    assert edit
-    return [(str(change.path), change.added) for change in edit.changes]
+    first = why_not(analysis, policy, ROUTE).edits[0].edit
+    return [(str(change.path), change.added) for change in first.changes]
 
 
 @pytest.mark.parametrize(

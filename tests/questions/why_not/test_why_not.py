@@ -62,17 +62,20 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     assert answer.reasons[0].rule == cause.rule
     assert answer.reasons[0].message
     if not cause.action:
-        assert answer.edit is None
+        assert answer.edits == ()
         assert answer.obstacle
         return
-    assert answer.edit
-    assert (answer.edit.action, answer.edit.object) == (cause.action, cause.edited)
+    assert answer.edits
+    first = answer.edits[0].edit
+    assert (first.action, first.object) == (cause.action, cause.edited)
     assert answer.obstacle == ""
-    after = edited(cause.analysis, answer.edit)
-    described = describe(after, cause.target)
-    assert described.carries_traffic
-    assert cause.policy in (*described.policies, *described.filters_in_force)
-    assert why_not(after, cause.policy, cause.target).in_force
+    assert len(answer.edits) <= 3
+    for offered in answer.edits:
+        after = edited(cause.analysis, offered.edit)
+        described = describe(after, cause.target)
+        assert described.carries_traffic
+        assert cause.policy in (*described.policies, *described.filters_in_force)
+        assert why_not(after, cause.policy, cause.target).in_force
 
 
 WORLDS = sorted(path.name for path in FIXTURES.iterdir() if path.name not in {"profiles", "repositories"})
@@ -91,11 +94,11 @@ def test_every_question_about_a_world_has_an_answer(world: str) -> None:
         rules = [RULES.index(reason.rule) for reason in answer.reasons]
         assert rules == sorted(rules)
         assert bool(answer.in_force) or answer.reasons, (policy.ref, node)
-        assert sum([bool(answer.in_force), bool(answer.edit), bool(answer.obstacle)]) == 1
-        if answer.edit:
-            after = edited(analysis, answer.edit)
+        assert sum([bool(answer.in_force), bool(answer.edits), bool(answer.obstacle)]) == 1
+        for offered in answer.edits:
+            after = edited(analysis, offered.edit)
             assert effect_on(after, policy.ref, node).in_force, (policy.ref, node)
-            assert errors(after, answer.edit.object) <= errors(analysis, answer.edit.object)
+            assert errors(after, offered.edit.object) <= errors(analysis, offered.edit.object)
 
 
 def errors(analysis: Analysis, obj: ObjectRef) -> set[str]:
@@ -129,7 +132,7 @@ def test_an_effect_on_some_paths_is_an_effect() -> None:
         defaults("p", build.target("g"), a=2),
     )
     answer = why_not(analysis, POLICY, ROUTE)
-    assert (answer.in_force, answer.edit, answer.obstacle, answer.tried) == ((0, 2), None, "", 0)
+    assert (answer.in_force, answer.edits, answer.obstacle, answer.tried) == ((0, 2), (), "", 0)
     assert [(reason.rule, reason.paths) for reason in answer.reasons] == [("not-on-path", (3,)), ("superseded", (1,))]
     assert answer.reasons[0].message == "that path does not lead through Gateway default/g"
 
@@ -186,17 +189,16 @@ def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:
     assert [reason.message for reason in answer.reasons] == [
         "rule[0] of HTTPRoute default/r sets retry.attempts itself"
     ]
-    assert answer.edit
-    assert [str(change.path) for change in answer.edit.changes] == ["spec.default", "spec.override"]
+    assert [str(change.path) for change in answer.edits[0].edit.changes] == ["spec.default", "spec.override"]
 
 
 def test_what_the_edit_takes_away_is_said() -> None:
     """A single reference that names another object no longer names the first one."""
     analysis = usual(build.route("q"), build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red"))
     answer = why_not(analysis, POLICY, ROUTE)
-    assert answer.lost == (build.node("HTTPRoute", "q"),)
-    assert answer.edit
-    assert answer.edit.field == "spec.targetRef.name"
+    (offered,) = answer.edits
+    assert offered.also.lost == (build.node("HTTPRoute", "q"),)
+    assert offered.edit.field == "spec.targetRef.name"
 
 
 def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
@@ -204,8 +206,7 @@ def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
     single = object_schema(targetRef=anything(), color={"type": "string"})
     analysis = usual(build.policy("p", color="red"), schema=single)
     answer = why_not(analysis, POLICY, ROUTE)
-    assert answer.edit
-    assert str(answer.edit.changes[0].path) == "spec.targetRef"
+    assert [str(offered.edit.changes[0].path) for offered in answer.edits] == ["spec.targetRef"]
 
 
 def test_without_any_outcome_there_is_a_reason_all_the_same() -> None:

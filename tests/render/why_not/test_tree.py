@@ -47,17 +47,20 @@ def test_the_change_stands_below_its_reason() -> None:
         "ColorPolicy default/p has no effect on HTTPRoute default/r: its target is HTTPRoute default/q\n"
         "  (test.yaml:1).\n"
         "\n"
-        "Smallest change that would make it effective (checked):\n"
+        "Change that would make it effective (checked):\n"
         "  ColorPolicy default/p (test.yaml:1)\n"
         "  spec.targetRefs:\n"
         "  + - {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r}\n"
+        "  Changes nothing else.\n"
     )
 
 
 def test_what_is_replaced_and_what_is_lost_is_shown() -> None:
     """The old line, the new line, and what the policy then no longer affects."""
     assert text(answer_to("a single reference to another target")).endswith(
-        "  spec.targetRef:\n  - name: q\n  + name: r\n  It would then have no effect any more on HTTPRoute default/q.\n"
+        "  spec.targetRef:\n  - name: q\n  + name: r\n"
+        "  Also changes 1 setting on HTTPRoute default/q.\n"
+        "  It would then have no effect any more on HTTPRoute default/q.\n"
     )
 
 
@@ -90,6 +93,7 @@ def test_a_new_object_is_written_out() -> None:
         "  +   - group: gateway.networking.k8s.io\n"
         "  +     kind: HTTPRoute\n"
         "  +     name: r\n"
+        "  Changes nothing else.\n"
     )
 
 

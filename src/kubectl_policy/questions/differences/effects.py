@@ -141,14 +141,17 @@ class EffectChange:
         return self.where == "kept" and any(changed.harmful for changed in self.fields)
 
 
-def effect_changes(comparison: StateComparison, pairs: Iterable[Pair]) -> tuple[EffectChange, ...]:
+def effect_changes(
+    comparison: StateComparison, pairs: Iterable[Pair], scoped: int = SCOPED
+) -> tuple[EffectChange, ...]:
     """All that differs in some pairs of outcomes, worst first.
 
     Worst is what is relevant to security and lost, then changed; then what else is lost, changed, gained, and only set
     by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there
-    any more, comes after all that, then what is new with its path.
+    any more, comes after all that, then what is new with its path. Of the first `scoped`
+    objects of a change it is told whether they have other paths.
     """
-    changes = _EffectChanges(comparison)
+    changes = _EffectChanges(comparison, scoped)
     for pair in pairs:
         changes.add(pair)
     return tuple(sorted(changes.grouped(), key=_worst_first))
@@ -192,8 +195,9 @@ class _Group:
 class _EffectChanges:
     """Puts pairs of outcomes together that differ in the same way; what several of them need is looked up once."""
 
-    def __init__(self, comparison: StateComparison) -> None:
+    def __init__(self, comparison: StateComparison, scoped: int) -> None:
         self._comparison = comparison
+        self._scoped = scoped
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._differences: dict[tuple[object, ...], _Difference] = {}
         self._before = _PathsOf(comparison.before)
@@ -233,7 +237,10 @@ class _EffectChanges:
                 from_nothing=group.difference.from_nothing,
                 to_nothing=group.difference.to_nothing,
                 paths=paths,
-                objects=(*(state.among_all(changed, paths) for changed in objects[:SCOPED]), *objects[SCOPED:]),
+                objects=(
+                    *(state.among_all(changed, paths) for changed in objects[: self._scoped]),
+                    *objects[self._scoped :],
+                ),
                 assumed=assumed_of(profile, outcomes),
                 doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
             )

@@ -176,11 +176,17 @@ def _parent_ref(node: NodeRef, home: str) -> Json:
 
 
 def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
-    """The parentRef names another listener, or port, or none."""
+    """The parentRef names another listener, first one of a similar name, or port, or none."""
+    from difflib import get_close_matches  # noqa: PLC0415 (few questions need it)
+
     steps = FieldPath.parse(reason.field).steps
     parent = FieldPath(steps[:3])
-    listeners = case.analysis.topology.gateways.listeners(reason.related[-1].object)[:_MOST_LISTENERS]
+    every = case.analysis.topology.gateways.listeners(reason.related[-1].object)
     for route in case.read(reason.related[0].object):
+        meant = get_close_matches(
+            text_at(parent.get(route.raw), "sectionName"), [each.node.section for each in every], 1
+        )
+        listeners = sorted(every, key=lambda listener: listener.node.section not in meant)[:_MOST_LISTENERS]
         has = {field: (parent / field).get(route.raw) is not None for field in ("sectionName", "port")}
         if has["sectionName"]:
             for listener in listeners:
@@ -193,29 +199,48 @@ def choose_listener(case: Case, reason: Reason) -> Iterator[Edit]:
 
 
 def admit_listener_set(case: Case, reason: Reason) -> Iterator[Edit]:
-    """The Gateway lets in ListenerSets of that namespace, or of all."""
+    """The Gateway lets in ListenerSets of that namespace, too."""
     path = FieldPath(("spec", "allowedListeners", "namespaces"))
     for gateway in case.read(reason.object):
-        yield from _opened(gateway, path, reason.related[-1].object.namespace)
+        yield from _opened(case, gateway, path, reason.related[-1].object.namespace, "None")
 
 
 def open_namespaces(case: Case, reason: Reason) -> Iterator[Edit]:
-    """The listener takes routes of that namespace, or of all; or the Namespace gets the labels that it selects."""
+    """The listener takes routes of that namespace, too; or the Namespace gets the labels that it selects."""
     guest, path = reason.related[0].object.namespace, FieldPath.parse(reason.field)
     for owner in case.read(reason.object):
-        namespaces = path.get(owner.raw)
-        if text_at(namespaces, "from") == "Selector":
-            for namespace in case.read(ObjectRef(NAMESPACE, "", guest)):
-                yield from _relabelled(namespace, mapping_at(namespaces, "selector"))
-        yield from _opened(owner, path, guest)
+        yield from _opened(case, owner, path, guest, "Same")
 
 
-def _opened(owner: Resource, path: FieldPath, guest: str) -> Iterator[Edit]:
-    """An object that lets in what is in one namespace, or in all of them."""
-    by_name: Json = {"from": "Selector", "selector": {"matchLabels": {NAME_LABEL: guest}}}
-    same: Json = {"from": "Same"} if guest == owner.ref.namespace else by_name
-    for value in (same, {"from": "All"}):
-        yield from edited(owner, (path, value))
+def _opened(case: Case, owner: Resource, path: FieldPath, guest: str, default: str) -> Iterator[Edit]:
+    """An object that lets in what is in one namespace beside what it lets in already, or a Namespace that it selects.
+
+    All namespaces are let in only where that is the one way to have this one among them.
+    """
+    namespaces, home = path.get(owner.raw), owner.ref.namespace
+    source, selector = text_at(namespaces, "from", default), mapping_at(namespaces, "selector")
+    there = _selected_names(selector) if source == "Selector" else [home] if source == "Same" else []
+    if source == "Selector" and not there:
+        read = case.read(ObjectRef(NAMESPACE, "", guest))
+        labelled = [edit for namespace in read for edit in _relabelled(namespace, selector)]
+        yield from labelled or edited(owner, (path, {"from": "All"}))
+    elif not there and guest == home:
+        yield from edited(owner, (path, {"from": "Same"}))
+    else:
+        by_name: Json = {"matchExpressions": [{"key": NAME_LABEL, "operator": "In", "values": [*there, guest]}]}
+        only: Json = {"matchLabels": {NAME_LABEL: guest}}
+        yield from edited(owner, (path, {"from": "Selector", "selector": by_name if there else only}))
+
+
+def _selected_names(selector: Mapping[str, Json]) -> list[str]:
+    """The names of the namespaces that a selector selects, if it goes by their names alone."""
+    labels, expressions = mapping_at(selector, "matchLabels"), mappings_at(selector, "matchExpressions")
+    if len(labels) + len(expressions) != 1:
+        return []
+    if labels:
+        return [each for key, each in labels.items() if key == NAME_LABEL and isinstance(each, str)]
+    by_name = (text_at(expressions[0], "key"), text_at(expressions[0], "operator")) == (NAME_LABEL, "In")
+    return list(strings_at(expressions[0], "values")) if by_name else []
 
 
 def allow_kind(case: Case, reason: Reason) -> Iterator[Edit]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from kubectl_policy.model.values import value
-from kubectl_policy.questions.why_not.edit import Edit, FieldEdit
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.why_not.edit import FieldEdit
+from kubectl_policy.questions.why_not.search import Offered
+from kubectl_policy.questions.why_not.side_effects import SideEffects
 from kubectl_policy.questions.why_not.why_not import WhyNot
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import (
@@ -18,9 +20,6 @@ from kubectl_policy.render.output.parts import (
     paths_field,
 )
 from kubectl_policy.render.words.headlines import why_not_headline
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Origin
 
 shape(
     FieldEdit,
@@ -37,16 +36,25 @@ shape(
 )
 
 
-@value()
-class _EditAt:
-    """An edit, and where the object that it is of was read."""
-
-    edit: Edit
-    origin: Origin | None
-
-
 shape(
-    _EditAt,
+    SideEffects,
+    "alsoChanges",
+    Field(
+        "settings",
+        doc="How many settings of others differ, each counted at each object.",
+        limits={"minimum": 0},
+    ),
+    Field("objects", doc="The other objects on which they do."),
+    Field("replaced", doc="Settings of others that would no longer be in force where the effect is wanted."),
+    Field("unprotected", doc="Those on which settings that are relevant to security are lost or have other values."),
+    Field("losing", doc="Routes that are attached to less than before."),
+    Field("gaining", doc="Routes that are attached to more than before."),
+    Field("lost", doc="Where the policy would have no effect any more."),
+    Field("harm", doc="none; some; or loss, if something is taken away from somebody else."),
+    doc="What an edit changes beside the effect that it is for.",
+)
+shape(
+    Offered,
     "edit",
     Field("action", "edit.action"),
     Field("object", "edit.object"),
@@ -58,7 +66,9 @@ shape(
         doc="The object as it is to be; null if it is deleted.",
     ),
     Field("origin"),
-    doc="An edit of one object, tried on what was read; null if none is needed, or none is known to help.",
+    Field("defined", doc="Whether what was read says what an API server takes for such an object."),
+    Field("alsoChanges", "also"),
+    doc="An edit of one object, tried on what was read.",
 )
 EFFECT_EXPLANATION: Final = document(
     WhyNot,
@@ -90,9 +100,20 @@ EFFECT_EXPLANATION: Final = document(
         "reasons",
         doc="Why there is no effect or, if there is one, why not on the other paths; first causes first.",
     ),
-    Field("edit", lambda answer: answer.edit and _EditAt(answer.edit, answer.edit_origin), type=_EditAt | None),
+    Field(
+        "edit",
+        lambda answer: next(iter(answer.edits), None),
+        type=Offered | None,
+        doc="The first of the edits; null if none is needed, or none is known to help.",
+    ),
+    Field("edits", doc="Any of which would help, those first that change the least besides.", limits={"maxItems": 3}),
     Field("tried", doc="How many edits were tried.", limits={"minimum": 0}),
-    Field("lost", doc="Where the policy would have no effect any more, if the edit were made."),
+    Field(
+        "lost",
+        lambda answer: answer.edits[0].also.lost if answer.edits else (),
+        type=tuple[NodeRef, ...],
+        doc="Where the policy would have no effect any more, if the first edit were made.",
+    ),
     Field("obstacle", doc="Why no edit of one object will do; empty if one does."),
     UNSEEN,
     doc="The answer of why-not: whether a policy has an effect on a target, why not, and what would help.",

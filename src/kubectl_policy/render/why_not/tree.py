@@ -1,4 +1,4 @@
-"""Why a policy has no effect on an object, for people: the reason, further ones, and the smallest edit that helps."""
+"""Why a policy has no effect on an object, for people: the reason, further ones, and the edits that help."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.output.documents import as_field, as_item, as_yaml, encode
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import reason_words, why_not_headline
-from kubectl_policy.render.words.names import count, listed, node_words
+from kubectl_policy.render.words.names import count, kind_counts, listed, names, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
 from kubectl_policy.render.words.reasons import assumption_lines
 from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from kubectl_policy.model import FieldPath, Json
+    from kubectl_policy.model import FieldPath, Json, ObjectRef
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.edit import Edit
+    from kubectl_policy.questions.why_not.search import Offered
     from kubectl_policy.questions.why_not.why_not import WhyNot
     from kubectl_policy.render.output.text import Document, Style, View
 
@@ -40,7 +41,7 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
     return (
         headline_line(why_not_headline(answer)),
         *reasons,
-        *_edit(answer, view),
+        *_edits(answer, view),
         *((BLANK, *assumptions) if assumptions else ()),
         *unseen_section(answer.unseen),
         *next_section(after_why_not(answer), view),
@@ -67,50 +68,95 @@ def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: WhichPaths, vie
         yield Line((Span(left, "aside"),), 2)
 
 
-def _edit(answer: WhyNot, view: View) -> Iterator[Line]:
-    edit = answer.edit
-    if edit:
+def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
+    if not answer.edits:
+        if answer.obstacle:
+            yield BLANK
+            yield Line(
+                (Span("No single change would do it:", "heading"), Span(f" {answer.obstacle}.", prose=True)), 0, 2
+            )
+        return
+    several = len(answer.edits) > 1
+    heading = "Changes any of which would make it effective (checked), the one with the fewest side effects first:"
+    yield BLANK
+    yield Line((Span(heading if several else "Change that would make it effective (checked):", "heading", prose=True),))
+    for number, offered in enumerate(answer.edits, 1):
+        edit, indent = offered.edit, 5 if several else 2
         lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
-        where = f" ({answer.edit_origin})" if answer.edit_origin else ""
-        yield BLANK
-        yield Line((Span("Smallest change that would make it effective (checked):", "heading"),))
-        yield Line((Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
-        yield from _lines(edit, view)
-    elif answer.obstacle:
-        yield BLANK
-        yield Line((Span("No single change would do it:", "heading"), Span(f" {answer.obstacle}.", prose=True)), 0, 2)
-    if answer.lost:
-        names = [node_words(node) for node in answer.lost[:_MOST_NAMED]]
-        left = len(answer.lost) - len(names)
-        lost = listed([*names, *([f"{left} more"] if left else [])])
-        yield Line((Span(f"It would then have no effect any more on {lost}.", "warning", prose=True),), 2)
+        where = f" ({offered.origin})" if offered.origin else ""
+        label = (Span(f"{number}. "),) if several else ()
+        yield Line((*label, Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
+        yield from _lines(edit, view, indent)
+        yield from _side_effects(offered, indent)
 
 
-def _lines(edit: Edit, view: View) -> Iterator[Line]:
+def _side_effects(offered: Offered, indent: int) -> Iterator[Line]:
+    """What else the edit changes, what it takes away, and what could not be checked of it."""
+    also, edit = offered.also, offered.edit
+    told = [
+        f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
+        f"attaches {_objects(also.gaining)} to more listeners" if also.gaining else "",
+        f"replaces {count(len(also.replaced), 'setting')} of others there" if also.replaced else "",
+    ]
+    taken = [
+        f"{_objects(also.unprotected)} would lose protection, or have another one" if also.unprotected else "",
+        f"{_objects(also.losing)} would lose traffic" if also.losing else "",
+        f"{edit.object} would be gone" if also.deletes else "",
+    ]
+    besides = listed(list(filter(None, told)))
+    if also.harm == "none":
+        yield _told("Changes nothing else.", indent)
+    elif besides:
+        yield _told(f"Also {besides}.", indent)
+    for sentence in filter(None, taken):
+        yield _told(f"{sentence}.", indent, "warning")
+    if also.lost:
+        nodes = [node_words(node) for node in also.lost[:_MOST_NAMED]]
+        left = len(also.lost) - len(nodes)
+        lost = listed([*nodes, *([f"{left} more"] if left else [])])
+        yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
+    if not offered.defined:
+        yield _told(f"Not checked against a definition of {edit.object.kind}: none is in the input.", indent)
+
+
+def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
+    return Line((Span(sentence, style, prose=True),), indent, indent + 2)
+
+
+def _objects(refs: Collection[ObjectRef]) -> str:
+    """A few objects by name, or how many there are and where."""
+    if len(refs) <= _MOST_NAMED:
+        return names(refs)
+    namespaces = sorted({ref.namespace for ref in refs} - {""})
+    where = f" in namespace {namespaces[0]}" if len(namespaces) == 1 else f" in {len(namespaces)} namespaces"
+    return kind_counts(ref.group_kind for ref in refs) + (where if namespaces else "")
+
+
+def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
     """What is edited as a fragment of YAML: the context, then what is taken out and what is put in."""
     if edit.action == "create" and edit.after:
         for text in as_yaml(encode(edit.after.raw), unicode=view.unicode).split("\n"):
-            yield _marked("+", text)
+            yield _marked("+", text, indent)
     for context, changes in groupby(edit.changes, key=lambda change: change.path.parent):
-        yield Line((Span(f"{context}:"),), 2)
+        yield Line((Span(f"{context}:"),), indent)
         for change in changes:
             for mark, values in (("-", change.removed), ("+", change.added)):
                 for value in values:
-                    for text in _written(change.path, encode(value), view):
-                        yield _marked(mark, text)
+                    for text in _written(change.path, encode(value), view, indent):
+                        yield _marked(mark, text, indent)
 
 
-def _marked(mark: str, text: str) -> Line:
+def _marked(mark: str, text: str, indent: int) -> Line:
     style: Style = "value" if mark == "+" else "beaten"
-    return Line((Span(f"{mark} {text}", style),), 2)
+    return Line((Span(f"{mark} {text}", style),), indent)
 
 
-def _written(path: FieldPath, value: Json, view: View) -> list[str]:
+def _written(path: FieldPath, value: Json, view: View, indent: int) -> list[str]:
     """A field or an item in one line of YAML, or in several where it would be too long."""
     last = path.steps[-1]
     is_item = isinstance(last, int)
     short = as_item(value, unicode=view.unicode) if is_item else as_field(str(last), value, unicode=view.unicode)
-    if "\n" not in short and cells(short) + 4 <= view.width:
+    if "\n" not in short and cells(short) + indent + 2 <= view.width:
         return [short]
     whole: Json = [value] if is_item else {str(last): value}
     return as_yaml(whole, unicode=view.unicode).split("\n")

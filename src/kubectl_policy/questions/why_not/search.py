@@ -1,0 +1,233 @@
+"""Which edits would give a policy an effect on a node: those that do, the best first, with what else they change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.why_not.case import effect_on
+from kubectl_policy.questions.why_not.edits_of_policies import (
+    come_first,
+    leave_target,
+    merge_differently,
+    name_it,
+    name_overlapping,
+    nameable_kinds,
+    override,
+    remove_other,
+    yield_to_policy,
+)
+from kubectl_policy.questions.why_not.edits_of_surroundings import (
+    add_hostname,
+    admit_listener_set,
+    allow_kind,
+    choose_class,
+    choose_listener,
+    enable_kind,
+    fix_parent,
+    give_weight,
+    grant_backend,
+    grant_need,
+    grant_target,
+    label_it,
+    name_in_filter,
+    name_parent,
+    narrow_hostname,
+    open_namespaces,
+)
+from kubectl_policy.questions.why_not.side_effects import side_effects
+from kubectl_policy.resolution.contributions import stanzas_of
+from kubectl_policy.validation.admission import pruned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Json, ObjectRef, Origin, Resource
+    from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.why_not.case import Case, EffectOn
+    from kubectl_policy.questions.why_not.edit import Edit
+    from kubectl_policy.questions.why_not.side_effects import SideEffects
+
+_MOST_OFFERED: Final = 3
+# Each one takes an analysis of the world with it, and each one that works a comparison of all that is in force.
+_MOST_TRIED: Final = 20
+# So many more are tried after one that works: where there are many objects, so that each takes its time, and elsewhere.
+_MORE_IN_LARGE: Final = 2
+_MORE: Final = 8
+_LARGE: Final = 2_000
+
+# What no edit does away with, because only a person can say what is meant.
+_BEYOND_EDITS: Final[Mapping[str, str]] = {
+    "not-computed": "how the policy attaches is not computed, so that no change can be checked",
+    "combination-unknown": "what would help depends on how policies of its kind combine, which a profile can say",
+    "no-fields": "the policy has to declare what it is to set",
+    "policy-invalid": "what the policy needs has to be there first",
+}
+
+# Of which reasons there are edits that might do away with them; of those that are not here, naming the node might.
+GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator[Edit]]], ...]] = (
+    (("not-selected",), label_it),
+    (("target-overlaps",), name_overlapping),
+    (("not-permitted",), grant_target),
+    (("need-not-permitted",), grant_need),
+    (("no-filter", "filter-unsupported"), name_in_filter),
+    (("parent-missing",), fix_parent),
+    (("no-parent", "parent-missing"), name_parent),
+    (("listener-missing", "listener-port"), choose_listener),
+    (("listener-set-refused",), admit_listener_set),
+    (("listener-kind",), allow_kind),
+    (("listener-namespace",), open_namespaces),
+    (("listener-hostname",), add_hostname),
+    (("hostname-too-wide",), narrow_hostname),
+    (("backend-not-permitted",), grant_backend),
+    (("no-weight",), give_weight),
+    (("other-controller",), choose_class),
+    (("not-enabled",), enable_kind),
+    (("superseded", "beaten-on-target", "overridden", "replaced-by-section"), override),
+    (("superseded", "beaten-on-target", "overridden"), merge_differently),
+    (("overridden", "beaten-on-target"), yield_to_policy),
+    (("refused", "beaten-on-target"), come_first),
+    (("refused", "beaten-on-target"), leave_target),
+    (("superseded", "beaten-on-target", "overridden", "refused", "replaced-by-section"), remove_other),
+)
+
+
+@value(kw_only=True)
+class Offered:
+    """An edit that gives the policy an effect, tried on what was read, and what else it changes.
+
+    `origin` is where the object that it changes or deletes was read. It is not `defined` if nothing that was read says
+    what an API server takes for such an object.
+    """
+
+    edit: Edit
+    origin: Origin | None
+    defined: bool
+    also: SideEffects
+
+
+@value(kw_only=True)
+class EditSearch:
+    """The edits that are offered, best first, and how many were tried; without any, in words why none will do."""
+
+    edits: tuple[Offered, ...]
+    tried: int
+    obstacle: str
+
+
+def find_edits(case: Case, reasons: tuple[Reason, ...]) -> EditSearch:
+    """The edits that are known to help, those first that change the least besides.
+
+    One that takes something away from somebody else is offered only if no other one helps. Of several at one place of
+    an object, the best is offered.
+    """
+    own = (case.policy.ref, case.target.object)
+    distinct: dict[str, Edit] = {}
+    for edit in _candidates(case, reasons):
+        distinct.setdefault(repr((edit.object, edit.action, edit.changes)), edit)
+
+    def effort(edit: Edit) -> tuple[object, ...]:
+        near = own.index(edit.object) if edit.object in own else len(own)
+        return edit.action == "delete", edit.size, near
+
+    ordered = sorted(distinct.values(), key=effort)[:_MOST_TRIED]
+    found: list[Offered] = []
+    tried = 0
+    is_large = len(case.analysis.snapshot.resources) > _LARGE
+    left = len(ordered)
+    for edit in ordered:
+        if not left or (is_large and any(each.also.harm == "none" for each in found)):
+            break
+        tried, left = tried + 1, left - 1
+        offered = _tried(case, edit)
+        if offered:
+            left = min(left, _MORE_IN_LARGE if is_large else _MORE) if not found else left
+            found.append(offered)
+    ranked = sorted(found, key=lambda each: (*each.also.rank, *effort(each.edit)))
+    harmless = [each for each in ranked if each.also.harm != "loss"]
+    best: dict[tuple[ObjectRef, str], Offered] = {}
+    for each in harmless or ranked:
+        best.setdefault((each.edit.object, str(each.edit.changes[0].path) if each.edit.changes else ""), each)
+    edits = tuple(best.values())[:_MOST_OFFERED]
+    return EditSearch(edits=edits, tried=tried, obstacle="" if edits else obstacle_of(case, reasons, tried))
+
+
+def _tried(case: Case, edit: Edit) -> Offered | None:
+    """An edit with what else it changes, if it works."""
+    applied, deleted = ([edit.after], []) if edit.after else ([], [edit.object])
+    comparison = what_if(case.analysis, applied=applied, deleted=deleted)
+    effect = _effect_after(case, edit, comparison.after)
+    if effect is None:
+        return None
+    kind = edit.object.group_kind
+    return Offered(
+        edit=edit,
+        origin=edit.before.origin if edit.before else None,
+        defined=edit.after is None
+        or comparison.after.registry.profile_of(kind) is None
+        or kind in comparison.after.index.definitions,
+        also=side_effects(case, comparison, effect),
+    )
+
+
+def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
+    """What each reason gives rise to, in the order of reasons; that the policy names the node may help always."""
+    for reason in reasons:
+        for rules, generator in GENERATORS:
+            if reason.rule in rules:
+                yield from generator(case, reason)
+    yield from name_it(case, reasons[0])
+
+
+def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int) -> str:
+    """Why no edit of one object will do, as far as that can be told."""
+    policy, target = case.policy.ref, case.target.object
+    beyond = next((reason.rule for reason in reasons if reason.rule in _BEYOND_EDITS), "")
+    if beyond:
+        return _BEYOND_EDITS[beyond]
+    away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
+    if away and target.group_kind in nameable_kinds(case):
+        own = f"{with_article(policy.kind)} can name its own namespace {policy.namespace} alone"
+        return f"{own}, so it would have to be moved to namespace {target.namespace}"
+    if not tried:
+        return f"nothing in one object would let it reach {named(case.target)}"
+    if tried == 1:
+        return "the one that was tried gives it none"
+    return f"of the {tried} that were tried none gives it an effect"
+
+
+def _effect_after(case: Case, edit: Edit, after: Analysis) -> EffectOn | None:
+    """The effect of a policy on a node after an edit; None if it has none, or something is wrong with what it edits."""
+    policy = case.policy.ref
+    if after.registry.profile_of(policy.group_kind) is None or not _is_kept(after, edit):
+        return None
+    if edit.object == policy and edit.after and _settings(case, edit.after) != _settings(case, case.policy):
+        return None
+    effect = effect_on(after, policy, case.target)
+    helps = effect.in_force and _errors(after, edit.object) <= _errors(case.analysis, edit.object)
+    return effect if helps else None
+
+
+def _settings(case: Case, policy: Resource) -> list[dict[str, Json]]:
+    """What a policy sets, stanza by stanza: to say something else is no way to have what it says take effect."""
+    order = case.profile.order_field
+    stanzas = stanzas_of(policy.raw, case.profile)
+    return [{key: value for key, value in part.spec.items() if f"spec.{key}" != order} for part in stanzas]
+
+
+def _is_kept(after: Analysis, edit: Edit) -> bool:
+    """Whether an API server keeps all fields that an edit sets, as far as the definition of the kind was read."""
+    kind = edit.object.group_kind
+    schema = after.index.defaults.schema_of(kind) if kind in after.index.definitions else None
+    if not schema or edit.action != "change" or not edit.after:
+        return True
+    kept = pruned(edit.after.raw, schema)
+    return all([change.path.get(kept)] == [*change.added] for change in edit.changes if change.added)
+
+
+def _errors(analysis: Analysis, obj: ObjectRef) -> set[tuple[str, str]]:
+    return {(problem.rule, problem.message) for problem in analysis.problems_of(obj) if problem.severity == "error"}

@@ -1,0 +1,102 @@
+"""What else an edit changes, beside the effect that it is for: settings, traffic, and where the policy has effects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.effects import effect_changes
+from kubectl_policy.questions.differences.relations import parent_changes
+from kubectl_policy.questions.shared.effects import affected
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
+    from kubectl_policy.questions.why_not.case import Case, EffectOn
+
+# Nothing else changes, something does, or something is taken away from somebody else.
+Harm: TypeAlias = Literal["none", "some", "loss"]
+_HARMS: Final[tuple[Harm, ...]] = ("none", "some", "loss")
+
+
+@value(kw_only=True)
+class SideEffects:
+    """What an edit changes that nobody has asked for.
+
+    `settings` is the number of settings that differ on other `objects`, each counted at each of them. `unprotected` are
+    those on which settings that are relevant to security are lost or have other values; `losing` and `gaining` are
+    routes that are attached to less, or to more, than before, and `lost` is where the policy has no effect any more.
+    `replaced` are settings of others that are not in force any more where the effect is wanted. `deletes` is whether an
+    object is deleted.
+    """
+
+    settings: int
+    objects: tuple[ObjectRef, ...]
+    replaced: tuple[str, ...]
+    unprotected: tuple[ObjectRef, ...]
+    losing: tuple[ObjectRef, ...]
+    gaining: tuple[ObjectRef, ...]
+    lost: tuple[NodeRef, ...]
+    deletes: bool
+
+    @property
+    def harm(self) -> Harm:
+        """How bad that is."""
+        if self.unprotected or self.losing or self.lost or self.deletes:
+            return "loss"
+        return "some" if self.settings or self.gaining or self.replaced else "none"
+
+    @property
+    def rank(self) -> tuple[int, bool, int, int]:
+        """What sorts the least of them first: how bad they are, then how many objects they concern, then settings."""
+        concerned = len({*self.objects, *self.gaining, *self.losing}) + len(self.lost)
+        return _HARMS.index(self.harm), self.deletes, concerned, self.settings + len(self.replaced)
+
+
+def side_effects(case: Case, comparison: StateComparison, effect: EffectOn) -> SideEffects:
+    """What an edit changes beside the effect of a policy on a node, which is given as it is then."""
+    policy = case.policy.ref
+    elsewhere: dict[tuple[ObjectRef, GroupKind, str], FieldChange] = {}
+    replaced: dict[str, None] = {}
+    for change in effect_changes(comparison, comparison.pairs(), scoped=0):
+        if change.where == "kept":
+            for found, is_wanted_there in _objects(case, change):
+                for field in change.fields:
+                    if not is_wanted_there:
+                        elsewhere[found, change.kind, field.field] = field
+                    elif field.sort == "lost" and field.before and field.before.source.object != policy:
+                        replaced[field.field] = None
+    on_paths = {node.object for path in effect.paths for node in path if node.object.group_kind in ROUTES}
+    wanted = {route for route in on_paths if comparison.before.topology.relations.is_unattached(route)}
+    parents = [change for change in parent_changes(comparison) if change.route not in comparison.deleted]
+    old, new = (affected(state.enforcement(policy), case.profile) for state in (comparison.before, comparison.after))
+    kept = frozenset(new)
+    return SideEffects(
+        settings=len(elsewhere),
+        objects=tuple(sorted({obj for obj, _, _ in elsewhere})),
+        replaced=tuple(replaced),
+        unprotected=tuple(sorted({obj for (obj, _, _), field in elsewhere.items() if field.harmful})),
+        losing=tuple(sorted({change.route for change in parents if change.before == "attached"})),
+        gaining=tuple(sorted({change.route for change in parents if change.after == "attached"} - wanted)),
+        lost=tuple(node for node in old if node not in kept),
+        deletes=bool(comparison.deleted),
+    )
+
+
+def _objects(case: Case, change: EffectChange) -> Iterator[tuple[ObjectRef, bool]]:
+    """What a change concerns, and whether that is the node that is asked about, or on its paths alone.
+
+    Where routes are concerned, what is above or behind them on the same paths says nothing more.
+    """
+    target = case.target
+    through = {
+        place
+        for place, path in enumerate(change.paths)
+        if any(node == target or (not target.section and node.object == target.object) for node in path)
+    }
+    routes = [found for found in change.objects if found.node.object.group_kind in ROUTES]
+    yield from ((found.node.object, through.issuperset(found.paths)) for found in routes or change.objects)

@@ -1,0 +1,194 @@
+"""What else an edit changes: it is counted, it decides which edits come first, and nothing is lost silently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.model import NodeRef
+from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.why_not.why_not import why_not
+from kubectl_policy.topology.references import GATEWAY, ROUTES
+from tests import build
+from tests.questions.why_not.causes import (
+    ON_GATEWAY,
+    ON_ROUTE,
+    POLICY,
+    ROUTE,
+    anything,
+    around,
+    object_schema,
+    profiled,
+    usual,
+)
+from tests.questions.why_not.test_why_not import CAUSES, edited
+from tests.render.worlds import defaults, overrides
+
+if TYPE_CHECKING:
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.why_not.search import Offered
+    from tests.questions.why_not.causes import Cause
+
+NAME: Final = "kubernetes.io/metadata.name"
+FAR: Final = build.node("HTTPRoute", "r", namespace="far")
+FAR_ROUTE: Final = build.route(namespace="far", parents=[build.parent(namespace="default")], rules=[{}])
+
+
+def offered(analysis: Analysis, target: NodeRef = ROUTE, policy: ObjectRef = POLICY) -> tuple[Offered, ...]:
+    """The edits that would give ColorPolicy `p` an effect."""
+    return why_not(analysis, policy, target).edits
+
+
+def places(edits: tuple[Offered, ...]) -> list[tuple[str, str]]:
+    """The objects that they change, and the first field of each."""
+    return [(each.edit.object.name, str(each.edit.changes[0].path) if each.edit.changes else "") for each in edits]
+
+
+def test_what_changes_nothing_else_comes_first() -> None:
+    """To name a Gateway that other routes share would change these, too; to name the route changes it alone."""
+    analysis = usual(
+        build.route("other"),
+        build.route("q", parents=[]),
+        build.policy("p", build.target("q", "HTTPRoute"), color="red"),
+    )
+    first, *_ = offered(analysis)
+    assert places((first,)) == [("p", "spec.targetRefs[1]")]
+    assert first.edit.changes[0].added == ({"group": ON_ROUTE["group"], "kind": "HTTPRoute", "name": "r"},)
+    assert (first.also.harm, first.also.settings, first.also.objects) == ("none", 0, ())
+
+
+def test_what_it_changes_elsewhere_is_counted() -> None:
+    """Each setting at each object: a kind that can name Gateways alone reaches every route behind one."""
+    gateway_alone = profiled(declared_targets=frozenset({GATEWAY}))
+    analysis = usual(
+        build.route("other"),
+        build.gateway("h"),
+        build.policy("p", build.target("h"), color="red", shade="dark"),
+        profile=gateway_alone,
+    )
+    (only,) = [each for each in offered(analysis) if each.edit.object == POLICY]
+    assert only.also.objects == (build.ref("HTTPRoute", "other"),)
+    assert (only.also.harm, only.also.settings) == ("some", 2)
+
+
+def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
+    """Its own stays, and so do those that it selects by name."""
+    on_gateway = defaults("p", ON_GATEWAY, a=1)
+    local = profiled(declared_targets=frozenset({GATEWAY}))
+    world = (build.namespace("far"), build.route("near"), FAR_ROUTE, on_gateway)
+
+    def expressions(analysis: Analysis) -> object:
+        first = offered(analysis, FAR)[0]
+        assert (first.also.harm, first.also.losing) == ("none", ())
+        assert first.edit.after
+        listeners = first.edit.after.raw["spec"]["listeners"]  # type: ignore[index,call-overload]
+        return listeners[0]["allowedRoutes"]["namespaces"]["selector"]["matchExpressions"]  # type: ignore[index,call-overload]
+
+    wanted = [{"key": NAME, "operator": "In", "values": ["default", "far"]}]
+    assert expressions(around(build.gateway(), *world, profile=local)) == wanted
+    for selector in (
+        {"matchLabels": {NAME: "default"}},
+        {"matchExpressions": [{"key": NAME, "operator": "In", "values": ["default"]}]},
+    ):
+        by_name = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", selector)))
+        assert expressions(around(by_name, *world, profile=local)) == wanted
+
+
+def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
+    """The labels of a Namespace that was not read cannot be changed."""
+    by_team = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a"}})))
+    on_gateway = defaults("p", ON_GATEWAY, a=1)
+    local = profiled(declared_targets=frozenset({GATEWAY}))
+    read = around(by_team, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local)
+    assert [each.edit.object.kind for each in offered(read, FAR)] == ["Namespace"]
+
+
+def test_routes_that_a_label_lets_in_are_said() -> None:
+    """The Namespace has more than the one that is asked about."""
+    by_team = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a"}})))
+    second = build.route("second", namespace="far", parents=[build.parent(namespace="default")], rules=[{}])
+    local = profiled(declared_targets=frozenset({GATEWAY}))
+    on_gateway = defaults("p", ON_GATEWAY, a=1)
+    analysis = around(by_team, build.namespace("far"), FAR_ROUTE, second, on_gateway, profile=local)
+    first = offered(analysis, FAR)[0]
+    assert first.also.gaining == (second.ref,)
+    assert first.also.harm == "some"
+
+
+def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> None:
+    """A policy is not deleted where a merge would do; where nothing else helps, it is said to be gone."""
+    beaten = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
+    edits = offered(beaten)
+    assert edits
+    assert not any(each.also.deletes for each in edits)
+    (conflict,) = [cause for cause in CAUSES if cause.name == "a conflict"]
+    (only,) = offered(conflict.analysis, conflict.target, conflict.policy)
+    assert (only.edit.action, only.also.harm, only.also.deletes) == ("delete", "loss", True)
+
+
+def test_settings_of_others_that_are_replaced_there_are_said() -> None:
+    """A policy that replaces another one as a whole takes what that one has set."""
+    whole = profiled(strategy=MergeStrategy.ATOMIC_DEFAULTS)
+    analysis = usual(
+        build.route("q", parents=[]),
+        build.policy("o", ON_GATEWAY, color="red", shade="dark"),
+        build.policy("p", build.target("q", "HTTPRoute"), color="blue"),
+        profile=whole,
+    )
+    first = offered(analysis)[0]
+    assert (first.also.replaced, first.also.harm) == (("shade",), "some")
+
+
+def test_protection_that_is_lost_elsewhere_is_said() -> None:
+    """The policy has one target, and leaves the route that it protects."""
+    single = object_schema(targetRef=anything(), jwt={"type": "string"})
+    secured = profiled(security_fields=frozenset({"jwt"}))
+    analysis = usual(
+        build.route("q"),
+        build.policy("p", targetRef=build.target("q", "HTTPRoute"), jwt="a"),
+        schema=single,
+        profile=secured,
+    )
+    first = offered(analysis)[0]
+    assert first.also.unprotected == (build.ref("HTTPRoute", "q"),)
+    assert (first.also.harm, first.also.lost) == ("loss", (build.node("HTTPRoute", "q"),))
+
+
+def test_what_no_definition_says_is_not_checked() -> None:
+    """Of policies: what the kinds of Gateway API and Kubernetes take is known."""
+    ours = build.gateway_class(controller="gateway.envoyproxy.io/gatewayclass-controller")
+    world = (ours, build.gateway(), build.route(), build.route("q"), build.service(), build.namespace("default"))
+    on_other = build.target("q", "HTTPRoute")
+    cors = build.policy(
+        "p", on_other, group="gateway.envoyproxy.io", kind="SecurityPolicy", cors={"allowOrigins": ["*"]}
+    )
+    analysis = analyze(build.snapshot(*world, cors, complete=True))
+    assert {each.defined for each in offered(analysis, policy=cors.ref)} == {False}
+    assert all(each.defined for each in offered(usual(defaults("p", build.target("q", "HTTPRoute"), a=1))))
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
+def test_nothing_is_lost_silently(cause: Cause) -> None:
+    """A law: the routes that are attached to less after an edit, and what is less protected, are named with it."""
+    answer = why_not(cause.analysis, cause.policy, cause.target)
+    harms = [each.also.harm for each in answer.edits]
+    assert "loss" not in harms or set(harms) == {"loss"}
+    assert [each.also.rank for each in answer.edits] == sorted(each.also.rank for each in answer.edits)
+    for each in answer.edits:
+        after = edited(cause.analysis, each.edit)
+        for kind in ROUTES:
+            for route in after.index.of_kind(kind):
+                before = attached(cause.analysis, route.ref)
+                assert before <= attached(after, route.ref) or route.ref in each.also.losing
+        for policy in cause.analysis.policies:
+            kept = after.index.get(policy.ref)
+            assert kept or each.also.deletes
+
+
+def attached(analysis: Analysis, route: ObjectRef) -> set[NodeRef | None]:
+    """The listeners, or parents, that a route is attached to."""
+    bindings = analysis.topology.bindings(route)
+    return {binding.listener or NodeRef(binding.parent) for binding in bindings if binding.state == "attached"}
