@@ -109,20 +109,22 @@ class StateComparison:
         both = (self.before, self.after)
         return tuple(sorted({policy.group_kind for state in both for policy in state.registry.policy_kinds}))
 
-    def pairs(self) -> Iterator[Pair]:
+    def pairs(self, through: Collection[ObjectRef] | None = None) -> Iterator[Pair]:
         """Both outcomes on every path, and of every kind, that the change can reach; by kind, in the paths' order.
 
-        Where a state has no traffic, nothing takes effect.
+        Where a state has no traffic, nothing takes effect. Where it is known that only paths `through` some objects
+        differ, no others are looked at, but for those on which policies do.
         """
         for kind in self.kinds:
-            yield from self._pairs_of(kind)
+            yield from self._pairs_of(kind, through)
 
-    def _pairs_of(self, kind: GroupKind) -> Iterator[Pair]:
+    def _pairs_of(self, kind: GroupKind, through: Collection[ObjectRef] | None) -> Iterator[Pair]:
         nodes = self.nodes_with(kind)
-        if self.shares_topology:
+        if self.shares_topology or through is not None:
             differing = self.differing(kind)
             # A policy of the whole object may count at its sections as soon as these have policies of their own.
             nodes = [node for node in nodes if node in differing or node._replace(section="") in differing]
+            nodes += [NodeRef(obj) for obj in through or ()]
         old = self._paths(self.before, kind, nodes)
         both = self.shares_topology
         matched = ((path, path, path) for path in old) if both else _matched(old, self._paths(self.after, kind, nodes))

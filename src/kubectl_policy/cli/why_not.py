@@ -1,4 +1,4 @@
-"""`why-not`: why a policy has no effect on an object, and the smallest edit that would give it one."""
+"""`why-not`: why a policy has no effect on an object, and the edits that would give it one."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -28,9 +28,9 @@ def why_not(
 ) -> int:
     """Say why a policy has no effect on an object.
 
-    Every reason with the object and the line responsible, the first cause first, and the smallest change of one object
-    that would make the policy effective there, tried on what was read. If it has an effect: on which paths, and why not
-    on the others.
+    Every reason with the object and the line responsible, the first cause first, and up to three changes, of one object
+    each, that would make the policy effective there: tried on what was read, with what else each would change. If the
+    policy has an effect: on which paths, and why not on the others.
 
     \b
     Examples:
@@ -43,13 +43,14 @@ def why_not(
         raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
     (policy_type, policy_name), (target_type, target_name) = pairs
     analysis = call.read()
+    from kubectl_policy.cli.config import owner_key
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.questions.why_not.why_not import why_not as ask
 
     policy = find(analysis, policy_type, policy_name, call.namespace)
     target = find(analysis, target_type, target_name, target_namespace or call.namespace)
-    answer = ask(analysis, policy, NodeRef(target, section))
+    answer = ask(analysis, policy, NodeRef(target, section), owner_key())
     edits = tuple(
         replace(offered, origin=at_field(offered.origin, offered.edit.field, or_above=True)) for offered in answer.edits
     )

@@ -109,10 +109,12 @@ def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
 def test_routes_that_a_label_lets_in_are_said() -> None:
     """The Namespace has more than the one that is asked about."""
     by_team = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a"}})))
-    second = build.route("second", namespace="far", parents=[build.parent(namespace="default")], rules=[{}])
+    second = build.route("second", namespace="far", parents=[build.parent(namespace="default")])
     local = profiled(declared_targets=frozenset({GATEWAY}))
     on_gateway = defaults("p", ON_GATEWAY, a=1)
-    analysis = around(by_team, build.namespace("far"), FAR_ROUTE, second, on_gateway, profile=local)
+    analysis = around(
+        by_team, build.namespace("far"), build.service(namespace="far"), FAR_ROUTE, second, on_gateway, profile=local
+    )
     first = offered(analysis, FAR)[0]
     assert first.also.gaining == (second.ref,)
     assert first.also.harm == "some"

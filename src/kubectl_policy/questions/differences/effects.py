@@ -148,8 +148,8 @@ def effect_changes(
 
     Worst is what is relevant to security and lost, then changed; then what else is lost, changed, gained, and only set
     by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there
-    any more, comes after all that, then what is new with its path. Of the first `scoped`
-    objects of a change it is told whether they have other paths.
+    any more, comes after all that, then what is new with its path. Of the first `scoped` objects of a change it is told
+    whether they have other paths.
     """
     changes = _EffectChanges(comparison, scoped)
     for pair in pairs:

@@ -150,6 +150,10 @@ def _routes_that_may_differ(comparison: StateComparison, failing: Collection[Obj
     if any(ref.group_kind not in _LOOKED_UP for ref in comparison.changed):
         return every
     old, new = before.topology, after.topology
+    relations = (old.relations, new.relations)
+    leads_on = any(each.delegations.refs or each.routes_lead_to_routes for each in relations)
+    if not leads_on and all(ref.group_kind in ROUTES for ref in comparison.changed):
+        return sorted(comparison.changed)
     return [
         route
         for route in every

@@ -1,1 +1,1 @@
-"""Why a policy has no effect on an object, and the smallest edit that would give it one."""
+"""Why a policy has no effect on an object, and the edits that would give it one."""

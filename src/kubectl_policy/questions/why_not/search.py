@@ -119,7 +119,7 @@ class EditSearch:
     obstacle: str
 
 
-def find_edits(case: Case, reasons: tuple[Reason, ...]) -> EditSearch:
+def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> EditSearch:
     """The edits that are known to help, those first that change the least besides.
 
     One that takes something away from somebody else is offered only if no other one helps. Of several at one place of
@@ -143,7 +143,7 @@ def find_edits(case: Case, reasons: tuple[Reason, ...]) -> EditSearch:
         if not left or (is_large and any(each.also.harm == "none" for each in found)):
             break
         tried, left = tried + 1, left - 1
-        offered = _tried(case, edit)
+        offered = _tried(case, edit, owner_key)
         if offered:
             left = min(left, _MORE_IN_LARGE if is_large else _MORE) if not found else left
             found.append(offered)
@@ -156,7 +156,7 @@ def find_edits(case: Case, reasons: tuple[Reason, ...]) -> EditSearch:
     return EditSearch(edits=edits, tried=tried, obstacle="" if edits else obstacle_of(case, reasons, tried))
 
 
-def _tried(case: Case, edit: Edit) -> Offered | None:
+def _tried(case: Case, edit: Edit, owner_key: str) -> Offered | None:
     """An edit with what else it changes, if it works."""
     applied, deleted = ([edit.after], []) if edit.after else ([], [edit.object])
     comparison = what_if(case.analysis, applied=applied, deleted=deleted)
@@ -170,7 +170,7 @@ def _tried(case: Case, edit: Edit) -> Offered | None:
         defined=edit.after is None
         or comparison.after.registry.profile_of(kind) is None
         or kind in comparison.after.index.definitions,
-        also=side_effects(case, comparison, effect),
+        also=side_effects(case, comparison, effect, owner_key),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.effects import effect_changes
-from kubectl_policy.questions.differences.relations import parent_changes
+from kubectl_policy.questions.differences.traffic import traffic_changes
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.topology.references import ROUTES
 
@@ -29,9 +30,9 @@ class SideEffects:
 
     `settings` is the number of settings that differ on other `objects`, each counted at each of them. `unprotected` are
     those on which settings that are relevant to security are lost or have other values; `losing` and `gaining` are
-    routes that are attached to less, or to more, than before, and `lost` is where the policy has no effect any more.
+    routes that answer fewer requests, or more, than before, and `lost` is where the policy has no effect any more.
     `replaced` are settings of others that are not in force any more where the effect is wanted. `deletes` is whether an
-    object is deleted.
+    object is deleted. `owners` are those of all these objects, by a label or annotation `owner_key`.
     """
 
     settings: int
@@ -42,6 +43,8 @@ class SideEffects:
     gaining: tuple[ObjectRef, ...]
     lost: tuple[NodeRef, ...]
     deletes: bool
+    owners: tuple[str, ...]
+    owner_key: str
 
     @property
     def harm(self) -> Harm:
@@ -57,12 +60,15 @@ class SideEffects:
         return _HARMS.index(self.harm), self.deletes, concerned, self.settings + len(self.replaced)
 
 
-def side_effects(case: Case, comparison: StateComparison, effect: EffectOn) -> SideEffects:
+def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owner_key: str) -> SideEffects:
     """What an edit changes beside the effect of a policy on a node, which is given as it is then."""
     policy = case.policy.ref
     elsewhere: dict[tuple[ObjectRef, GroupKind, str], FieldChange] = {}
     replaced: dict[str, None] = {}
-    for change in effect_changes(comparison, comparison.pairs(), scoped=0):
+    # An edit of a route changes the paths through it alone, which saves a look at those of all other routes.
+    routes_alone = all(obj.group_kind in ROUTES for obj in comparison.changed)
+    pairs = comparison.pairs(comparison.changed if routes_alone else None)
+    for change in effect_changes(comparison, pairs, scoped=0):
         if change.where == "kept":
             for found, is_wanted_there in _objects(case, change):
                 for field in change.fields:
@@ -70,20 +76,30 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn) -> S
                         elsewhere[found, change.kind, field.field] = field
                     elif field.sort == "lost" and field.before and field.before.source.object != policy:
                         replaced[field.field] = None
+    traffic = traffic_changes(comparison)
     on_paths = {node.object for path in effect.paths for node in path if node.object.group_kind in ROUTES}
-    wanted = {route for route in on_paths if comparison.before.topology.relations.is_unattached(route)}
-    parents = [change for change in parent_changes(comparison) if change.route not in comparison.deleted]
+    # A route on the way to the node is to get requests, but from no more listeners if it gets some.
+    gaining = {
+        each.route
+        for each in traffic.gained.routes
+        if each.route not in on_paths or (each in traffic.gained.some and each.lost)
+    }
+    losing = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)} - comparison.deleted
     old, new = (affected(state.enforcement(policy), case.profile) for state in (comparison.before, comparison.after))
-    kept = frozenset(new)
+    kept, index = frozenset(new), comparison.before.index
+    objects = {obj for obj, _, _ in elsewhere}
+    owners = {owner(index, obj, owner_key) for obj in objects | gaining | losing} if owner_key else set[str]()
     return SideEffects(
         settings=len(elsewhere),
-        objects=tuple(sorted({obj for obj, _, _ in elsewhere})),
+        objects=tuple(sorted(objects)),
         replaced=tuple(replaced),
         unprotected=tuple(sorted({obj for (obj, _, _), field in elsewhere.items() if field.harmful})),
-        losing=tuple(sorted({change.route for change in parents if change.before == "attached"})),
-        gaining=tuple(sorted({change.route for change in parents if change.after == "attached"} - wanted)),
+        losing=tuple(sorted(losing)),
+        gaining=tuple(sorted(gaining)),
         lost=tuple(node for node in old if node not in kept),
         deletes=bool(comparison.deleted),
+        owners=tuple(sorted(owners - {""})),
+        owner_key=owner_key,
     )
 
 

@@ -51,8 +51,8 @@ class WhyNot:
     unseen: tuple[Unseen, ...]
 
 
-def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
-    """The answer about a policy and an object, or one of its sections.
+def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: str = "") -> WhyNot:
+    """The answer about a policy and an object, or one of its sections; with the owners of what edits change besides.
 
     Raises `UsageError` for an object that is no policy, and `NotFoundError` for a policy that was not read and for a
     section that the target has not.
@@ -72,7 +72,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> WhyNot:
     elif effect.undecided:
         search = EditSearch(edits=(), tried=0, obstacle=obstacle_of(case, reasons, 0))
     else:
-        search = find_edits(case, reasons)
+        search = find_edits(case, reasons, owner_key)
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (

@@ -47,9 +47,11 @@ shape(
     Field("objects", doc="The other objects on which they do."),
     Field("replaced", doc="Settings of others that would no longer be in force where the effect is wanted."),
     Field("unprotected", doc="Those on which settings that are relevant to security are lost or have other values."),
-    Field("losing", doc="Routes that are attached to less than before."),
-    Field("gaining", doc="Routes that are attached to more than before."),
+    Field("losing", doc="Routes that answer fewer requests than before."),
+    Field("gaining", doc="Routes that answer more requests than before, apart from what is wanted."),
     Field("lost", doc="Where the policy would have no effect any more."),
+    Field("deletes", doc="Whether an object is deleted."),
+    Field("owners", doc="Who owns those objects, if the config file says by which label."),
     Field("harm", doc="none; some; or loss, if something is taken away from somebody else."),
     doc="What an edit changes beside the effect that it is for.",
 )

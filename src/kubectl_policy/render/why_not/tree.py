@@ -95,7 +95,7 @@ def _side_effects(offered: Offered, indent: int) -> Iterator[Line]:
     also, edit = offered.also, offered.edit
     told = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
-        f"attaches {_objects(also.gaining)} to more listeners" if also.gaining else "",
+        f"lets more requests in to {_objects(also.gaining)}" if also.gaining else "",
         f"replaces {count(len(also.replaced), 'setting')} of others there" if also.replaced else "",
     ]
     taken = [
@@ -104,10 +104,11 @@ def _side_effects(offered: Offered, indent: int) -> Iterator[Line]:
         f"{edit.object} would be gone" if also.deletes else "",
     ]
     besides = listed(list(filter(None, told)))
+    owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""
     if also.harm == "none":
         yield _told("Changes nothing else.", indent)
     elif besides:
-        yield _told(f"Also {besides}.", indent)
+        yield _told(f"Also {besides}{owners}.", indent)
     for sentence in filter(None, taken):
         yield _told(f"{sentence}.", indent, "warning")
     if also.lost:
