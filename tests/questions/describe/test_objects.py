@@ -69,7 +69,7 @@ def test_a_port_counts_if_something_leads_to_it() -> None:
 
 def test_an_object_that_was_not_read_can_be_asked_about() -> None:
     """A GatewayClass is often not among the manifests; policies may be attached to it all the same."""
-    answer = about(world(), "GatewayClass", "elsewhere")
+    answer = about(world(build.gateway("other", class_name="elsewhere")), "GatewayClass", "elsewhere")
     assert (answer.origin, answer.reported, answer.policies) == (None, (), ())
 
 

@@ -59,7 +59,7 @@ KUADRANT: Final = [
         ("aws", build.ref("GRPCRoute", "boarding", "ferries")),
         ("azure", build.ref("HTTPRoute", "tickets", "box-office")),
         ("kong", build.ref("Service", "catalogue", "library", "")),
-        ("kuma", build.ref("Mesh", "default", "newspaper", "kuma.io")),
+        ("kuma", build.ref("Mesh", "default", "default", "kuma.io")),
         ("nginx-gateway-fabric", build.ref("HTTPRoute", "comments", "newsroom")),
         ("nginx-gateway-fabric", build.ref("Gateway", "desk", "platform")),
         ("kgateway", build.ref("HTTPRoute", "tickets", "sailings")),
