@@ -118,6 +118,35 @@ class StateComparison:
         for kind in self.kinds:
             yield from self._pairs_of(kind, through)
 
+    def own_pairs(self) -> Iterator[Pair]:
+        """What the rules of changed routes say themselves in both states, on every path to them, in the paths' order.
+
+        Of a route that only one state has there is nothing: with it requests go, or come, and not settings. A field
+        that stands for a setting of policies in both states is in the pairs of these.
+        """
+        for route in sorted(ref for ref in self.updated if ref.group_kind in ROUTES):
+            states = (self.before, self.after)
+            old, new = ({*_to_rules(state, route)} for state in states)
+            for path in sorted(old | new):
+                there = (path in old, path in new)
+                among = [
+                    state.resolver.own_among_policies(path) if is_there else frozenset[str]()
+                    for state, is_there in zip(states, there, strict=True)
+                ]
+                before, after = (
+                    state.resolver.rules.at_end(path, among[0] & among[1]) if is_there else None
+                    for state, is_there in zip(states, there, strict=True)
+                )
+                if before or after:
+                    yield Pair(
+                        kind=route.group_kind,
+                        path=path,
+                        before=before,
+                        after=after,
+                        in_before=there[0],
+                        in_after=there[1],
+                    )
+
     def _pairs_of(self, kind: GroupKind, through: Collection[ObjectRef] | None) -> Iterator[Pair]:
         nodes = self.nodes_with(kind)
         if self.shares_topology or through is not None:
@@ -178,7 +207,8 @@ class StateComparison:
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
         """What a state says of a kind, or the other one if it has no policy of it: it may define the kind otherwise."""
         states = [state for state in (analysis, self.before, self.after) if state.index.of_kind(kind)]
-        return next(profile for state in states if (profile := state.registry.profile_of(kind)))
+        policies = (profile for state in states if (profile := state.registry.profile_of(kind)))
+        return next(policies, None) or analysis.registry.known(kind)
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = self.profile_in(analysis, kind)
@@ -215,6 +245,12 @@ def may_exist(analysis: Analysis, node: NodeRef) -> bool:
         return False
     known = analysis.topology.sections(node.object) if node.section and analysis.index.get(node.object) else ()
     return not known or node.section in known
+
+
+def _to_rules(analysis: Analysis, route: ObjectRef) -> Iterator[Path]:
+    """The paths to the rules of a route on which requests get there."""
+    for section in analysis.topology.sections(route):
+        yield from filter(analysis.topology.carries_traffic, analysis.topology.paths(NodeRef(route, section)))
 
 
 def _to_what_is_missing(nodes: Iterable[NodeRef], profile: PolicyKindProfile, analysis: Analysis) -> Iterator[Path]:

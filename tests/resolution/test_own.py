@@ -110,14 +110,17 @@ class TestSettings:
         """There may be several: each is known by where it sends requests."""
         one: dict[str, Json] = {"group": "", "kind": "Service", "name": "shadow", "port": 80}
         other: dict[str, Json] = {"group": "", "kind": "Service", "name": "s", "namespace": "labs"}
+        custom: dict[str, Json] = {"group": "example.com", "kind": "Backend", "name": "b"}
         filters: list[Json] = [
             {"type": "RequestMirror", "requestMirror": {"backendRef": one, "percent": 10}},
             {"type": "RequestMirror", "requestMirror": {"backendRef": other}},
+            {"type": "RequestMirror", "requestMirror": {"backendRef": custom}},
         ]
         assert said(world(rule(backend(), filters=filters))) == {
-            "requestMirror.shadow:80.backendRef": one,
+            "requestMirror.shadow:80.backendRef": {"name": "shadow", "port": 80},
             "requestMirror.shadow:80.percent": 10,
-            "requestMirror.labs/s.backendRef": other,
+            "requestMirror.labs/s.backendRef": {"name": "s", "namespace": "labs"},
+            "requestMirror.Backend/b.backendRef": custom,
         }
 
     @pytest.mark.parametrize(
@@ -233,7 +236,7 @@ class TestPlaces:
             ({"filters": [{}, {"cors": {"maxAge": 7}}]}, ["filters[1].cors.maxAge"]),
             (
                 {"filters": [{"requestHeaderModifier": header}]},
-                [f"filters[0].requestHeaderModifier.{name}" for name in ("set[0]", "remove")],
+                [f"filters[0].requestHeaderModifier.{name}" for name in ("set[0].value", "remove")],
             ),
             (
                 {"filters": mirrors},

@@ -151,6 +151,22 @@ def test_without_a_policy() -> None:
     assert own.at == (build.node("HTTPRoute", "r", "rule[0]"),)
 
 
+def test_in_short() -> None:
+    """In the words of the kind of the route."""
+    https: Json = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
+    weights: Json = [build.backend(weight=9), build.backend("t", weight=1)]
+    mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "shadow"}}}
+    own: Mapping[str, Json] = {
+        "timeouts": {"request": "5s"},
+        "retry": {"attempts": 1, "codes": [503]},
+        "filters": [https, mirror],
+        "backendRefs": weights,
+    }
+    answer = described(ENVOY, "ClientTrafficPolicy", {"timeout": {}}, own)
+    (group,) = [group for group in answer.in_force if group.profile.own]
+    assert group.summary == ("redirect to https", "5s timeout", "1 retry", "1 mirror", "weights 9, 1")
+
+
 class TestKgateway:
     """Its TrafficPolicy has a time-out and retries that those of a rule beat."""
 

@@ -11,11 +11,14 @@ from kubectl_policy.profiles.shapes import (
     PATH,
     PROTECTING,
     Entries,
+    Items,
+    Record,
     declared,
     field_of,
     required_field,
     set_of,
 )
+from kubectl_policy.profiles.summary import SummaryPart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +49,8 @@ class OwnSettings:
     """
     security_fields: frozenset[str] = field_of(set_of(PROTECTING), default=frozenset())
     """The settings whose loss takes a protection away, as `securityFields` of a policy kind has them."""
+    summary: tuple[SummaryPart, ...] = field_of(Items(Record(SummaryPart), least=1), default=())
+    """What they are called in short, as `summary` of a policy kind has it. Without it: by their names."""
     evidence: tuple[str, ...] = required_field(EVIDENCE)
     """Where this is written."""
 

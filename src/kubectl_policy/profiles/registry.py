@@ -169,6 +169,7 @@ def _of_rules(kind: GroupKind, said_by: PolicyKindProfile) -> PolicyKindProfile:
         known_by="profile",
         effective_targets=(TargetLevel(kind, section=True),),
         security_fields=own.security_fields,
+        summary=own.summary,
         own=own,
         evidence=own.evidence,
         origin=said_by.origin,

@@ -15,7 +15,7 @@ from kubectl_policy.resolution.merging import PathContext, merged
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, trace, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
@@ -327,18 +327,22 @@ def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
     return frozenset(part.source for part in contributions)
 
 
+def own_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """The fields of a target object that stand for settings there, each after the setting that it stands for."""
+    yield from profile.object_fields.items()
+    for each in profile.conditional_object_fields:
+        given, absent = (value_at(target, name) if name else None for name in (each.given, each.absent))
+        if (not each.given or given not in _EMPTY) and absent in _EMPTY:
+            yield each.field, each.object_field
+
+
 def own_values(profile: PolicyKindProfile, target: Mapping[str, Json], end: NodeRef) -> tuple[OwnValue, ...]:
     """What the target object's own fields that stand for settings say; the later of two for one setting counts.
 
     An empty value says nothing.
     """
     source = Source(end.object, end)
-    pairs = list(profile.object_fields.items())
-    for each in profile.conditional_object_fields:
-        given, absent = (value_at(target, name) if name else None for name in (each.given, each.absent))
-        if (not each.given or given not in _EMPTY) and absent in _EMPTY:
-            pairs.append((each.field, each.object_field))
-    found = ((field, name, value_at(target, name)) for field, name in pairs)
+    found = ((field, name, value_at(target, name)) for field, name in own_fields(profile, target))
     return tuple(
         OwnValue(tuple(field.split(".")), name, trace(own, source) if isinstance(own, Mapping) else Leaf(own, source))
         for field, name, own in found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
@@ -15,7 +16,7 @@ from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, trace, wit
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import GroupKind, Json, NodeRef
+    from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import Registry
     from kubectl_policy.profiles.own import OwnSettings
@@ -112,6 +113,14 @@ def _of_filters(holder: Json, settings: OwnSettings) -> dict[str, Json]:
     return {**found, **several}
 
 
+def _short(reference: Json) -> Json:
+    """A reference without its kind if that is Service, which it is unless it is said otherwise."""
+    kind = GroupKind(text_at(reference, "group"), text_at(reference, "kind", SERVICE.kind))
+    if not isinstance(reference, Mapping) or kind != SERVICE:
+        return reference
+    return {name: held for name, held in reference.items() if name not in {"group", "kind"}}
+
+
 @value(kw_only=True)
 class _Reader:
     """Makes settings of what a rule says: those that count as such, and the place that they come from."""
@@ -160,6 +169,9 @@ class _Reader:
                 name = self.settings.keys.get(".".join(path), "")
                 position = self._position(key, [self._name(item, name) for item in value])
                 value, at = value[position], at / position
+                rest = [other for other in value if other != name] if isinstance(value, Mapping) else []
+                # Of a name and a value, as headers have them, the value is the setting.
+                at = at / rest[0] if len(rest) == 1 else at
             else:
                 value, at = value.get(key) if isinstance(value, Mapping) else None, at / key
                 path.append(key)
@@ -213,8 +225,10 @@ class _Reader:
             fields = item if isinstance(item, Mapping) else {}
             rest = [held for field, held in fields.items() if field != key]
             named = isinstance(fields.get(key), str)
-            alone = named and len(rest) == 1
-            found[name] = Leaf(rest[0], self.source) if alone else trace(fields, self.source, [(key,)])
+            if named and len(rest) == 1:
+                found[name] = Leaf(rest[0], self.source)
+            else:
+                found[name] = trace({**fields, key: _short(fields.get(key))}, self.source, [(key,)])
         return found
 
     def _named(self, reference: Json) -> str:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.own import OF_RULE
-from kubectl_policy.resolution.effective import EffectivePolicy, own_values, resolve, with_own
+from kubectl_policy.resolution.effective import EffectivePolicy, own_fields, own_values, resolve, with_own
 from kubectl_policy.resolution.merging import PathContext
 from kubectl_policy.resolution.nodes import PoliciesOnNodes, attached_by_kind
 from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.resolution.precedence import filters_above
-from kubectl_policy.resolution.reach import reach
+from kubectl_policy.resolution.reach import reach, takes_effect_below
 from kubectl_policy.topology import on_path, too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.parameters import enabled_on
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
     from kubectl_policy.resolution.effective import OwnValue, Resolution
@@ -128,17 +128,18 @@ class Resolver:
         for place, node in enumerate(path):
             if node.section and node.object.group_kind in ROUTES:
                 end = path[: place + 1]
-                outcome = self.rules.at_end(end, self.own_among_policies(end, path))
+                outcome = self.rules.at_end(end, self.own_among_policies(end))
                 yield from [outcome] if outcome else []
 
-    def own_among_policies(self, end: Path, path: Path) -> frozenset[str]:
-        """The fields of the rule at the end of the first part of a path that are among the settings of policies."""
+    def own_among_policies(self, path: Path) -> frozenset[str]:
+        """The fields of the rule at the end of a path that stand for settings of policies which count there."""
         fields: set[str] = set()
-        for kind in self.kinds_at(end):
+        for kind in self.kinds_at(path):
             profile = self._registry.known(kind)
-            at_rule = profile.policy_class == "direct" or reach(path, profile) == end
-            outcome = self.effective_of(kind, end) if profile.has_object_fields and at_rule else None
-            fields.update(own.object_field for own in outcome.resolution.own) if outcome else None
+            direct = profile.policy_class == "direct"
+            at_rule = direct or (reach(path, profile) == path and not takes_effect_below(path[-1], profile))
+            if profile.has_object_fields and at_rule and self.effective_of(kind, path):
+                fields.update(name for _, name in own_fields(profile, self._target(path[-1])))
         return frozenset(field.removeprefix(OF_RULE) for field in fields if field.startswith(OF_RULE))
 
     def _own_values(self, end: NodeRef, profile: PolicyKindProfile) -> tuple[OwnValue, ...]:
@@ -147,9 +148,12 @@ class Resolver:
             return ()
         key = (profile.group_kind, end)
         if key not in self._own:
-            target = {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
-            self._own[key] = own_values(profile, target, end)
+            self._own[key] = own_values(profile, self._target(end), end)
         return self._own[key]
+
+    def _target(self, end: NodeRef) -> Mapping[str, Json]:
+        """The object at the end of a path; its field `rule` is the rule that the end is, with what its filters hold."""
+        return {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
 
     def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
         """The policies of a kind by node, as its profile has it `at` effective targets of a kind; None without any."""

@@ -107,7 +107,8 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
         comparison, {change.policy for change in attachments} | _policies_on_paths(comparison, pairs)
     )
     failing = (failing_routes(comparison.before), failing_routes(comparison.after))
-    effects = effect_changes(comparison, _answered(pairs, newly_failing(*failing)))
+    settings = (*_answered(pairs, newly_failing(*failing)), *comparison.own_pairs())
+    effects = effect_changes(comparison, settings)
     enforcement = enforcement_changes(comparison, concerned)
     unseen = (
         *_unseen(comparison, concerned),

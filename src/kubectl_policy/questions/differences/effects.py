@@ -335,11 +335,21 @@ class _Named:
     value: EffectiveValue
     leaf: Leaf
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the target object itself says it."""
+        return self.leaf.source.object == self.leaf.source.target.object
+
 
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
     before, after = _Outcome(pair.before, comparison.before), _Outcome(pair.after, comparison.after)
+    profile = comparison.profile_in(comparison.before, pair.kind)
+    one_state = not profile.own and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
         old, new = before.named.get(path), after.named.get(path)
+        # What the object itself says lasts where no policy of the kind is any more, or was before.
+        if one_state and any(each and each.is_own for each in (old, new)):
+            continue
         if old is None or new is None or not old.value.is_like(new.value):
             known = old or after.named[path]
             security = any(field.security for field in (old, new) if field)

@@ -49,7 +49,9 @@ def _on_both(one: ChangedObject, other: ChangedObject) -> ChangedObject:
 
 
 def _likeness(change: EffectChange) -> object:
-    fields = [(field.field, field.security, _said(field.before), _said(field.after)) for field in change.fields]
+    # What routes say themselves, each says of itself.
+    said = _value if change.profile.own else _said
+    fields = [(field.field, field.security, said(field.before), said(field.after)) for field in change.fields]
     return change.kind, change.where, change.from_nothing, change.to_nothing, change.assumed, change.doubts, fields
 
 
@@ -60,6 +62,10 @@ def _said(value: EffectiveValue | None) -> object:
     source = value.source
     own = source.object == source.target.object and source.target
     return value.value, value.removed, value.certain, source.object, source.overrides, source.filter, own
+
+
+def _value(value: EffectiveValue | None) -> object:
+    return None if value is None else (value.value, value.removed)
 
 
 def _sources(change: EffectChange) -> Iterator[Source]:

@@ -79,17 +79,20 @@ def _effect(
     yield _heading(change)
     # What of several fields protects is said at each; of one, or of all, the heading says it.
     protecting = change.security and not all(field.security for field in change.fields)
-    setters = {_set_by(field, targets) for field in change.fields}
+    # What routes say themselves, as the heading has it, no one else sets.
+    own = change.profile.own is not None
+    setters = {"" if own else _set_by(field, targets) for field in change.fields}
     for_all = next(iter(setters)) if len(setters) == 1 and len(change.fields) > 1 else ""
     by_former: dict[str, list[FieldChange]] = {}
     for field in change.fields:
-        by_former.setdefault(_was_set_by(field, subject, targets), []).append(field)
+        by_former.setdefault("" if own else _was_set_by(field, subject, targets), []).append(field)
     groups: list[tuple[str, list[_Row]]] = []
     for former, fields in by_former.items():
         heading = former if len(fields) > 1 else ""
         rows: list[_Row] = []
         for field in fields:
-            said = [words for words in (_set_by(field, targets), former) if words not in {"", for_all, heading}]
+            by = for_all if own else _set_by(field, targets)
+            said = [words for words in (by, former) if words not in {"", for_all, heading}]
             rows.append(
                 (field.field or "sets no field", _value(field.before), _becomes(field, said, protecting=protecting))
             )
@@ -124,12 +127,14 @@ def _heading(change: EffectChange) -> Line:
     words = listed([word for sort, word in _sort_words(change).items() if sort in sorts])
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     alone = change.to_nothing and not change.from_nothing
-    left = f", no {change.kind.kind} is left" if alone else ""
+    left = f", no {change.kind.kind} is left" if alone and not change.profile.own else ""
     danger = Span(" · relevant to security", "error") if change.security else Span("")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
     kind = f"{change.kind}{mark(change.profile, 'being a policy')}"
+    if change.profile.own:
+        kind = "the routes' own settings" if number > 1 else "the route's own settings"
     return Line((lead, danger, Span(f" · {kind} · {objects}", prose=True)), 0, 2)
 
 

@@ -1,0 +1,191 @@
+"""What differs in what routes say themselves, beside what policies say of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model import GroupKind
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.render.changes.settings import effect_sections
+from kubectl_policy.render.output.text import View
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.changes.diff import StateDiff
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+PROFILE: Final = PolicyKindProfile(
+    COLOR,
+    "inherited",
+    "profile",
+    strategy=MergeStrategy.PATCH_DEFAULTS,
+    stanzas="none",
+    effective_targets=(TargetLevel(HTTP_ROUTE, section=True),),
+    object_fields={"timeout": "rule.timeouts.request"},
+)
+WORLD: Final = (build.gateway_class(), build.namespace("default"), build.gateway(), build.service("s"))
+POLICY: Final = build.policy("p", build.target("g"), timeout="15s", color="red")
+Rules = "tuple[Mapping[str, Json], ...]"
+
+
+def rule(**own: Any) -> dict[str, Json]:  # noqa: ANN401 (whatever a rule may hold)
+    """A rule that sends requests to a Service, and says something itself."""
+    return {"backendRefs": [build.backend()], **own}
+
+
+def redirect(code: int) -> list[Json]:
+    """Filters that redirect."""
+    return [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": code}}]
+
+
+def state(*rules: Mapping[str, Json], others: tuple[Resource, ...] = ()) -> tuple[Resource, ...]:
+    """A world in which a route has these rules."""
+    return (*WORLD, build.route("r", rules=rules), *others)
+
+
+def differing(before: tuple[Resource, ...], after: tuple[Resource, ...]) -> StateDiff:
+    """What differs between two states."""
+    states = [build.snapshot(*resources, complete=True) for resources in (before, after)]
+    return diff(compare(*states, profiles=[PROFILE]))
+
+
+def told(difference: StateDiff) -> list[str]:
+    """Every field that differs: of which kind, where, how, from what to what, and by whom."""
+    return [
+        f"{change.kind.kind} {change.objects[0].node.section}: {field.field} {field.sort} {change.where} "
+        + " → ".join(
+            f"{value.value} by {value.source.object.name}" if value else "nothing"
+            for value in (field.before, field.after)
+        )
+        for change in difference.effects
+        for field in change.fields
+    ]
+
+
+class TestRoutes:
+    """Of a route that both states have, what it says itself is compared as settings of policies are."""
+
+    def test_a_time_out(self) -> None:
+        """A change even where there is no policy."""
+        found = differing(state(rule(timeouts={"request": "120s"})), state(rule(timeouts={"request": "1s"})))
+        assert told(found) == ["HTTPRoute rule[0]: timeouts.request changed kept 120s by r → 1s by r"]
+        assert found.changes
+        (change,) = found.effects
+        assert (change.profile.own is not None, change.security) == (True, False)
+        assert [str(value.declared_in) for value in (change.fields[0].before, change.fields[0].after) if value] == [
+            "spec.rules[0].timeouts.request"
+        ] * 2
+
+    def test_what_is_new_or_lost(self) -> None:
+        """Weights, and a redirect to https, which protects."""
+        before = state(rule(filters=redirect(301)), {"backendRefs": [build.backend(), build.backend("t")]})
+        after = state(rule(), {"backendRefs": [build.backend(), build.backend("t", weight=9)]})
+        found = differing(before, after)
+        assert told(found) == [
+            "HTTPRoute rule[0]: requestRedirect.scheme lost kept https by r → nothing",
+            "HTTPRoute rule[0]: requestRedirect.statusCode lost kept 301 by r → nothing",
+            "HTTPRoute rule[1]: backendRefs[s:8080].weight gained kept nothing → 1 by r",
+            "HTTPRoute rule[1]: backendRefs[t:8080].weight gained kept nothing → 9 by r",
+        ]
+        assert [change.security for change in found.effects] == [True, False]
+
+    def test_one_element_among_others(self) -> None:
+        """Of the headers of a filter only the one that differs."""
+        filters = [
+            [{"requestHeaderModifier": {"set": [{"name": "x", "value": "1"}, {"name": "y", "value": value}]}}]
+            for value in "ab"
+        ]
+        before, after = (state(rule(filters=each)) for each in filters)
+        assert told(differing(before, after)) == [
+            "HTTPRoute rule[0]: requestHeaderModifier.set[y] changed kept a by r → b by r"
+        ]
+
+    def test_a_rule_that_comes_or_goes(self) -> None:
+        """With what it says."""
+        before, after = state(rule()), state(rule(), rule(name="new", timeouts={"request": "1s"}))
+        assert told(differing(before, after)) == ["HTTPRoute new: timeouts.request gained new nothing → 1s by r"]
+        assert told(differing(after, before)) == ["HTTPRoute new: timeouts.request lost gone 1s by r → nothing"]
+
+    def test_a_route_that_comes_or_goes(self) -> None:
+        """It loses requests, or gets some: nothing is said of settings."""
+        own = state(rule(timeouts={"request": "1s"}))
+        assert told(differing(own, WORLD)) == told(differing(WORLD, own)) == []
+
+    def test_a_route_that_is_attached_to_nothing(self) -> None:
+        """Nothing takes effect on it."""
+        before, after = (
+            (*WORLD, build.route("r", parents=[], rules=[rule(timeouts={"request": value})])) for value in ("1s", "2s")
+        )
+        assert told(differing(before, after)) == []
+
+    def test_what_did_not_change(self) -> None:
+        """A route that differs in something else, or not at all."""
+        own = rule(timeouts={"request": "1s"})
+        assert told(differing(state(own), state({**own, "matches": [{"path": {"value": "/a"}}]}))) == []
+        assert told(differing(state(own), state(own))) == []
+
+
+class TestBesidePolicies:
+    """Where a setting of the rule stands for one of a policy, it is compared among those, and once."""
+
+    own: Final = rule(timeouts={"request": "5s"})
+    longer: Final = rule(timeouts={"request": "9s"})
+
+    def test_the_value_of_the_rule(self) -> None:
+        """Differs; the policy is the same."""
+        found = differing(state(self.own, others=(POLICY,)), state(self.longer, others=(POLICY,)))
+        assert told(found) == ["ColorPolicy rule[0]: timeout changed kept 5s by r → 9s by r"]
+
+    def test_the_rule_says_nothing_any_more(self) -> None:
+        """What it beat takes its place."""
+        found = differing(state(self.own, others=(POLICY,)), state(rule(), others=(POLICY,)))
+        assert told(found) == ["ColorPolicy rule[0]: timeout changed kept 5s by r → 15s by p"]
+
+    def test_the_policy_goes(self) -> None:
+        """What the rule says lasts."""
+        analysis = analyze(build.snapshot(*state(self.own, others=(POLICY,)), complete=True), profiles=[PROFILE])
+        lost = ["ColorPolicy rule[0]: color lost kept red by p → nothing"]
+        assert told(diff(what_if(analysis, deleted=[POLICY.ref]))) == lost
+        assert told(blast_radius(analysis, POLICY.ref).difference) == lost
+
+    def test_the_policy_comes(self) -> None:
+        """What the rule says was there before."""
+        found = differing(state(self.own), state(self.own, others=(POLICY,)))
+        assert told(found) == ["ColorPolicy rule[0]: color gained kept nothing → red by p"]
+
+    def test_the_policy_goes_as_the_rule_changes(self) -> None:
+        """Both are said, each once."""
+        found = differing(state(self.own, others=(POLICY,)), state(self.longer))
+        assert told(found) == [
+            "ColorPolicy rule[0]: color lost kept red by p → nothing",
+            "HTTPRoute rule[0]: timeouts.request changed kept 5s by r → 9s by r",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("names", "heading"),
+    [
+        (("a",), "Changed · the route's own settings · 1 object"),
+        (("a", "b"), "Changed · the routes' own settings · 2 objects"),
+    ],
+    ids=["one", "several"],
+)
+def test_as_text(names: tuple[str, ...], heading: str) -> None:
+    """Whose settings they are is in the heading, and not beside each."""
+    before, after = (
+        (*WORLD, *(build.route(name, rules=[rule(timeouts={"request": value})]) for name in names))
+        for value in ("1s", "2s")
+    )
+    lines = effect_sections(differing(before, after).effects, View(width=100))
+    text = "\n".join("".join(span.text for span in line.spans) for line in lines)
+    assert heading in text
+    assert text.count("timeouts.request   1s   → 2s\n") == 1
