@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.topology.conditions import attached_routes
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import covers, intersection, may_cover
@@ -35,13 +34,14 @@ def attached_hostnames(
     at = topology.gateways.listener(listener)
     if at is None:
         return ()
-    attached = attached_routes(topology, listener) if counted else topology.relations.attached_to(listener)
     firsts = {route}
     if topology.relations.delegations.to(route):
         paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
         firsts = {path[path.index(listener) + 1].object for path in paths}
     names: set[str] = set()
-    for first in firsts.intersection(attached):
+    for first in firsts:
+        if not _is_attached(topology, listener, first, counted=counted):
+            continue
         own = strings_at(topology.index.raw(first), "spec.hostnames") if first.group_kind in WITH_HOSTNAMES else []
         for name in (intersection(hostname, at.hostname) for hostname in own or [""]):
             taken = name is None or is_left_to_others(topology, at, name)
@@ -52,9 +52,17 @@ def attached_hostnames(
 def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool:
     """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
     others = _more_specific(topology, listener)
-    if topology.gateways.supports(listener.gateway, ISOLATION):
+    if others and topology.gateways.supports(listener.gateway, ISOLATION):
         return any(covers(other, name) for other in others)
     return name.lower() in others
+
+
+def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:
+    bindings = topology.relations.bindings_at(route, listener.object)
+    return any(
+        binding.listener == listener and (binding.is_counted if counted else binding.state == "attached")
+        for binding in bindings
+    )
 
 
 def too_wide(topology: Topology, path: Path) -> str:

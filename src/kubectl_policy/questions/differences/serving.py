@@ -30,16 +30,23 @@ class RuleAnswers:
     """A rule of a route and how many of its requests get to something that answers: `answered` of `total`.
 
     These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`
-    are what picks its requests. `broken` are the references that lead nowhere, `invalid` is why none is answered, if a
-    policy that is not valid is the reason.
+    are what picks its requests, as they are written. `broken` are the references that lead nowhere, `invalid` is why
+    none is answered, if a policy that is not valid is the reason.
     """
 
     rule: NodeRef
-    matches: frozenset[str]
+    matches: tuple[Json, ...]
     answered: int
     total: int
     broken: tuple[Backend, ...] = ()
     invalid: str = ""
+
+    def shares_requests(self, other: RuleAnswers) -> bool:
+        """Whether another rule, of the same route in another state, has some of the same matches; all, without any."""
+        mine, theirs = (
+            {json.dumps(match, sort_keys=True) for match in rule.matches or ({},)} for rule in (self, other)
+        )
+        return not mine.isdisjoint(theirs)
 
 
 class Serving:
@@ -140,7 +147,7 @@ class Serving:
 
 
 def _rule(node: NodeRef, raw: Json, backends: list[Backend]) -> RuleAnswers:
-    matches = frozenset(json.dumps(match, sort_keys=True) for match in items_at(raw, "matches") or [{}])
+    matches = tuple(items_at(raw, "matches"))
     if any(text_at(each, "type") in _ANSWERING for each in items_at(raw, "filters")):
         return RuleAnswers(rule=node, matches=matches, answered=1, total=1)
     weights = [(backend, 1 if backend.routes is not None else backend.ref.weight) for backend in backends]

@@ -199,9 +199,9 @@ class _OneWay:
         every: list[RouteTraffic] = []
         some: list[RouteTraffic] = []
         for route in routes:
-            rules = [rule for rule in self._having.rules(route) if rule.answered]
-            places = [place for place, certain in self._having.places(route).items() if certain] if rules else []
-            if places:
+            places = [place for place, certain in self._having.places(route).items() if certain]
+            rules = [rule for rule in self._having.rules(route) if rule.answered] if places else []
+            if rules:
                 failing = tuple(self._failing(route, rules)) if self._lacking.places(route) else ()
                 loses_all = not self._lacking.places(route) or _is_all(failing, rules)
                 found = self._traffic(route, places, failing, loses_all=loses_all)
@@ -250,8 +250,10 @@ class _OneWay:
     def _failing(self, route: ObjectRef, rules: Iterable[RuleAnswers]) -> Iterator[FailingRule]:
         """The rules that have requests answered of which fewer are, or none."""
         others = self._lacking.rules(route)
+        same = self._lacking.analysis.index.get(route) is self._having.analysis.index.get(route)
         for rule in rules:
-            other = next((each for each in others if each.matches & rule.matches), None)
+            alike = (each for each in others if each.rule == rule.rule if same or each.shares_requests(rule))
+            other = next(alike, None) or next((each for each in others if each.shares_requests(rule)), None)
             if other is None:
                 yield FailingRule(rule=rule.rule, failing=1, total=1, is_gone=True)
             elif other.answered * rule.total < rule.answered * other.total or not other.answered:

@@ -292,9 +292,9 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
     summary = summarize(difference, gone)
     traffic = difference.traffic
     hit = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)}
-    told = summary.detached | summary.without_target | summary.losing_target | summary.unsure | summary.without_class
-    told |= summary.failing
-    problems = [problem for problem in difference.problems.introduced if problem.subject not in told | hit]
+    of_policies = summary.without_target | summary.losing_target | summary.unsure
+    told = hit | of_policies | summary.detached | summary.without_class | summary.failing
+    problems = [problem for problem in difference.problems.introduced if problem.subject not in told]
     ends = [*ending_clauses(traffic.lost, traffic.owner_key, answer.subject), *_orphaned(difference, summary)]
     parts = [*_active(_ATTACHMENT, replace(summary, detached=summary.detached - hit, without_class=frozenset()))]
     parts += _traffic(summary, active=True)

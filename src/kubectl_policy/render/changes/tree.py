@@ -96,10 +96,10 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     difference, subject = answer.difference, answer.subject
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
-    told = {each.route for each in difference.traffic.routes}
-    invalid = {failing.policy for failing in difference.failing}
-    targets = [change for change in difference.attachments if change.policy not in deleted | invalid]
-    parents = [change for change in difference.parents if change.route not in deleted | told]
+    told = {*deleted, *(each.route for each in difference.traffic.routes)}
+    hidden = deleted | {failing.policy for failing in difference.failing}
+    targets = [change for change in difference.attachments if change.policy not in hidden]
+    parents = [change for change in difference.parents if change.route not in told]
     reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
     superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
     failed = [attachment for attachment in reach.attachments if attachment.state != "attached"] if reach else []
