@@ -317,7 +317,10 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
         return f"{_referred_to(answer)}: what deleting it changes is not known", ""
     if not (also or parts):
         return f"Deleting {answer.subject} changes nothing in what policies do", ""
-    if not summary.changed and not [*_active(_ATTACHMENT, summary), *_traffic(summary, active=True)]:
+    if not (summary.changed or summary.failing) and not [
+        *_active(_ATTACHMENT, summary),
+        *_traffic(summary, active=True),
+    ]:
         parts.append("changes no setting of anything else")
     return f"Deleting {answer.subject} {listed([*(f'also {words}' for words in also), *parts])}", ""
 

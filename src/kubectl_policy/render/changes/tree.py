@@ -97,7 +97,8 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
     told = {*deleted, *(each.route for each in difference.traffic.routes)}
-    hidden = deleted | {failing.policy for failing in difference.failing}
+    invalid = {failing.policy for failing in difference.failing}
+    hidden = deleted | invalid
     targets = [change for change in difference.attachments if change.policy not in hidden]
     parents = [change for change in difference.parents if change.route not in told]
     reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
