@@ -189,6 +189,28 @@ def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> Non
             assert out.endswith("\n")
 
 
+def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path) -> None:
+    """In kubectl's templates; what is incomplete is said beside it, and what is none is refused before reading."""
+    words = ("get", "policies", "-n", "app", "--offline", manifests, "-o")
+    assert command(*words, "jsonpath={.items[*].policy.name}") == (0, "red", "")
+    columns = command(*words, "custom-columns=NAME:.policy.name,STATE:.enforcement.state", "--no-headers")
+    assert columns == (0, "red   Enforced\n", "")
+    assert command("describe", "httproute/r", "-n", "app", "--offline", manifests, "-o", "jsonpath=.subject.name") == (
+        0,
+        "r",
+        "",
+    )
+    (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
+    incomplete = command(*words, "jsonpath={.complete}")
+    assert (incomplete.out, incomplete.err.splitlines()[0]) == (
+        "false",
+        "1 policy in namespace app, as far as could be read: 1 file may hold more.",
+    )
+    code, out, err = command("get", "policies", "-o", "jsonpath={.a")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: a brace in -o jsonpath is not closed, or not opened\nhint: for example: ")
+
+
 def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
     """The words stay the same; --color always, as nobody is at a terminal here."""
     words = ("get", "policies", "-n", "app", "--offline", manifests, "--color")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Command, Result
 
-FORMATS = ("tree", "table", "wide", "yaml", "json", "name")
+FORMATS = ("tree", "table", "wide", "csv", "yaml", "json", "name")
 ASK = ("describe", "httproute/r", "-n", "app", "--offline")
 COLOR = "apiVersion: example.com/v1\nkind: ColorPolicy\n"
 HEAD = "apiVersion: gateway.networking.k8s.io/v1\nkind: {}\nmetadata: {{name: {}, namespace: app}}\n"

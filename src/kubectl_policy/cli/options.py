@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, Typ
 import typer
 
 from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
-from kubectl_policy.render.output.formats import FORMATS, Forms
+from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -163,12 +163,12 @@ class Call:
             headers=headers,
             namespaces=namespaces,
             everything=everything,
-            coloured=FORMATS[self.output].styled and terminal.wants_colour(self.color),
+            coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
         )
         shown = render(forms, answer, self.output, view)
         terminal.show(shown, view.width, coloured=view.coloured)
         terminal.complain(*remarks_on(forms, answer, self.output, empty=not shown, complete=not unseen))
-        whole = FORMATS[self.output].tells == "everything"
+        whole = format_of(self.output).tells == "everything"
         for state in states:
             mention_the_rest(state, problems if whole else (), unseen if whole else ())
             mention_what_was_not_applied(state, rendered=self.render)
@@ -231,9 +231,31 @@ def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Call
 def _option(name: str, forms: Forms) -> inspect.Parameter:
     annotation, default = Call.__annotations__[name], getattr(Call, name)
     if name == "output":
-        formats: Any = Literal[forms.formats]  # known when the command is built
-        annotation, default = Annotated[formats, *annotation.__metadata__], forms.formats[0]
+        # Its formats are known when the command is built.
+        option = typer.Option(
+            "--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms)
+        )
+        annotation, default = Annotated[str, option], forms.formats[0]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+_OUTPUT: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."
+
+
+def _output(forms: Forms) -> "Callable[[str], str]":
+    """What takes the value of `--output`. It raises `UsageError` for a format in which an answer is not offered."""
+
+    def parsed(name: str) -> str:
+        kind, is_template, _ = name.partition("=")
+        if is_template and kind in TEMPLATES:
+            format_of(name)
+        elif name not in forms.formats:
+            known = ", ".join(f"'{each}'" for each in (*forms.formats, *(f"{each}=..." for each in TEMPLATES)))
+            problem = f"invalid value for '--output' / '-o': '{name}' is not one of {known}"
+            raise UsageError(problem, "for example: -o json")
+        return name
+
+    return parsed
 
 
 def exit_code(*, differs: bool, incomplete: bool) -> int:

@@ -38,7 +38,7 @@ TYPES = (
     "services",
     "namespaces",
 )
-OUTPUTS: tuple[str, ...] = ("table", "wide", "yaml", "json", "name")
+OUTPUTS: tuple[str, ...] = ("table", "wide", "csv", "yaml", "json", "name")
 HOSTILE = "\x1b[31mred\u202e\n[bold]x[/bold]"
 
 

@@ -53,11 +53,15 @@ class Forms:
 class Format:
     """A format: the part of an answer that it is made of, how much it says, and how it is made.
 
-    What tells `everything` needs nothing next to it; what tells `rows` cannot say how the answer is to be taken.
+    What tells `everything` needs nothing next to it; what tells `rows` cannot say how the answer is to be taken, nor
+    can a `part` of it, chosen by the user, who needs to hear no more than that the whole is incomplete.
     """
 
     def __init__(
-        self, part: str, tells: Literal["everything", "headline", "rows"], make: Callable[[Forms, Any, View], Shown]
+        self,
+        part: str,
+        tells: Literal["everything", "headline", "rows", "part"],
+        make: Callable[[Forms, Any, View], Shown],
     ) -> None:
         """See the class. `make` gets the forms of the answer, the answer, and where it is shown."""
         self.part, self.tells, self.make = part, tells, make
@@ -123,9 +127,31 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
+# A format of these names has a template of the user's behind it: `jsonpath={.items[*].object.name}`.
+TEMPLATES: Final = ("jsonpath", "custom-columns")
+
+
+def format_of(name: str) -> Format:
+    """The format that `--output` names.
+
+    Raises `KeyError` if there is none, and `UsageError` for a template that is not understood.
+    """
+    kind, is_template, text = name.partition("=")
+    if not (is_template and kind in TEMPLATES):
+        return FORMATS[name]
+    from kubectl_policy.render.output.templates import TEMPLATES as READERS  # noqa: PLC0415 (the others do without)
+
+    template = READERS[kind](text)
+    return Format(
+        part="document",
+        tells="part",
+        make=lambda forms, answer, view: template.shown(forms.part("document", answer), view),
+    )
+
+
 def render(forms: Forms, answer: object, name: str, view: View) -> Shown:
     """The answer in a format. Raises `KeyError` for one that it is not offered in."""
-    return FORMATS[name].make(forms, answer, view)
+    return format_of(name).make(forms, answer, view)
 
 
 def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
@@ -139,7 +165,10 @@ def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
 def remarks_on(forms: Forms, answer: object, name: str, *, empty: bool, complete: bool) -> list[str]:
     """Lines to be said next to the answer in a format; `empty` is whether that shows nothing at all."""
     said: list[str] = []
-    if FORMATS[name].tells == "rows":
+    tells = format_of(name).tells
+    if tells == "part" and not complete:
+        said.append(forms.part("headline", answer))
+    if tells == "rows":
         if forms.remarks:
             said += forms.part("remarks", answer, empty)
         elif empty or not (complete and forms.rows_suffice):

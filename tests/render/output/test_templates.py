@@ -1,0 +1,106 @@
+"""What a user wants to see of a document, in kubectl's dialect of JSONPath."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.errors import UsageError
+from kubectl_policy.render.output.templates import CustomColumns, Template
+from kubectl_policy.render.output.text import View
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+DOCUMENT: Json = {
+    "kind": "List",
+    "items": [
+        {"name": "a", "state": "Enforced", "n": 1, "labels": {"a.b/c-d": "x", "plain": True}, "in": ["g", "h"]},
+        {"name": "b", "state": "NoEffect", "n": 2.5, "labels": {}, "in": [], "none": None},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("{.kind}", "List"),
+        ("{$.kind}", "List"),
+        ("{@.kind}", "List"),
+        ("{.items[*].name}", "a b"),
+        ("{.items[*]['name','state']}", "a Enforced b NoEffect"),
+        ("{.items[0].name}{.items[-1].name}", "ab"),
+        ("{.items[0:1].name}", "a"),
+        ("{.items[*].in[*]}", "g h"),
+        ("{.items[0].labels.*}", "x true"),
+        ("{.items[0].labels.a\\.b/c-d}", "x"),
+        ("{.items[0].labels['a.b/c-d']}", "x"),
+        ("{..plain}", "true"),
+        ("{..labels.plain}", "true"),
+        ('{.items[?(@.state=="NoEffect")].name}', "b"),
+        ("{.items[?(@.n>1)].name}", "b"),
+        ("{.items[?(@.in[0])].name}", "a"),
+        ("{.items[*].n}", "1 2.5"),
+        ("{.items[1].none}", "null"),
+        ("{.items[0].in}", '["g", "h"]'),
+        ("{.items[7].name}{.nope}", ""),
+        ("kind {.kind}, names {.items[*].name}.", "kind List, names a b."),
+        ("{range .items[*]}{.name}{'\\t'}{@.state}{\"\\n\"}{end}", "a\tEnforced\nb\tNoEffect\n"),
+        ("{range .items[*]}{.name}:{range .in[*]} {.}{end};{end}!", "a: g h;b:;!"),
+        ("{ .kind }{'{}'}{'it\\'s'}", "List{}it's"),
+        (".kind", "List"),
+        ("kind", "List"),
+        ("items[*].name", "a b"),
+        ("{}", '{"kind": "List", "items": '),
+        ("", '{"kind": "List", "items": '),
+    ],
+)
+def test_a_template_is_filled_in(template: str, shown: str) -> None:
+    """As kubectl does it; what is not there is nothing."""
+    found = Template(template).shown(DOCUMENT, View())
+    assert found.startswith(shown) if shown.startswith('{"') else found == shown
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("{.a", "a brace in -o jsonpath is not closed, or not opened"),
+        (".a}{.b}", "a brace in -o jsonpath is not closed, or not opened"),
+        ("{range .a}{.b}", "{range} in -o jsonpath has no {end}"),
+        ("{.b}{end}", "{end} in -o jsonpath without {range}"),
+        ("{.a[}", '".a[" is no path: "[" is not understood'),
+        ("{.a b}", '".a b" is no path: " b" is not understood'),
+        ("{.a[?(@.b==)]}", '".a[?(@.b==)]" is no path: '),
+        ("{.a..}", '".a.." is no path: '),
+    ],
+)
+def test_what_is_no_template_is_refused(template: str, problem: str) -> None:
+    """Before anything is read, with an example."""
+    with pytest.raises(UsageError) as error:
+        Template(template)
+    assert error.value.message.startswith(problem)
+    assert error.value.hint.startswith("for example: -o jsonpath=")
+
+
+def test_no_value_controls_a_terminal() -> None:
+    """Line breaks and tabs of a text stay, as in a certificate; nothing else that a terminal would obey does."""
+    assert Template("{.a}").shown({"a": "x\ty\n\x1b[2Jz\u202e"}, View()) == "x\ty\n\\x1b[2Jz\\u202e"
+
+
+def test_columns_are_the_users() -> None:
+    """A line for each item; several values with commas, what is not there as kubectl shows it."""
+    columns = CustomColumns("NAME:.name,IN:.in[*],FIRST:{.items['a','b']},X: .labels['a.b/c-d']")
+    assert columns.shown(DOCUMENT, View()) == (
+        "NAME   IN       FIRST    X\na      g,h      <none>   x\nb      <none>   <none>   <none>\n"
+    )
+    assert columns.shown(DOCUMENT, View(headers=False)).startswith("a   ")
+    assert columns.shown({"items": []}, View()) == ""
+    assert CustomColumns("K:kind,N:.name").shown({"kind": "One", "name": ""}, View()) == "K     N\nOne   <none>\n"
+
+
+@pytest.mark.parametrize("text", ["", "NAME", "NAME:", ":.name", "A:.a,,B:.b"])
+def test_columns_need_a_header_and_a_path(text: str) -> None:
+    """Else nothing is shown."""
+    with pytest.raises(UsageError, match="each is HEADER:PATH"):
+        CustomColumns(text)
