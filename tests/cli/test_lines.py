@@ -70,3 +70,40 @@ def test_a_policys_own_fields(command: Command, tmp_path: Path) -> None:
     answer = command("describe", "colorpolicy/red", "-n", "app", "-o", "json", "--offline", tmp_path)
     (field,) = json.loads(answer.out)["fields"]
     assert (field["origin"]["line"], field["declaredIn"]) == (LINE, "spec.color")
+
+
+def test_who_wrote_it(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--blame`: beside the line, in JSON, and for a policy's own fields."""
+    repository = Repository(tmp_path / "repository")
+    repository.write("a.yaml", MANIFESTS)
+    commit = repository.commit()
+    monkeypatch.chdir(repository.folder)
+    asked = ("describe", "httproute/r", "-n", "app", "--blame", "--offline", ".")
+    out = command(*asked).out
+    assert f":{LINE} Somebody, 2026-01-01, {commit[:7]}\n" in out
+    answer = json.loads(command(*asked, "-o", "json").out)
+    (setting,) = answer["inForce"][0]["settings"]
+    assert setting["blame"] == {"who": "Somebody", "when": "2026-01-01T00:00:00+00:00", "commit": commit}
+    repository.write("a.yaml", MANIFESTS.replace("color: red", "color: blue"))
+    policy = command("describe", "colorpolicy/red", "-n", "app", "--blame", "--offline", ".")
+    assert f":{LINE} not committed yet" in policy.out
+    assert not policy.err
+
+
+def test_who_wrote_it_is_not_known(command: Command, manifests: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of a repository that is said, and the answer is as it would be without."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(manifests.parent))
+    code, out, err = command(*ROUTE, "--blame", "--offline", manifests)
+    assert (code, json.loads(out)["inForce"][0]["settings"][0]["blame"]) == (0, None)
+    assert err == f"nobody can be named for the lines of {manifests / 'all.yaml'}: it is in no git repository\n"
+
+
+def test_who_owns_it(command: Command, tmp_path: Path) -> None:
+    """What an API server recorded comes first."""
+    fields = '{"f:spec": {"f:color": {}}}'
+    owner = f"managedFields: [{{manager: kubectl, time: '2026-03-01T10:00:00Z', fieldsV1: {fields}}}]"
+    text = MANIFESTS.replace("{name: red, namespace: app}", f"{{name: red, namespace: app, {owner}}}")
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    code, out, err = command("describe", "httproute/r", "-n", "app", "--blame", "--offline", tmp_path)
+    assert (code, err) == (0, "")
+    assert "kubectl, 2026-03-01" in out

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from kubectl_policy.cli.blame import Authors
 from kubectl_policy.cli.options import Call, ShowAll, at_fields, command, mention_namespaces, split_objects
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.describe import OBJECT, POLICY, SEVERAL
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.describe.several import Descriptions
+    from kubectl_policy.questions.shared.places import Who
     from kubectl_policy.render.output.formats import Forms
     from kubectl_policy.sources import Lines
 
@@ -41,6 +43,9 @@ def describe(
         list[str] | None,
         typer.Option(metavar="FIELD", help="Only fields that begin so: timeout, jwt.providers. Repeatable."),
     ] = None,
+    blame: Annotated[
+        bool, typer.Option("--blame", help="Say who wrote each setting, and when: by git, or by managedFields.")
+    ] = False,
     show_all: ShowAll = False,
 ) -> int:
     """Show what affects an object, or what a policy affects.
@@ -52,6 +57,7 @@ def describe(
     \b
     Examples:
       kubectl policy describe httproute/baker -n baker --offline manifests/
+      kubectl policy describe httproute/baker -n baker --blame --offline manifests/
       kubectl policy describe gateway edge -n infra --section https --offline manifests/
       kubectl policy describe httproute/baker -n baker --kind timeoutpolicy --offline manifests/
       kubectl policy describe retrypolicy/resilience -n baker -o yaml --offline - < all.yaml
@@ -64,10 +70,13 @@ def describe(
     subjects = list(dict.fromkeys(find(analysis, type_name, name, call.namespace) for type_name, name in asked))
     focus = focus_on(analysis, kind or (), field or ())
     found = [_answer(analysis, subject, section, focus) for subject in subjects]
-    answers = [_at_lines(answer, call.lines) for _, answer in found]
+    authors = Authors(analysis) if blame else None
+    answers = [_at_lines(answer, call.lines, authors) for _, answer in found]
     forms, shown = (found[0][0], answers[0]) if len(answers) == 1 else _together(answers)
     call.show(forms, shown, analysis, problems=shown.diagnostics, unseen=shown.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
+    if authors:
+        authors.complain()
     return 0
 
 
@@ -78,20 +87,20 @@ def _together(answers: "Sequence[Description]") -> "tuple[Forms, Descriptions]":
     return SEVERAL, Descriptions(tuple(answers))
 
 
-def _at_lines(answer: "Description", lines: "Lines") -> "Description":
-    """The same with the lines of fields instead of those of objects."""
+def _at_lines(answer: "Description", lines: "Lines", who: "Who | None") -> "Description":
+    """The same with the lines of fields instead of those of objects, and with who wrote them, if that was asked."""
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.in_force import at_lines
     from kubectl_policy.questions.shared.places import at_line
 
     diagnostics = at_fields(answer.diagnostics, lines=lines)
     if isinstance(answer, PolicyDescription):
-        fields = tuple(at_line(field, lines.locate) for field in answer.fields)
+        fields = tuple(at_line(field, lines.locate, who) for field in answer.fields)
         return replace(answer, diagnostics=diagnostics, fields=fields)
     return replace(
         answer,
         diagnostics=diagnostics,
-        in_force=at_lines(answer.in_force, lines.locate),
+        in_force=at_lines(answer.in_force, lines.locate, who),
         unattached=at_fields(answer.unattached, lines=lines),
     )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.merging import Doubt, ScopeOutcome
@@ -40,6 +41,7 @@ class Fate:
     not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it. What its policy
     leaves out, so that the definition of its kind fills it in, is `defaulted`. `origin` and `declared_in` are where it
     is written, if a question says that: where its object, or the field, was read, and which field of it that is.
+    `blame` is who wrote it.
     """
 
     field: str
@@ -51,6 +53,7 @@ class Fate:
     defaulted: bool = False
     origin: Origin | None = None
     declared_in: FieldPath = WHOLE
+    blame: Authorship | None = None
 
 
 @value()

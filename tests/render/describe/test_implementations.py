@@ -202,7 +202,7 @@ class TestChoosing:
         assert f"\n{words}\n" in tree(about_policy(analysis, "p"))
         every = analysis_of(replace(kind(MergeStrategy.PATCH_DEFAULTS), chooser="challenger"), above, own)
         assert together in tree(about(every, "HTTPRoute", "r"), WIDE)
-        assert "· patch defaults with the policies above it\n" in tree(about_policy(every, "p"), WIDE)
+        assert "· patch defaults with the policies above it   test.yaml:1\n" in tree(about_policy(every, "p"), WIDE)
 
     def test_a_policy_with_nothing_above_it_merges_with_nothing(self) -> None:
         """So nothing is said of what it would merge with."""
@@ -294,7 +294,7 @@ def test_how_a_kind_attaches_may_not_be_computed() -> None:
     assert text == (
         "Whether ColorPolicy default/p has an effect is unknown: how it attaches is not computed.\n"
         "\n"
-        "ColorPolicy.example.com\n"
+        "ColorPolicy.example.com   test.yaml:1\n"
         "  note: It selects Pods.\n"
     )
 
@@ -312,7 +312,9 @@ def test_a_section_with_a_policy_of_its_own_is_not_the_whole_objects() -> None:
         build.policy("own", *(build.target("g", section=name) for name in ("http", "https")), age=2, color="b")
     ]
     everywhere = about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red"), *listeners), "p")
-    assert tree(everywhere).endswith("ColorPolicy.example.com\n  ColorPolicy default/own applies instead\n")
+    assert tree(everywhere).endswith(
+        "ColorPolicy.example.com   test.yaml:1\n  ColorPolicy default/own applies instead\n"
+    )
     assert headline(everywhere).endswith("has no effect: it is replaced everywhere, by ColorPolicy default/own.")
     assert "not on" not in tree(about_policy(analysis_of(profile, colours("p", TO_GATEWAY, color="red")), "p"), WIDE)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Origin, Resource
+    from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.resolution import Enforcement, Resolution, Source
     from kubectl_policy.topology import Path
@@ -64,6 +65,7 @@ class FieldOutcome:
     port_entry_on: tuple[int, ...]
     origin: Origin | None
     declared_in: FieldPath
+    blame: Authorship | None = None
 
 
 @value(kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.questions.shared.places import Places, at_line, exact_origin, origin_of
+from kubectl_policy.questions.shared.places import Places, at_line, origin_of
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
 
 if TYPE_CHECKING:
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import SameLevel
-    from kubectl_policy.questions.shared.places import Locate
+    from kubectl_policy.questions.shared.places import Locate, Who
     from kubectl_policy.resolution import EffectivePolicy, Fate, Resolution, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
@@ -31,7 +32,8 @@ class Setting:
     `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
     kind fills it in. It is not `certain` where it is not known how the policies there combine. `security` is whether
     the field is known as relevant to security. `origin` is where the source was read or, once that was looked up, where
-    the field was; `declared_in` is the field of the source that says it, or the whole of it where none does.
+    the field was; `declared_in` is the field of the source that says it, or the whole of it where none does, and
+    `blame` is who wrote it, if somebody asked.
     """
 
     field: str
@@ -43,6 +45,7 @@ class Setting:
     beaten: tuple[Fate, ...]
     origin: Origin | None = None
     declared_in: FieldPath = WHOLE
+    blame: Authorship | None = None
     security: bool = False
 
 
@@ -227,20 +230,19 @@ def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[
     return tuple(dict.fromkeys(phrase for spec in policies for phrase in profile.summary_of(spec)))
 
 
-def at_lines(groups: Iterable[InForce], locate: Locate) -> tuple[InForce, ...]:
-    """The same with the lines of settings, and of what they beat, instead of those of their objects."""
+def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) -> tuple[InForce, ...]:
+    """The same with the lines of settings, and of what they beat, instead of those of their objects; and with authors.
+
+    Nobody is named unless it is given who did.
+    """
     return tuple(
         replace(
             group,
             settings=tuple(
-                replace(
-                    setting,
-                    origin=exact_origin(setting, locate),
-                    beaten=tuple(at_line(fate, locate) for fate in setting.beaten),
-                )
+                at_line(setting, locate, who, beaten=tuple(at_line(fate, locate, who) for fate in setting.beaten))
                 for setting in group.settings
             ),
-            beaten=tuple(at_line(fate, locate) for fate in group.beaten),
+            beaten=tuple(at_line(fate, locate, who) for fate in group.beaten),
         )
         for group in groups
     )

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Contribution, EffectivePolicy, Source, Traced
     from kubectl_policy.resolution.traced import Field
 
+# Who wrote what an object says, given also where that is written, if the line could be told.
+Who: TypeAlias = "Callable[[Placed, Origin | None], Authorship | None]"
 # The line of a field with a value, in the object that starts at an origin; None where that cannot be told.
 Locate: TypeAlias = Callable[[Origin, FieldPath, Json], "int | None"]
 
@@ -34,6 +37,9 @@ class Placed(Protocol):
 
     @property
     def origin(self) -> Origin | None: ...  # noqa: D102
+
+    @property
+    def source(self) -> Source: ...  # noqa: D102
 
     @property
     def declared_in(self) -> FieldPath: ...  # noqa: D102
@@ -108,13 +114,20 @@ def _below(
             yield from _below(child, (*keys, key), place)
 
 
-def at_line(placed: AnyPlaced, locate: Locate) -> AnyPlaced:
-    """The same with the line of its field instead of that of its object, if that can be told."""
-    origin = exact_origin(placed, locate)
-    return placed if origin is placed.origin else replace(cast("Any", placed), origin=origin)
+def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: object) -> AnyPlaced:
+    """The same with the line of its field instead of that of its object, if that can be told, and with who wrote it.
+
+    Fields that have other values `also` are replaced in one go.
+    """
+    origin = _exact_origin(placed, locate)
+    if origin is not placed.origin:
+        also["origin"] = origin
+    if who and placed.declared_in.steps:
+        also["blame"] = who(placed, origin if origin is not placed.origin else None)
+    return replace(cast("Any", placed), **also) if also else placed
 
 
-def exact_origin(placed: Placed, locate: Locate) -> Origin | None:
+def _exact_origin(placed: Placed, locate: Locate) -> Origin | None:
     """Where a field is written; where its object is, if the line of the field cannot be told."""
     origin, field = placed.origin, placed.declared_in
     line = locate(origin, field, placed.value) if origin and field.steps else None

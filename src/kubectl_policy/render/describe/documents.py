@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.describe.focus import Focus
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
@@ -52,6 +53,14 @@ _DEFAULTED: Final = Field(
     "defaulted", doc="True if its policy leaves it out, so that the definition of its kind fills it in."
 )
 
+_BLAME: Final = Field("blame", doc="Who wrote it, and when; null without --blame, and where that cannot be told.")
+shape(
+    Authorship,
+    "authorship",
+    Field("who", doc="The author of a commit, or a field manager; empty for what is not committed."),
+    Field("when", doc="As ISO 8601 has it."),
+    Field("commit", doc="The id of the commit in git; empty for what is not committed, and for a field manager."),
+)
 shape(
     Fate,
     "fate",
@@ -59,6 +68,7 @@ shape(
     _VALUE,
     Field("source"),
     *DECLARED_AT,
+    _BLAME,
     _DEFAULTED,
     Field(
         "state",
@@ -77,6 +87,7 @@ shape(
     Field("certain", doc="False if it may not be in force: it is not known how its policy combines with others here."),
     Field("source"),
     *DECLARED_AT,
+    _BLAME,
     _DEFAULTED,
     Field("security", doc="Whether the field is known as relevant to security."),
     Field("insteadOf", "beaten", doc="The declared values that it beat."),
@@ -133,6 +144,7 @@ shape(
     _VALUE,
     Field("source"),
     *DECLARED_AT,
+    _BLAME,
     _DEFAULTED,
     numbers_field("effectiveOn", lambda field: field.effective_on),
     numbers_field(

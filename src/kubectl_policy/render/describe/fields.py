@@ -125,10 +125,14 @@ class _Section:
         used = hang + cells(text) + sum(cells(span.text) for span in spans[2:])
         # What comes beside it stands in columns as far as there is room for them.
         line = self.names.line(setting)
-        if line and self.line_at + cells(line) <= self.view.width and used + _GAP <= self.line_at:
+        fits = self.line_at + cells(line) <= self.view.width and used + _GAP <= self.line_at
+        if line and fits:
             spans += [Span(" " * (self.line_at - used)), Span(line, "aside")]
             used = self.line_at + cells(line)
         beaten = [self._instead(row, each) for each in row.beaten]
+        if setting.blame and not fits:
+            # Who wrote it was asked for, and is never left out.
+            beaten.insert(0, [Span(line, "aside")])
         room = self.view.width - used - sum(cells(span.text) for span in beaten[0]) if beaten else 0
         if beaten and room >= _GAP:
             column = self.line_at + self.widest_line + _GAP if line else hang + self.value + _GAP
@@ -136,8 +140,8 @@ class _Section:
         yield Line(tuple(spans), _ROW, hang)
         for under in beaten:
             # Below the value, if there is room for it.
-            fits = hang + sum(cells(span.text) for span in under) <= self.view.width
-            indent = hang if fits else _ROW + _INDENT
+            has_room = hang + sum(cells(span.text) for span in under) <= self.view.width
+            indent = hang if has_room else _ROW + _INDENT
             yield Line(tuple(under), indent, indent + _INDENT)
 
     def _instead(self, row: Row, beaten: Beaten) -> list[Span]:

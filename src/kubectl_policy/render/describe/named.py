@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.words.names import listed, mark, node_words, section_words
+from kubectl_policy.render.words.settings import blame_words
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -43,12 +44,16 @@ class Names:
         return str(origin).removeprefix(self._folder) if origin else ""
 
     def line(self, setting: Setting) -> str:
-        """`:47`, the line that a field is written on in the file of its policy; of another file, with its name."""
-        origin, whole = setting.origin, self._origins.get(setting.source.object)
+        """`:47`, the line that a field is written on in the file of its policy, and who wrote it, if that was asked.
+
+        A line of another file comes with its name.
+        """
+        origin, whole, blame = setting.origin, self._origins.get(setting.source.object), blame_words(setting)
         if origin is None or not origin.line or origin == whole:
-            return ""
+            return blame
         same = whole is not None and origin.source == whole.source
-        return f":{origin.line}" if same else str(origin).removeprefix(self._folder)
+        line = f":{origin.line}" if same else str(origin).removeprefix(self._folder)
+        return f"{line} {blame}" if blame else line
 
     def kind(self, group: InForce) -> str:
         """`RetryPolicy`; with its API group where two kinds of one name are in force."""

@@ -33,7 +33,7 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import INDENT, columns, default_spans, row, without_keys
+from kubectl_policy.render.words.settings import INDENT, blame_words, columns, default_spans, row, without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -181,7 +181,7 @@ class _Fields:
         for outcome, name, text, effect in zip(self.outcomes, names, values, effects, strict=True):
             in_effect = bool(outcome.field.effective_on or outcome.field.undecided_on)
             words = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
-            third = (words, *default_spans(outcome.field))
+            third = (words, *default_spans(outcome.field), *self._written(outcome.field))
             yield from row(name, Span(text, "value" if in_effect else ""), third, widths, view)
             for spans in self.beaten_by(outcome):
                 yield Line(spans, widths.third, widths.third + INDENT)
@@ -190,6 +190,12 @@ class _Fields:
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
+
+    def _written(self, field: FieldOutcome) -> tuple[Span, ...]:
+        """The line of the file that a field is written on, and who wrote it, if that was asked."""
+        origin = field.origin if field.origin != self.answer.origin else None
+        words = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
+        return (Span(f"   {words}", "aside"),) if words else ()
 
     def displaced(self) -> Iterator[str]:
         """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
@@ -216,7 +222,8 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
     merging = merging_words(answer.strategies, answer.profile)
     kind = f"{answer.policy.group_kind}{mark(answer.profile, 'being a policy')}"
-    heading = Span(kind, "heading"), Span(f" · {merging}" if merging else "", prose=True)
+    origin = Span(f"   {answer.origin}" if answer.origin else "", "aside")
+    heading = Span(kind, "heading"), Span(f" · {merging}" if merging else "", prose=True), origin
     body = tuple(fields.lines(view))
     return (
         headline_line(policy_headline(answer)),

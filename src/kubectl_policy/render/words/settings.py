@@ -25,6 +25,8 @@ GAP: Final = 3
 DEFAULT: Final = "default of its kind"
 # Below this a value column is not worth having: the value then takes a line of its own.
 _NARROWEST: Final = 12
+# As many letters of the id of a commit as git shows.
+_SHORT_ID: Final = 7
 
 
 @immutable(kw_only=True)
@@ -54,6 +56,15 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
 
 
 _Field = TypeVar("_Field", "Setting", "Fate", "FieldOutcome")
+
+
+def blame_words(placed: Setting | FieldOutcome) -> str:
+    """`alice, 2026-01-03, 1a2b3c4`; empty where nobody asked who wrote it, or that cannot be told."""
+    blame = placed.blame
+    if blame is None:
+        return ""
+    parts = (blame.who, blame.when.partition("T")[0], blame.commit[:_SHORT_ID])
+    return ", ".join(filter(None, parts)) or "not committed yet"
 
 
 def perhaps(setting: Setting) -> str:

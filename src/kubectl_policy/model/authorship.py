@@ -1,0 +1,69 @@
+"""Who wrote a field, and when: as git records it, or as an API server does in `metadata.managedFields`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.fields import mappings_at, same_json, text_at
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.model.fields import Json, Step
+
+
+@value(kw_only=True)
+class Authorship:
+    """Who wrote something, and when (as ISO 8601 has it); both are empty for a line that is not committed yet.
+
+    `commit` is the id of the commit in git that brought the line; it is empty where an API server recorded a manager.
+    """
+
+    who: str
+    when: str
+    commit: str = ""
+
+
+NOT_COMMITTED = Authorship(who="", when="")
+
+
+def managed_by(raw: Json, steps: Sequence[Step]) -> Authorship | None:
+    """Who owns a field of an object by its `managedFields`: of several the last one; None where nobody does."""
+    entries = mappings_at(raw, "metadata.managedFields")
+    owners = [entry for entry in entries if steps and _owns(entry.get("fieldsV1"), raw, steps)]
+    last = max(owners, key=lambda entry: text_at(entry, "time"), default=None)
+    return Authorship(who=text_at(last, "manager"), when=text_at(last, "time")) if last else None
+
+
+def _owns(fields: Json, held: Json, steps: Sequence[Step]) -> bool:
+    """Whether a set of fields has one, or something that it is in as a whole."""
+    for step in steps:
+        if not isinstance(fields, Mapping):
+            return False
+        if not fields.keys() - {"."}:
+            # Without anything in it, it is owned whole.
+            return True
+        if isinstance(step, str):
+            fields, held = fields.get(f"f:{step}"), held.get(step) if isinstance(held, Mapping) else None
+        else:
+            items = held if isinstance(held, list | tuple) else ()
+            held = items[step] if isinstance(step, int) and step < len(items) else None
+            fields = next((fields[name] for name in fields if _names(name, held, step)), None)
+    return isinstance(fields, Mapping)
+
+
+def _names(name: str, item: Json, position: Step) -> bool:
+    """Whether `k:{"name":"a"}`, `v:"a"` or `i:0` names an item of a list."""
+    sort, _, written = name.partition(":")
+    if sort == "i":
+        return written == str(position)
+    try:
+        said: Json = json.loads(written) if sort in {"k", "v"} else None
+    except (ValueError, RecursionError):
+        return False
+    if sort == "k" and isinstance(said, Mapping) and isinstance(item, Mapping):
+        return all(key in item and same_json(item[key], own) for key, own in said.items())
+    return sort == "v" and same_json(said, item)
