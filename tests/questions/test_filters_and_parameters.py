@@ -34,10 +34,13 @@ from tests.build import (
     service,
     snapshot,
 )
+from tests.render.shown import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_policy import Analysis
-    from kubectl_policy.model import Json, NodeRef, Resource
+    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
 
 ENVOY: Final = "gateway.envoyproxy.io"
 NGINX: Final = "gateway.nginx.org"
@@ -295,6 +298,70 @@ def test_patches_reach_all_that_a_gateway_serves() -> None:
         (GroupKind(ENVOY, "EnvoyPatchPolicy"), True)
     ]
     assert described.not_applying == ()
+
+
+class TestTraffic:
+    """A filter that answers requests itself, or is missing, keeps them from the backends of its rule."""
+
+    OPEN: Final = resource("HTTPRouteFilter", "closed", {"urlRewrite": {"hostname": {"type": "Backend"}}}, group=ENVOY)
+    MATCHES: Final[list[Json]] = [{"path": {"type": "PathPrefix", "value": "/a"}}]
+    THERE: Final = route(
+        rules=[
+            rule(backend(), name="a", matches=MATCHES, filters=[filtered("closed")]),
+            rule(backend("t"), name="b"),
+        ]
+    )
+
+    def lost(self, before: Analysis, *applied: Resource, deleted: Sequence[ObjectRef] = ()) -> list[Any]:
+        """The rules of which requests fail afterwards, why, and with which status."""
+        traffic = diff(what_if(before, applied=applied, deleted=deleted)).traffic
+        found = [(each.rule.section, each.message, each.status) for one in traffic.lost.some for each in one.failing]
+        assert traffic.lost.all == ()
+        return found
+
+    def test_one_that_answers_with_an_error(self) -> None:
+        """It does so with its status; the other way round, requests are answered again."""
+        before = asked(self.OPEN, self.THERE)
+        assert self.lost(before, CLOSED) == [("a", "HTTPRouteFilter default/closed answers them", 503)]
+        gained = diff(what_if(asked(CLOSED, self.THERE), applied=[self.OPEN])).traffic.gained
+        assert [each.route for each in gained.some] == [ROUTE.object]
+        text = " ".join(shown(diff(what_if(before, applied=[CLOSED])), "tree").split())
+        assert "rule a: all of its requests get 503: HTTPRouteFilter default/closed answers them" in text
+
+    def test_one_that_answers_with_anything_else(self) -> None:
+        """Nothing fails; what differs is a setting."""
+        page = resource("HTTPRouteFilter", "closed", {"directResponse": {"statusCode": 200}}, group=ENVOY)
+        before = asked(self.OPEN, self.THERE)
+        assert self.lost(before, page) == []
+        assert [each.kind.kind for each in diff(what_if(before, applied=[page])).effects] == ["HTTPRouteFilter"]
+
+    def test_one_that_is_deleted(self) -> None:
+        """Requests get an error response."""
+        message = "HTTPRouteFilter default/closed does not exist"
+        assert self.lost(asked(self.OPEN, self.THERE), deleted=[self.OPEN.ref]) == [("a", message, 0)]
+
+    def test_one_of_a_backend(self) -> None:
+        """It answers nothing."""
+        there = route(rules=[rule(backend(filters=[filtered("closed")]))])
+        assert self.lost(asked(self.OPEN, there), CLOSED) == []
+
+    def test_one_of_another_controller(self) -> None:
+        """What it would answer does not count."""
+        elsewhere = gateway_class("public", "example.com/gateway")
+        assert self.lost(asked(self.OPEN, self.THERE, elsewhere), CLOSED) == []
+
+    def test_a_policy_that_a_filter_names(self) -> None:
+        """What comes of a missing one is up to the implementation."""
+        kind, group = "TrafficPolicy", "gateway.kgateway.dev"
+        limits = resource(kind, "limits", {"timeouts": {"request": "1s"}}, group=group)
+        there = route(rules=[rule(backend(), filters=[filtered("limits", kind, group)])])
+        before = asked(gateway_class("public", "kgateway.dev/kgateway"), limits, there)
+        assert self.lost(before, deleted=[limits.ref]) == []
+
+    def test_the_backends_behind_one_that_lets_requests_through(self) -> None:
+        """They count as those of any other rule."""
+        before = asked(self.OPEN, self.THERE)
+        assert [section for section, _, _ in self.lost(before, deleted=[service("s").ref])] == ["a"]
 
 
 class TestLists:

@@ -87,7 +87,8 @@ def _by_filters(policy: Resource, profile: PolicyKindProfile, topology: Topology
             way="backend filter" if named.backend else "filter",
             rule=rule if backend else None,
         )
-        yield _attachment(policy, rule if failure else target, declared, failure)
+        is_valid = failure is None or failure.state == "policy invalid"
+        yield _attachment(policy, target if is_valid else rule, declared, failure)
 
 
 def _backend(topology: Topology, named: RouteFilter) -> NodeRef | None:

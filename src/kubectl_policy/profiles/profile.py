@@ -282,9 +282,9 @@ class PolicyKindProfile:
     """Of a policy on a section and one on the whole object, the former `refine`s the latter there, or `replace`s it.
     Without it: `replace` for a direct kind, `refine` for an inherited one.
     """
-    answers: frozenset[str] = field_of(_PROTECTING, default=frozenset())
-    """The fields with which a filter answers requests itself, so that they do not reach the backends of its rule; `*`:
-    it always does.
+    answers: str = field_of(PATH, default="")
+    """The field with the HTTP status with which a filter answers requests itself, so that they do not reach the
+    backends of its rule. Without it: filters of the kind let requests through.
     """
     patches: bool = field_of(Boolean(), default=False)
     """Whether a policy changes the proxy's own configuration (patches, snippets), which is not read: it may change

@@ -7,22 +7,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.fields import integer_at, items_at, text_at
 from kubectl_policy.model.values import value
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
-from kubectl_policy.topology.references import WITH_LISTENERS
+from kubectl_policy.topology.references import WITH_FILTERS, WITH_LISTENERS, route_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.failing import FailingRoute
     from kubectl_policy.topology.backends import Backend
 
-# Filters that answer a request themselves, or may: what an extension does is not known here.
-_ANSWERING: Final = frozenset({"RequestRedirect", "ExtensionRef"})
+# The least status of a response that says that a request failed.
+_ERROR: Final = 400
 
 
 @value(kw_only=True)
@@ -31,7 +32,8 @@ class RuleAnswers:
 
     These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`
     are what picks its requests, as they are written. `broken` are the references that lead nowhere, `invalid` is why
-    none is answered, if a policy that is not valid is the reason.
+    none is answered, if a policy that is not valid, or a filter, is the reason; `status` is that with which a filter
+    answers them, if any.
     """
 
     rule: NodeRef
@@ -40,6 +42,7 @@ class RuleAnswers:
     total: int
     broken: tuple[Backend, ...] = ()
     invalid: str = ""
+    status: int = 0
 
     def shares_requests(self, other: RuleAnswers) -> bool:
         """Whether another rule, of the same route in another state, has some of the same matches; all, without any."""
@@ -139,16 +142,60 @@ class Serving:
                 if backend.ref.forwards:
                     backends[backend.ref.rule].append(backend)
             nodes = (NodeRef(route, section) for section in self.topology.sections(route))
-            rules = map(_rule, nodes, raws, backends)
-            self._rules[route] = tuple(
-                replace(rule, answered=0, invalid=why) if (why := self._invalid(rule.rule)) else rule for rule in rules
+            rules = (
+                _rule(node, raw, of_rule, by_itself=self._answers_itself(node, raw))
+                for node, raw, of_rule in zip(nodes, raws, backends, strict=True)
             )
+            self._rules[route] = tuple(map(self._ended, rules))
         return self._rules[route]
 
+    def _filters(self, rule: NodeRef) -> Iterator[tuple[ObjectRef, PolicyKindProfile | None]]:
+        """What the filters of a rule name, with what is known of it."""
+        position = self.topology.sections(rule.object).index(rule.section)
+        for named in route_filters(self.analysis.index, rule.object) if rule.object.group_kind in WITH_FILTERS else ():
+            if named.rule == position and not named.backend:
+                yield named.object, self.analysis.registry.profile_of(named.object.group_kind)
 
-def _rule(node: NodeRef, raw: Json, backends: list[Backend]) -> RuleAnswers:
+    def _answers_itself(self, rule: NodeRef, raw: Json) -> bool:
+        """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""
+        types = [text_at(each, "type") for each in items_at(raw, "filters")]
+        named = list(self._filters(rule))
+        return (
+            "RequestRedirect" in types
+            or types.count("ExtensionRef") > len(named)
+            or any(
+                profile is None or profile.role != "filter" or self._status(obj, profile) is not None
+                for obj, profile in named
+            )
+        )
+
+    def _status(self, obj: ObjectRef, profile: PolicyKindProfile) -> int | None:
+        """The status with which a filter answers requests; None if it lets them through."""
+        return integer_at(self.analysis.index.raw(obj), f"spec.{profile.answers}") if profile.answers else None
+
+    def _ended(self, rule: RuleAnswers) -> RuleAnswers:
+        """A rule as it is if all of its requests fail, for a policy that is not valid or for one of its filters.
+
+        "Requests that would have been processed by that filter MUST receive a HTTP error response" if it is missing
+        (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
+        """
+        invalid = self._invalid(rule.rule)
+        if invalid:
+            return replace(rule, answered=0, invalid=invalid)
+        for obj, profile in self._filters(rule.rule):
+            is_filter = profile is None or profile.role == "filter"
+            if is_filter and self.analysis.index.presence(obj) == "missing":
+                return replace(rule, answered=0, invalid=f"{obj} does not exist")
+            status = self._status(obj, profile) if profile and is_filter else None
+            attached = (each.target for each in self.analysis.attachments.get(obj, ()) if each.state == "attached")
+            if status is not None and status >= _ERROR and rule.rule in attached:
+                return replace(rule, answered=0, invalid=f"{obj} answers them", status=status)
+        return rule
+
+
+def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool) -> RuleAnswers:
     matches = tuple(items_at(raw, "matches"))
-    if any(text_at(each, "type") in _ANSWERING for each in items_at(raw, "filters")):
+    if by_itself:
         return RuleAnswers(rule=node, matches=matches, answered=1, total=1)
     weights = [(backend, 1 if backend.routes is not None else backend.ref.weight) for backend in backends]
     return RuleAnswers(

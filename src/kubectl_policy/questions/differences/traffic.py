@@ -30,7 +30,8 @@ class FailingRule:
     """A rule of which requests fail in one of two states and not in the other: `failing` of `total`, by weight.
 
     `backends` are those to which such requests would go, `reason` and `message` say why the first of them gets none, or
-    which policy is not valid. A rule `is_gone` if that state has no rule for its matches.
+    which policy is not valid, or which filter is to blame; it answers with a `status` unless that is 0. A rule
+    `is_gone` if that state has no rule for its matches.
     """
 
     rule: NodeRef
@@ -39,6 +40,7 @@ class FailingRule:
     backends: tuple[ObjectRef, ...] = ()
     reason: str = ""
     message: str = ""
+    status: int = 0
     is_gone: bool = False
 
 
@@ -265,6 +267,7 @@ class _OneWay:
                     total=other.total or 1,
                     backends=tuple(dict.fromkeys(each.ref.object for each in broken)),
                     reason=broken[0].reason if broken else "",
+                    status=other.status,
                     message=other.invalid or (broken[0].message if broken else ""),
                 )
 

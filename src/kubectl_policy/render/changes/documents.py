@@ -175,6 +175,7 @@ shape(
     Field("backends", doc="To which these requests would go."),
     Field("reason", doc="The API's own word for it, if it has one."),
     Field("message"),
+    Field("status", doc="The HTTP status with which a filter answers these requests; 0 if none does."),
     Field("gone", "is_gone", doc="Whether the state has no rule for such requests."),
 )
 shape(

@@ -50,6 +50,15 @@ _FATES: Final[Mapping[GroupKind, _Fate]] = {
 _CONNECTION: Final = _Fate()
 
 
+def _fate(found: RouteTraffic) -> _Fate:
+    """What becomes of the requests of a route that fail; where a filter answers all of them, with its status."""
+    statuses = {each.status for each in found.failing}
+    status = statuses.pop() if len(statuses) == 1 else 0
+    if not status:
+        return _FATES.get(found.route.group_kind, _CONNECTION)
+    return _Fate(noun="requests", infinitive=f"get {status}", plain=f"get {status}")
+
+
 def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """`8 routes in 4 namespaces (12 hostnames, teams search and shop)`, `HTTPRoute shop/cart (hostname a.example)`."""
     refs = [each.route for each in routes]
@@ -98,7 +107,7 @@ def _share(failing: FailingRule) -> str:
 
 def _failing_words(found: RouteTraffic) -> str:
     """`90% of the requests of HTTPRoute search/query`, with its rule if only one of several is concerned."""
-    fate, shares = _FATES.get(found.route.group_kind, _CONNECTION), {_share(each) for each in found.failing}
+    fate, shares = _fate(found), {_share(each) for each in found.failing}
     if len(shares) > 1 or 1 < len(found.failing) < found.rules:
         return f"part of the {fate.noun} of {found.route}"
     share = shares.pop()
@@ -129,7 +138,7 @@ def ending_clauses(lost: TrafficOneWay, owner_key: str, subject: ObjectRef | Non
         yield f"ends all traffic for {hit_words(lost.all, owner_key)}"
     failing, moved = _split(lost.some)
     if len(failing) == 1:
-        fate = _FATES.get(failing[0].route.group_kind, _CONNECTION)
+        fate = _fate(failing[0])
         yield f"makes {_failing_words(failing[0])} {fate.infinitive}{about_words(failing, owner_key)}"
     elif failing:
         yield f"makes part of the requests fail for {hit_words(failing, owner_key)}"
@@ -157,7 +166,7 @@ def passing_clauses(difference: StateDiff) -> Iterator[str]:
         yield f"traffic ends for {hit_words(traffic.lost.all, key)}"
     failing, moved = _split(traffic.lost.some)
     if len(failing) == 1:
-        fate = _FATES.get(failing[0].route.group_kind, _CONNECTION)
+        fate = _fate(failing[0])
         yield f"{_failing_words(failing[0])} {fate.plain}{about_words(failing, key)}"
     elif failing:
         yield f"part of the requests fail for {hit_words(failing, key)}"
@@ -228,7 +237,7 @@ def _rows(
 
 def details(found: RouteTraffic, *, gained: bool) -> Iterator[str]:
     """Which part of its traffic a route loses, or gets, and what it keeps."""
-    fate = _FATES.get(found.route.group_kind, _CONNECTION)
+    fate = _fate(found)
     for failing in found.failing:
         rule = _rule(failing)
         lead = f"{rule}: " if found.rules > 1 else ""

@@ -146,9 +146,8 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     relation = profile.sections or ("replace" if direct else "")
     verb = {"refine": "adds to", "replace": "stands there in place of", "": ""}[relation]
     yield "on sections", ("sections",), verb and f"a policy on a section {verb} the one on the whole object"
-    answers = either(sorted(profile.answers))
-    itself = "always" if "*" in profile.answers else answers and f"with {answers}"
-    yield "answers", ("answers",), itself and f"requests itself, so that backends get none: {itself}"
+    status = profile.answers
+    yield "answers", ("answers",), status and f"requests itself, so that backends get none, where it sets {status}"
     anything = "anything: it changes the proxy's own configuration, and its patches are not read"
     yield "may change", ("patches",), anything if profile.patches else ""
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
