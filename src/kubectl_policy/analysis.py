@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, attach, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
 from kubectl_policy.attachment.possible import PossibleAttachments
-from kubectl_policy.attachment.settings import may_mean
+from kubectl_policy.attachment.settings import ANY_KIND, may_mean
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, grouped
@@ -27,6 +27,8 @@ from kubectl_policy.resolution import (
     takes_effect_below,
 )
 from kubectl_policy.topology import Implementation, Path, Topology
+from kubectl_policy.topology.gateway.certificates import certificate_refs
+from kubectl_policy.topology.references import WITH_LISTENERS
 from kubectl_policy.validation import Evaluator
 
 if TYPE_CHECKING:
@@ -187,17 +189,37 @@ class Analysis:
 
         What was not read is known of where something else refers to it.
         """
-        obj, whole = node.object, NodeRef(node.object)
-        if self.index.presence(obj) != "present" and not (
+        obj = node.object
+        if self.index.presence(obj) != "present" and not self.is_named(obj):
+            names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
+            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"the input has no {obj.kind}"
+            raise NotFoundError(f"{obj} is not in the input", hint)
+        if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
+            raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
+
+    def is_named(self, obj: ObjectRef) -> bool:
+        """Whether something in the input names an object: as a target, or as what it leads to or needs."""
+        whole = NodeRef(obj)
+        return bool(
             self.attachments_to(obj)
             or self.topology.children(whole)
             or any(parent.object.group_kind != NAMESPACE for parent in self.topology.parents(whole))
-        ):
-            names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
-            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"no {obj.kind} was read"
-            raise NotFoundError(f"{obj} was not read", hint)
-        if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
-            raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
+            or any(each.object == obj for each in self.references_to(obj))
+            or obj in self._certificates
+        )
+
+    @property
+    def kinds_in_settings(self) -> frozenset[GroupKind]:
+        """The kinds of what settings of policies name, as far as they are known."""
+        every = (each.object.group_kind for found in self._settings_references.values() for each in found)
+        return frozenset(every) - {ANY_KIND}
+
+    @cached_property
+    def _certificates(self) -> frozenset[ObjectRef]:
+        gateways = self.topology.gateways
+        owners = (resource.ref for kind in WITH_LISTENERS for resource in self.index.of_kind(kind))
+        listeners = (listener for owner in owners for listener in gateways.listeners(owner))
+        return frozenset(ref.target for listener in listeners for ref in certificate_refs(gateways, listener))
 
     def effective_on(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of one path, sorted by kind; see `effective`."""

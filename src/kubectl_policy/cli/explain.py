@@ -11,7 +11,7 @@ from kubectl_policy.render.explain import EXPLANATION
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
 
-@command(EXPLANATION, without={"namespace", "complete", *INPUT})
+@command(EXPLANATION, without={"namespace", "complete", "assume_exists", *INPUT})
 def explain(
     call: Call,
     kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,

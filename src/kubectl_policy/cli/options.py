@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
+    from kubectl_policy.model.assumptions import AssumedObjects
     from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Selection
@@ -85,6 +86,13 @@ class Call:
     complete: Annotated[
         bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
     ] = False
+    assume_exists: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND[/NAME]",
+            help="Take it that objects exist which are not in the input: all of a kind, or one. Repeatable.",
+        ),
+    ] = None
     color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour trees and tables.")] = "auto"
 
     def read(self, *, optional: bool = False) -> "Analysis":
@@ -134,6 +142,7 @@ class Call:
         return InputOptions(
             namespace=self.default_namespace,
             complete=self.complete,
+            assumed=tuple(map(assumption, self.assume_exists or ())),
             exclude=tuple(self.exclude or ()),
             cluster=self.cluster,
             values=values,
@@ -172,6 +181,7 @@ class Call:
         for state in states:
             mention_the_rest(state, problems if whole else (), unseen if whole else ())
             mention_what_was_not_applied(state, rendered=self.render)
+            mention_what_was_assumed(state)
 
     def _repeated(self) -> list[str]:
         """The options that a command that is suggested next needs to see the same."""
@@ -182,6 +192,7 @@ class Call:
             "--set": self.variables,
             "--profiles": self.profiles,
             "--setting": self.setting,
+            "--assume-exists": self.assume_exists,
         }
         given = [word for name, values in options.items() for value in values or () for word in (name, value)]
         if self.default_namespace != Call.default_namespace:
@@ -192,13 +203,14 @@ class Call:
 # What of a tree `--render` would apply; the rest of what is no object only serves these.
 _APPLIED: Final = ("patch", "replacement", "transformer", "generator", "Helm template")
 # Of each one, the object is read again.
+_MOST_NAMED: Final = 3
 _MOST_LOCATED: Final = 200
 Located = TypeVar("Located", "Diagnostic", "Reason", "Unattached")
 
 # These come before the options that a command has of its own, the others after them.
 INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
 _FIRST: Final = ("offline", "namespace", *INPUT)
-_LAST: Final = ("output", "profiles", "setting", "complete", "color")
+_LAST: Final = ("output", "profiles", "setting", "complete", "assume_exists", "color")
 
 
 def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Callable[..., int]], Callable[..., int]]":
@@ -337,6 +349,30 @@ def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> Non
         words = [count(number, what) for what, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0]))]
         were = "was" if numbers.total() == 1 else "were"
         complain(f"{listed(words)} {were} not applied{'' if rendered else ': --render'}")
+
+
+def mention_what_was_assumed(analysis: "Analysis") -> None:
+    """One line about what is not in the input and was taken to exist, because the call says so."""
+    taken = analysis.index.taken_to_exist
+    if taken:
+        from kubectl_policy.cli.terminal import complain
+        from kubectl_policy.render.words.names import count, listed
+
+        shown = [str(ref) for ref in taken[:_MOST_NAMED]]
+        more = [count(len(taken) - len(shown), "more object")] if len(taken) > len(shown) else []
+        are = "is" if len(taken) == 1 else "are"
+        complain(f"taken to exist, as --assume-exists says: {listed([*shown, *more])}, which {are} not in the input")
+
+
+def assumption(text: str) -> "AssumedObjects":
+    """What `--assume-exists` says. Raises `UsageError` for anything else than a kind, or a kind with a name."""
+    from kubectl_policy.model.assumptions import AssumedObjects
+
+    try:
+        return AssumedObjects.parse(text)
+    except ValueError:
+        hint = "write KIND, KIND/NAME or KIND/NAMESPACE/NAME, for example: --assume-exists secret/htpasswd"
+        raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
 
 
 def at_fields(

@@ -34,9 +34,12 @@ class Grants:
 
         References inside a namespace always may; others need a ReferenceGrant in the target's namespace whose `from`
         has the referring kind and namespace and whose `to` has the target's kind and, if it has a name, the target's
-        name (ReferenceGrantSpec). One that is not in the input may be there all the same, as any object.
+        name (ReferenceGrantSpec). One that is not in the input may be there all the same, as any object; if somebody
+        says that one is, it is the one that is needed.
         """
         if target.namespace in {"", home} or self._here.permit(kind, home, target):
+            return True
+        if self._is_assumed(target.namespace) and not self._of_other_state.permit(kind, home, target):
             return True
         return None if self._may_permit(kind, home, target) else False
 
@@ -51,6 +54,11 @@ class Grants:
             return False
         # What the other one of two states lets in alone, this one does not.
         return not self._of_other_state.permit(kind, home, target)
+
+    def _is_assumed(self, namespace: str) -> bool:
+        """Whether somebody says that there are grants in a namespace which are not in the input."""
+        assumed = self._snapshot.assumed
+        return any(each.covers(ObjectRef(REFERENCE_GRANT, namespace, each.name), None) for each in assumed)
 
     @cached_property
     def _here(self) -> _Entries:

@@ -42,6 +42,7 @@ class Index:
         self._read: dict[tuple[Reader[Any], ObjectRef], tuple[Any, ...]] = {}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._unlabelled: dict[GroupKind, Mapping[str, tuple[Resource, ...]]] = {}
+        self._taken: dict[ObjectRef, None] = {}
         self._filled: dict[ObjectRef, Resource] = {}
         self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
@@ -195,14 +196,31 @@ class Index:
         Manifests are an open world: what is not there is *unknown*. It is *missing* where the input is all that there
         is: a complete snapshot, or the kinds and namespaces that a cluster listed itself. There, it is unknown if a gap
         covers it, if the reference is to a name that is not known, or if an object may have that name. A Namespace
-        exists if anything that was read lives in it.
+        exists if anything that was read lives in it, and what somebody says is there exists if something names it.
         """
         if ref in self.snapshot.gone:
             return "missing"
         if ref in self._objects or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
             return "present"
+        if self.snapshot.assumed and self.is_assumed(ref):
+            return "present"
         is_listed = self.snapshot.complete or (ref.group_kind, ref.namespace) in self.snapshot.listed
         return "missing" if is_listed and not self._may_be_there(ref) else "unknown"
+
+    def is_assumed(self, ref: ObjectRef) -> bool:
+        """Whether an object that was not read is taken to exist, because somebody says so."""
+        if not ref.name or ref in self._objects:
+            return False
+        names = self.kinds.get(ref.group_kind)
+        assumed = any(each.covers(ref, names) for each in self.snapshot.assumed)
+        if assumed:
+            self._taken[ref] = None
+        return assumed
+
+    @property
+    def taken_to_exist(self) -> tuple[ObjectRef, ...]:
+        """The objects that were not read and were taken to exist for what was asked so far; sorted."""
+        return tuple(sorted(self._taken))
 
     def candidates(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
         """The objects of other names that may be what a reference names, as a name of either is not known; sorted."""

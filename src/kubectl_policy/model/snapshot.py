@@ -13,6 +13,7 @@ from kubectl_policy.model.values import value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_policy.model.assumptions import AssumedObjects
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind, ObjectRef
 
@@ -138,7 +139,8 @@ class Snapshot:
     cluster gave out itself. `ignored` counts files without any Kubernetes object, and in others the documents that are
     none; `left_out` is what is no object of its own, and what was not read on purpose. Of one of two states of a world,
     `other_state` are the objects of the other state that this one has not, or has otherwise: where they are, their
-    kinds were read. `gone` are those of them that are known not to exist in this one.
+    kinds were read. `gone` are those of them that are known not to exist in this one. What is `assumed` is taken to
+    exist wherever something names it, although it was not read.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -150,3 +152,4 @@ class Snapshot:
     gone: frozenset[ObjectRef] = frozenset()
     listed: frozenset[tuple[GroupKind, str]] = frozenset()
     left_out: tuple[LeftOut, ...] = ()
+    assumed: tuple[AssumedObjects, ...] = ()

@@ -159,6 +159,7 @@ def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None =
         gaps=tuple(gaps),
         diagnostics=tuple(diagnostics),
         complete=options.complete,
+        assumed=options.assumed,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
         left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda each: (each.origin, each.what))),

@@ -11,6 +11,8 @@ from kubectl_policy.model.values import value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_policy.model.assumptions import AssumedObjects
+
 # What is told how many things are rendered or begun, how many there are as far as is known, and the name of the last.
 Progress: TypeAlias = Callable[[int, int, str], None]
 
@@ -20,9 +22,10 @@ class InputOptions:
     """What a person says of the input.
 
     `namespace` is where objects live that have a namespace, if neither they nor the tree around them say which one.
-    `complete` says that what is not here does not exist. `exclude` are patterns of files and folders to leave out, as
-    in a .gitignore. Of a tree for several clusters, `cluster` is the one that is meant. `values` are those of variables
-    (`${NAME}`). If it is to `render`, Kustomize, Flux, Argo CD and Helm are applied first, by their own programs.
+    `complete` says that what is not here does not exist; what is `assumed` does all the same. `exclude` are patterns of
+    files and folders to leave out, as in a .gitignore. Of a tree for several clusters, `cluster` is the one that is
+    meant. `values` are those of variables (`${NAME}`). If it is to `render`, Kustomize, Flux, Argo CD and Helm are
+    applied first, by their own programs.
     """
 
     namespace: str = "default"
@@ -31,3 +34,4 @@ class InputOptions:
     cluster: str = ""
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     render: bool = False
+    assumed: tuple[AssumedObjects, ...] = ()

@@ -63,7 +63,8 @@ class BlastRadius:
     `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects or, if it
     is no policy, those that deleting it would affect. `called_by` are the references by which policies send requests of
     their own to it, or to what is deleted with it; `referred_to_by` are all the settings of other policies that name
-    them. The subject may be something that is not in the input, and that something there names: then it has no origin.
+    them. The subject may be something that is not in the input, and that something there names: then it is not
+    `in_input`, and has no origin.
     """
 
     subject: ObjectRef
@@ -74,6 +75,7 @@ class BlastRadius:
     difference: StateDiff
     called_by: tuple[Call, ...] = ()
     referred_to_by: tuple[SettingsReference, ...] = ()
+    in_input: bool = True
 
     @property
     def changes(self) -> bool:
@@ -107,6 +109,7 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         deleted_with_it=tuple(sorted(deleted - {subject})),
         counts=count_objects(analysis.index, objects, owner_key),
         difference=difference,
+        in_input=resource is not None or analysis.index.presence(subject) == "present",
         called_by=tuple(
             call for ref in sorted(deleted) for call in analysis.calls_to(ref) if call.policy not in deleted
         ),

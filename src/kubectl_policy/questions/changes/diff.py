@@ -33,6 +33,7 @@ from kubectl_policy.questions.shared.unseen import (
     unseen_by_references,
     unseen_for,
     unseen_for_policy,
+    unseen_needs,
 )
 from kubectl_policy.topology import on_path
 
@@ -287,13 +288,21 @@ def _otherwise(
     comparison: StateComparison, effects: Iterable[EffectChange], policies: Collection[ObjectRef]
 ) -> Iterator[Unseen]:
     """The objects that something happens to, and the policies that do it, which may not be as they were read."""
-    values = (value for each in effects for field in each.fields for value in (field.before, field.after))
-    sources = (value.source.object for value in values if value)
+    effects = tuple(effects)
+    sources = _sources(effects)
+    # What ends with its path does so whether or not the policy that sets it was valid.
+    setting = tuple(dict.fromkeys(_sources(each for each in effects if each.where != "gone")))
     targets = (node.node.object for each in effects for node in each.objects)
     objects = dict.fromkeys((*sorted(policies), *sources, *targets))
     for state in (comparison.before, comparison.after):
         for ref in objects:
             yield from gaps(state, state.index.absence.gaps_of(ref))
+        yield from unseen_needs(state, setting)
+
+
+def _sources(effects: Iterable[EffectChange]) -> Iterator[ObjectRef]:
+    values = (value for each in effects for field in each.fields for value in (field.before, field.after))
+    return (value.source.object for value in values if value)
 
 
 def _unseen_relations(
@@ -306,7 +315,7 @@ def _unseen_relations(
         yield from unknown_parents(state, routes)
         for policy in policies:
             if policy in state.attachments:
-                yield from unseen_by_references(state, policy)
+                yield from unseen_by_references(state, policy, needs=False)
 
 
 def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
@@ -321,6 +330,6 @@ def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
             )
     elif analysis.index.get(ref):
         node = NodeRef(ref)
-        yield from unseen_for(analysis, node, covered_paths(analysis, node), below=True)
+        yield from unseen_for(analysis, node, covered_paths(analysis, node), below=True, needs=False)
         yield from cut_paths(analysis.topology.paths_through(node))
         yield from possible_through(analysis, node)

@@ -60,6 +60,7 @@ class ObjectDescription:
     paths, of kinds of which nothing is known. `hostnames` are those with which requests come in, `*` for any.
     `unattached` says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of,
     `routes` is the number of those that are attached to the subject's listeners. `focus` is what alone is asked for.
+    What is not `in_input` is known by what names it alone.
     """
 
     subject: NodeRef
@@ -80,6 +81,7 @@ class ObjectDescription:
     targeted_by: tuple[GroupKind, ...]
     called_by: tuple[Call, ...]
     referred_to_by: tuple[SettingsReference, ...]
+    in_input: bool
     failing: tuple[FailingRoute, ...]
     not_looked_into: tuple[NotLookedInto, ...]
     hostnames: tuple[str, ...]
@@ -129,6 +131,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),
         referred_to_by=analysis.references_to(subject.object),
+        in_input=_is_in_input(analysis, subject.object),
         failing=tuple(failing_through(analysis, subject)),
         not_looked_into=not_looked_into(analysis, subject, paths),
         hostnames=hostnames_of(analysis, subject, paths),
@@ -136,6 +139,12 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         sources=tuple(policies_in(analysis, speaking, paths)),
         routes=routes_at(analysis, subject, paths),
     )
+
+
+def _is_in_input(analysis: Analysis, obj: ObjectRef) -> bool:
+    """Whether an object is in the input, or cannot be, as no API serves its kind, or is taken to be there."""
+    virtual = any(attachment.virtual for attachment in analysis.attachments_to(obj))
+    return virtual or analysis.index.presence(obj) == "present"
 
 
 @value(kw_only=True)

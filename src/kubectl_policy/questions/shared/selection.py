@@ -211,9 +211,9 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
 
     A name can have a namespace of its own, `shop/cart`, which then counts. Without one, the error says what there is.
     Of two kinds with one name the one that has such an object is meant. A Namespace is there if anything is that lives
-    in it. Where there is none of that name, one may be meant of which nothing says the namespace. Raises `UsageError`
-    for an unknown or ambiguous type and `NotFoundError`, with the nearest names as a hint, where there is no such
-    object.
+    in it. Where there is none of that name, one may be meant of which nothing says the namespace, or one that is not in
+    the input, and that something there names. Raises `UsageError` for an unknown or ambiguous type and `NotFoundError`,
+    with the nearest names as a hint, where there is no such object.
     """
     if not name:
         raise _without_name(analysis, type_name)
@@ -236,6 +236,10 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
         raise UsageError(f'the namespace of several objects "{name}" is not known', f"say which one: {options}")
     if possible:
         return possible[0]
+    anywhere = (*refs, *(ObjectRef(kind, "", name) for kind in kinds))
+    named = (ref for ref in anywhere if index.presence(ref) == "unknown" and analysis.is_named(ref))
+    if unread := next(named, None):
+        return unread
     where = namespace if any(ref.namespace for ref in refs) else ""
     objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
     raise not_found(objects, type_name, name, where)
@@ -272,6 +276,9 @@ def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[Group
 def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     """The kinds that a type name can mean, those with objects in the snapshot first, then by group and kind."""
     kinds = {names.group_kind for names in _all_kinds(analysis) if is_called(names, type_name)}
+    if not kinds:
+        others = map(analysis.registry.names_of, analysis.kinds_in_settings)
+        kinds = {names.group_kind for names in others if is_called(names, type_name)}
     return tuple(sorted(kinds, key=lambda kind: (not analysis.index.of_kind(kind), kind)))
 
 

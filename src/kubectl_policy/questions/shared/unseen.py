@@ -53,9 +53,12 @@ class Unseen:
 
 
 def unseen_for(
-    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], *, below: bool = False
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], *, below: bool = False, needs: bool = True
 ) -> tuple[Unseen, ...]:
-    """What the answer about a subject and its paths could not see, each once; also what is `below` it, if so asked."""
+    """What the answer about a subject and its paths could not see, each once; also what is `below` it, if so asked.
+
+    What policies need matters if they are in force by the answer: those that may have an effect on the subject.
+    """
     paths = tuple(paths)
     objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
     targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
@@ -67,7 +70,7 @@ def unseen_for(
         *(_possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
         *_unknown_targets(analysis, targeting),
         *_unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
-        *_unknown_needs(analysis, targeting),
+        *(_unknown_needs(analysis, _reaching(analysis, subject, targeting)) if needs else ()),
         *_unknown_controllers(analysis, kinds),
         *_unknown_parameters(analysis, kinds),
         *_unknown_grants(analysis, paths),
@@ -78,10 +81,13 @@ def unseen_for(
     return tuple(dict.fromkeys(unseen))
 
 
-def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bool = True) -> tuple[Unseen, ...]:
+def unseen_for_policy(
+    analysis: Analysis, enforcement: Enforcement, *, below: bool = True, needs: bool = True
+) -> tuple[Unseen, ...]:
     """What the answer about a policy could not see: in an open world, also what may be below a target of no effect.
 
-    What is `below` its targets matters unless the answer is about one object.
+    What is `below` its targets matters unless the answer is about one object; then, of what policies `needs`, only what
+    those need that meet there.
     """
     policy = enforcement.policy
     attachments = analysis.attachments[policy]
@@ -108,7 +114,7 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
         *gaps(analysis, gaps_in_list(analysis, selected, "") if below else ()),
         *_unknown_targets(analysis, attachments),
         *_unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),
-        *_unknown_needs(analysis, (*attachments, *beating)),
+        *(_unknown_needs(analysis, (*attachments, *beating)) if needs else ()),
         *unknown_parents(analysis, routes),
         *(_unknown_routes(analysis, targets) if below else ()),
         *(_possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
@@ -120,6 +126,23 @@ def unseen_for_policy(analysis: Analysis, enforcement: Enforcement, *, below: bo
         *cut_paths(through),
     )
     return tuple(dict.fromkeys(unseen))
+
+
+def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachment]) -> Iterator[Attachment]:
+    """Of attachments on the paths of a subject those by which policies may have an effect on it.
+
+    Policies of a direct kind have one on their targets alone.
+    """
+    for attachment in targeting:
+        direct = analysis.registry.known(attachment.policy.group_kind).policy_class == "direct"
+        if not direct or (attachment.target and attachment.target.object == subject.object):
+            yield attachment
+
+
+def unseen_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """What some policies need, of which it is not known whether it is there."""
+    attachments = analysis.attachments
+    yield from _unknown_needs(analysis, (each for policy in policies for each in attachments.get(policy, ())))
 
 
 def unseen_by_references(analysis: Analysis, policy: ObjectRef, *, needs: bool = True) -> tuple[Unseen, ...]:
@@ -177,7 +200,9 @@ def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Ite
                 reason = f"{naming}, and whether it may is unknown: no ReferenceGrant in the input says so"
                 yield Unseen(what=str(needed.ref), reason=reason, remedy=_ADD_GRANT)
             else:
-                yield Unseen(what=str(needed.ref), reason=f"{naming}, and without it that policy is invalid")
+                reason = f"{naming}, and without it that policy is invalid"
+                remedy = f"{_ADD}, or --assume-exists {needed.ref.kind.lower()}"
+                yield Unseen(what=str(needed.ref), reason=reason, remedy=remedy)
 
 
 def _unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.needs import named_needs
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.fields import (
     FieldPath,
-    every_mapping,
     labels_of,
     mapping_at,
     mappings_at,
@@ -77,12 +78,10 @@ def grant_target(case: Case, reason: Reason) -> Iterator[Edit]:
 
 def grant_need(case: Case, _: Reason) -> Iterator[Edit]:
     """A ReferenceGrant lets the policy name what it needs in another namespace."""
-    for need in case.profile.needs:
-        for holder in every_mapping(case.policy.raw, need.field):
-            kind = GroupKind(need.group, text_at(holder, "kind") or need.kinds[0])
-            namespace = text_at(holder, "namespace")
-            if namespace not in {"", case.policy.ref.namespace}:
-                yield _granted(case, case.policy.ref, ObjectRef(kind, namespace, text_at(holder, "name")))
+    index, policy = case.analysis.index, case.policy
+    for need in named_needs(index, index.filled(policy), case.profile.needs):
+        if not isinstance(need, NotAttached) and need.ref.namespace not in {"", need.owner.namespace}:
+            yield _granted(case, need.owner, need.ref)
 
 
 def grant_backend(case: Case, reason: Reason) -> Iterator[Edit]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
+from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.search import EditSearch, find_edits, obstacle_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
@@ -76,8 +78,9 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
-        *unseen_for_policy(analysis, analysis.enforcement(policy), below=False),
-        *unseen_for(analysis, target, effect.paths),
+        *unseen_for_policy(analysis, analysis.enforcement(policy), below=False, needs=False),
+        *unseen_needs(analysis, _policies_there(case)),
+        *unseen_for(analysis, target, effect.paths, needs=False),
     )
     return WhyNot(
         policy=policy,
@@ -96,3 +99,11 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         obstacle=search.obstacle,
         unseen=tuple(dict.fromkeys(unseen)),
     )
+
+
+def _policies_there(case: Case) -> Iterator[ObjectRef]:
+    """The policy, and those of its kind that it meets on the paths of the target."""
+    yield case.policy.ref
+    kind = case.policy.ref.group_kind
+    for node in dict.fromkeys(node for path in case.effect.paths for node in path):
+        yield from (policy.ref for policy in case.analysis.resolver.claimants(node, kind))

@@ -352,6 +352,7 @@ BLAST_RADIUS: Final = document(
     Field("withIt", "deleted_with_it", doc="The objects that are deleted with it."),
     CALLED_BY,
     REFERRED_TO_BY,
+    Field("inInput", doc="False if the subject is only named by something in the input."),
     Field("counts"),
     Field(
         "traffic",

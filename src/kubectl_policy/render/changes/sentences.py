@@ -133,7 +133,8 @@ def blast_headline(answer: BlastRadius) -> str:
     if reach:
         return f"{_affects(answer, reach)}. {_without_policy(answer, reach)}{unread}."
     first, more = _without(answer)
-    return f"{first}{unread}.{f' It also {more}.' if more else ''}"
+    absent = "" if answer.in_input else f" {answer.subject} is not in the input: it is taken to exist."
+    return f"{first}{unread}.{f' It also {more}.' if more else ''}{absent}"
 
 
 def _settings(summary: ChangeSummary) -> Iterator[str]:

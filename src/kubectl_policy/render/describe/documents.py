@@ -236,6 +236,7 @@ OBJECT_DESCRIPTION: Final = document(
     Field("sources", doc="The policies that inForce speaks of, be they in force or beaten."),
     CALLED_BY,
     REFERRED_TO_BY,
+    Field("inInput", doc="False if the object is only named by something in the input."),
     Field("failing", doc="The routes of which requests on these paths get an error response."),
     Field("filters", _filters, doc="The filters in notLookedInto."),
     Field("notLookedInto", doc="What is referred to on the paths and may change anything: its kind is unknown."),

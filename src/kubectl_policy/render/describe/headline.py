@@ -36,6 +36,7 @@ def object_headline(answer: ObjectDescription) -> str:
         _failing(answer),
         first if first.endswith("?") else f"{first}.",
         f"{around[:1].upper()}{around[1:]}." if around else "",
+        "" if answer.in_input else f"{answer.subject.object} is not in the input: something there names it.",
     ]
     return " ".join(filter(None, sentences))
 

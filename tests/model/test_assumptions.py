@@ -1,0 +1,98 @@
+"""Objects that are taken to exist although they are not in the input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.assumptions import AssumedObjects
+from kubectl_policy.model.index import Index
+from kubectl_policy.model.kinds import KindNames
+from tests.build import grant, ref, resource, snapshot
+
+SECRET = ref("Secret", "a", group="")
+ISSUER = ObjectRef(GroupKind("cert-manager.io", "ClusterIssuer"), "", "le")
+
+
+def index(*words: str, complete: bool = False, resources: tuple[object, ...] = ()) -> Index:
+    """What was read, with such assumptions."""
+    assumed = tuple(map(AssumedObjects.parse, words))
+    return Index(replace(snapshot(*resources, complete=complete), assumed=assumed))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("word", ["secret", "Secret", "secrets", "secret/a", "secret/default/a", "secrets."], ids=str)
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_is_assumed_is_there(word: str, *, complete: bool) -> None:
+    """By any name of the kind, also in a closed world."""
+    assert index(word, complete=complete).presence(SECRET) == "present"
+
+
+@pytest.mark.parametrize("word", ["secret/b", "secret/far/a", "configmap", "secret.example.com"])
+def test_what_is_not(word: str) -> None:
+    """Another name, namespace, kind or group."""
+    assert index(word).presence(SECRET) == "unknown"
+    assert index(word, complete=True).presence(SECRET) == "missing"
+
+
+@pytest.mark.parametrize("word", ["clusterissuer", "clusterissuers/le", "clusterissuer.cert-manager.io/le"])
+def test_kinds_that_nothing_defines(word: str) -> None:
+    """Have the names that they would have."""
+    assert index(word).presence(ISSUER) == "present"
+
+
+def test_short_names() -> None:
+    """Are those of the definition."""
+    names = KindNames(SECRET.group_kind, "secrets", ("sec",))
+    assert AssumedObjects("sec").covers(SECRET, names)
+
+
+@pytest.mark.parametrize("text", ["", "/a", "secret/", "secret//a", "a/b/c/d"])
+def test_what_says_nothing(text: str) -> None:
+    """Is refused."""
+    with pytest.raises(ValueError, match="is no KIND"):
+        AssumedObjects.parse(text)
+
+
+def test_what_was_taken_to_exist() -> None:
+    """Is remembered; not what was read, or what has no name."""
+    found = index("secret", "clusterissuer", resources=(resource("Secret", "b", group=""),))
+    assert not found.taken_to_exist
+    for asked in (SECRET, ISSUER, ref("Secret", "b", group=""), ref("Secret", "", group="")):
+        found.presence(asked)
+    assert found.taken_to_exist == (SECRET, ISSUER)
+
+
+def test_what_is_deleted_is_gone() -> None:
+    """Whatever somebody says."""
+    state = replace(snapshot(), assumed=(AssumedObjects("secret"),), gone=frozenset({SECRET}))
+    assert Index(state).presence(SECRET) == "missing"
+
+
+class TestGrants:
+    """A ReferenceGrant that is taken to exist is the one that is needed."""
+
+    kind = GroupKind("example.com", "ColorPolicy")
+    target = ref("Secret", "a", "far", group="")
+
+    @pytest.mark.parametrize(
+        ("word", "permitted"),
+        [
+            ("referencegrant", True),
+            ("referencegrants/far/let-in", True),
+            ("referencegrant/near/let-in", None),
+            ("secret", None),
+        ],
+    )
+    def test_what_they_permit(self, word: str, permitted: bool | None) -> None:  # noqa: FBT001 (an outcome)
+        """In their namespace; also in a closed world."""
+        assert index(word).grants.permit(self.kind, "default", self.target) is permitted
+        closed = index(word, complete=True).grants.permit(self.kind, "default", self.target)
+        assert closed is (permitted or False)
+
+    def test_one_that_is_deleted(self) -> None:
+        """Was the one."""
+        gone = grant(namespace="far", sources=[("example.com", "ColorPolicy", "default")], targets=[("", "Secret")])
+        state = replace(snapshot(), assumed=(AssumedObjects("referencegrant"),), other_state=(gone,))
+        assert Index(state).grants.permit(self.kind, "default", self.target) is False
