@@ -9,7 +9,6 @@ import pytest
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.assumptions import AssumedObjects
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.kinds import KindNames
 from tests.build import grant, ref, resource, snapshot
 
 SECRET = ref("Secret", "a", group="")
@@ -44,8 +43,8 @@ def test_kinds_that_nothing_defines(word: str) -> None:
 
 def test_short_names() -> None:
     """Are those of the definition."""
-    names = KindNames(SECRET.group_kind, "secrets", ("sec",))
-    assert AssumedObjects("sec").covers(SECRET, names)
+    assert AssumedObjects("sec").covers(SECRET, {"secret", "sec"})
+    assert index("svc").presence(ref("Service", "a", group="")) == "present"
 
 
 @pytest.mark.parametrize("text", ["", "/a", "secret/", "secret//a", "a/b/c/d"])

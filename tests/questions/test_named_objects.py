@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.assumptions import AssumedObjects
 from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.questions.why_not.why_not import why_not
@@ -107,9 +108,13 @@ class TestDoubts:
         assert blast_radius(world(service_there), ref("Gateway", "g")).difference.unseen == ()
 
     def test_where_its_settings_change(self) -> None:
-        """They may be none."""
+        """Those that it brings may be none; of those that go, at most that is lost which is said."""
         certs = ref("CertPolicy", "certs", group="example.com")
-        assert [each.what for each in blast_radius(world(), certs).difference.unseen] == ["ClusterIssuer le"]
+        assert blast_radius(world(), certs).difference.unseen == ()
+        issued = {"issuerRef": {"kind": "ClusterIssuer", "name": "other"}}
+        other = policy("other", target("g", section="tls"), kind="CertPolicy", **issued)  # type: ignore[arg-type]
+        difference = diff(what_if(world(), applied=[other]))
+        assert [each.what for each in difference.unseen] == ["ClusterIssuer other"]
 
     def test_what_is_assumed(self) -> None:
         """Is no doubt, and stands in a closed world."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from kubectl_policy.model.kinds import KindNames
+    from collections.abc import Collection
+
     from kubectl_policy.model.refs import ObjectRef
 
 
@@ -28,11 +28,9 @@ class AssumedObjects:
             raise ValueError(f"{text} is no KIND, KIND/NAME or KIND/NAMESPACE/NAME")
         return cls(kind.lower(), rest[0] if rest[1:] else "", rest[-1] if rest else "")
 
-    def covers(self, ref: ObjectRef, names: KindNames | None) -> bool:
-        """Whether an object is among them; `names` are those of its kind, if they are known."""
+    def covers(self, ref: ObjectRef, names: Collection[str]) -> bool:
+        """Whether an object is among them; `names` are those of its kind, in lower case and without a group."""
         if self.name not in {"", ref.name} or self.namespace not in {"", ref.namespace}:
             return False
         word, _, group = self.kind.partition(".")
-        singular = ref.kind.lower()
-        known = {names.plural, *names.short_names} if names else {plural(singular)}
-        return word in {singular, *known} and group in {"", ref.group_kind.group}
+        return word in names and group in {"", ref.group_kind.group}

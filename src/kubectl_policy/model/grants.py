@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import Resource, Snapshot
 
 REFERENCE_GRANT: Final = GroupKind(GATEWAY_API, "ReferenceGrant")
+_NAMES: Final = frozenset({"referencegrant", "referencegrants", "refgrant"})
 # A kind, and a namespace (of `from`) or a name (of `to`).
 _Entry: TypeAlias = "tuple[GroupKind, str]"
 _Key: TypeAlias = "tuple[str, GroupKind, str]"
@@ -58,7 +59,7 @@ class Grants:
     def _is_assumed(self, namespace: str) -> bool:
         """Whether somebody says that there are grants in a namespace which are not in the input."""
         assumed = self._snapshot.assumed
-        return any(each.covers(ObjectRef(REFERENCE_GRANT, namespace, each.name), None) for each in assumed)
+        return any(each.covers(ObjectRef(REFERENCE_GRANT, namespace, each.name), _NAMES) for each in assumed)
 
     @cached_property
     def _here(self) -> _Entries:

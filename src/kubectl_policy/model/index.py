@@ -11,7 +11,7 @@ from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
-from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds
+from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
@@ -211,7 +211,9 @@ class Index:
         """Whether an object that was not read is taken to exist, because somebody says so."""
         if not ref.name or ref in self._objects:
             return False
-        names = self.kinds.get(ref.group_kind)
+        kind = ref.group_kind
+        known = self.kinds.get(kind) or KindNames(kind, plural(kind.kind.lower()))
+        names = {known.singular, known.plural, *known.short_names}
         assumed = any(each.covers(ref, names) for each in self.snapshot.assumed)
         if assumed:
             self._taken[ref] = None

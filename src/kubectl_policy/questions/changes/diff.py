@@ -260,7 +260,7 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
             yield from _unseen_about(state, ref)
         for policy in sorted(concerned) if comparison.shares_topology else ():
             if policy in state.attachments:
-                yield from unseen_for_policy(state, state.enforcement(policy))
+                yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
 
 
 def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
@@ -290,14 +290,17 @@ def _otherwise(
     """The objects that something happens to, and the policies that do it, which may not be as they were read."""
     effects = tuple(effects)
     sources = _sources(effects)
-    # What ends with its path does so whether or not the policy that sets it was valid.
-    setting = tuple(dict.fromkeys(_sources(each for each in effects if each.where != "gone")))
+    # Whether a policy was valid matters where it comes into force; it does not where it is in force before and after.
+    fields = [field for each in effects if each.where != "gone" for field in each.fields]
+    old = {field.before.source.object for field in fields if field.before}
+    setting = sorted({field.after.source.object for field in fields if field.after} - old)
     targets = (node.node.object for each in effects for node in each.objects)
     objects = dict.fromkeys((*sorted(policies), *sources, *targets))
     for state in (comparison.before, comparison.after):
         for ref in objects:
             yield from gaps(state, state.index.absence.gaps_of(ref))
-        yield from unseen_needs(state, setting)
+    # What was valid and goes may have been invalid: then less is lost than is said.
+    yield from unseen_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))
 
 
 def _sources(effects: Iterable[EffectChange]) -> Iterator[ObjectRef]:
@@ -321,7 +324,7 @@ def _unseen_relations(
 def _unseen_about(analysis: Analysis, ref: ObjectRef) -> Iterator[Unseen]:
     if ref in analysis.attachments:
         enforcement = analysis.enforcement(ref)
-        unseen = unseen_for_policy(analysis, enforcement)
+        unseen = unseen_for_policy(analysis, enforcement, needs=False)
         yield from unseen
         if enforcement.state == "Unknown" and not (unseen or enforcement.is_undecided):
             reason = "how it attaches, and with that what it affects, is not computed"
