@@ -46,7 +46,7 @@ def _row(profile: PolicyKindProfile) -> str:
 def _targets(profile: PolicyKindProfile) -> str:
     targets = ", ".join(sorted(map(_name, profile.declared_targets | profile.virtual_targets))) or "any"
     if not profile.filter_routes:
-        return targets
+        return targets + (", as their parameters" if profile.role == "parameters" else "")
     return targets + ("; also by filters of rules" if profile.target_fields else ", by filters of its rules")
 
 

@@ -13,11 +13,13 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.changes.retargeting import retargeted
 from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.listing.objects import RouteRow
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status
+from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.explain.tree import explanation_headline
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import (
@@ -285,6 +287,26 @@ class TestParameters:
         ]
 
 
+class TestWhyNot:
+    """A filter has no effect on requests of other rules, nor on those for other backends."""
+
+    RULES: Final = (rule(backend(), name="a", filters=[filtered("closed")]), TestFiltersOfBackends.ONE, rule(name="c"))
+    WORLD: Final = asked(CLOSED, KEY, SECRET, route(rules=RULES))
+
+    @pytest.mark.parametrize(
+        ("found", "rule_of_route", "message"),
+        [
+            (CLOSED, "one", "its target is rule a of {}, and not rule one of {}"),
+            (KEY, "a", "it applies to requests of rule one of {} alone, and of these to those for {backend}"),
+        ],
+    )
+    def test_of_another_rule(self, found: Resource, rule_of_route: str, message: str) -> None:
+        """Where it does have one is said."""
+        answer = why_not(self.WORLD, found.ref, node("HTTPRoute", "r", rule_of_route))
+        obj, backend = str(ROUTE.object), "port 8080 of Service default/s"
+        assert answer.reasons[0].message == message.format(obj, obj, backend=backend)
+
+
 def test_patches_reach_all_that_a_gateway_serves() -> None:
     """They are not read, so that they may change anything there."""
     patch = resource(
@@ -293,11 +315,15 @@ def test_patches_reach_all_that_a_gateway_serves() -> None:
         {"targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "g"}, "type": "JSONPatch"},
         group=ENVOY,
     )
-    described = describe(asked(patch, route()), ROUTE)
+    analysis = asked(patch, route())
+    described = describe(analysis, ROUTE)
     assert [(group.kind, group.profile.patches) for group in described.in_force] == [
         (GroupKind(ENVOY, "EnvoyPatchPolicy"), True)
     ]
     assert described.not_applying == ()
+    assert "may change anything here; its patches are not read" in " ".join(shown(described, "tree").split())
+    of_policy = " ".join(shown(describe_policy(analysis, patch.ref), "tree").split())
+    assert "it affects 1 HTTPRoute, and may change anything there: its patches are not read." in of_policy
 
 
 class TestTraffic:

@@ -66,8 +66,13 @@ def dangling_references_of(relations: Relations, resource: Resource) -> Iterator
 def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnostic]:
     """Parameters that are missing: "the Gateway SHOULD be rejected" with InvalidParameters, and so should a class."""
     named = parameters_ref(relations.index, holder.ref) if holder.ref.group_kind in WITH_PARAMETERS else None
-    if named:
-        yield from _absent(relations, holder, named.field, named.object, "InvalidParameters")
+    presence = relations.index.presence(named.object) if named else "present"
+    if named and presence == "missing":
+        lost = f"controllers should not accept the {holder.ref.kind} for that"
+        message = f"{named.object} does not exist; {lost}"
+        yield _broken(holder, named.field, named.object, message, "InvalidParameters")
+    elif named and presence == "unknown":
+        yield _unknown(holder, named.field, named.object, relations.index.not_here(named.object))
 
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:

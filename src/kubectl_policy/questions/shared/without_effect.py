@@ -134,7 +134,14 @@ def does_not_count(analysis: Analysis, policy: ObjectRef, path: Path, node: Node
 
 
 def direct_above(analysis: Analysis, policy: ObjectRef, node: NodeRef) -> Reason:
-    """Why a direct policy has no effect below its target."""
-    what = f"{policy.kind} is {analysis.registry.known(policy.group_kind).class_words}"
-    message = f"{what}: it applies to its target {named(node)} alone, not to what is below it"
+    """Why a direct policy has no effect below its target, or a filter none on requests of other rules."""
+    profile = analysis.registry.known(policy.group_kind)
+    message = (
+        f"{policy.kind} is {profile.class_words}: it applies to its target {named(node)} alone, not to what is below it"
+    )
+    if profile.role == "filter":
+        rules = {each.declared.rule for each in analysis.attachments[policy] if each.target == node}
+        of_rules = " and ".join(named(rule) for rule in sorted(filter(None, rules)))
+        message = f"it applies to requests of {of_rules or named(node)} alone"
+        message += f", and of these to those for {named(node)}" if of_rules else ""
     return Reason("direct-above", message, policy, related=(node,))

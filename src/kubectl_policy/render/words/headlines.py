@@ -136,7 +136,8 @@ def _of_policy(answer: PolicyDescription) -> str:
             kinds = {ref.group_kind for ref in objects}
             spread = f" ({kind_counts(ref.group_kind for ref in objects)})" if len(kinds) > 1 else ""
             affected = count(len(objects), kinds.pop().kind if len(kinds) == 1 else "object")
-            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{_idle(answer)}"
+            more = ", and may change anything there: its patches are not read" if answer.profile.patches else ""
+            return f"{subject} is enforced {_extent(answer)}; it affects {affected}{spread}{more}{_idle(answer)}"
         case "Unknown" if others := answer.enforcement.undecided_with:
             return f"Whether {subject} is enforced is unknown: {undecided_words(answer.policy, others)}"
         case "Unknown":
