@@ -10,6 +10,7 @@ from kubectl_policy.cli.options import (
     AllowIncomplete,
     Call,
     ShowAll,
+    at_fields,
     command,
     mention_namespaces,
     split_object,
@@ -126,7 +127,10 @@ def blast_radius(
     from kubectl_policy.questions.shared.selection import find
 
     answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
-    answer = replace(answer, difference=at_lines(answer.difference, call.lines.locate))
+    reach = answer.reach and replace(
+        answer.reach, reasons=at_fields(answer.reach.reasons, or_above=True, lines=call.lines)
+    )
+    answer = replace(answer, difference=at_lines(answer.difference, call.lines.locate), reach=reach)
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])

@@ -96,7 +96,8 @@ def _at_lines(answer: "Description", lines: "Lines", who: "Who | None") -> "Desc
     diagnostics = at_fields(answer.diagnostics, lines=lines)
     if isinstance(answer, PolicyDescription):
         fields = tuple(at_line(field, lines.locate, who) for field in answer.fields)
-        return replace(answer, diagnostics=diagnostics, fields=fields)
+        reasons = at_fields(answer.reasons, or_above=True, lines=lines)
+        return replace(answer, diagnostics=diagnostics, fields=fields, reasons=reasons)
     return replace(
         answer,
         diagnostics=diagnostics,

@@ -261,7 +261,8 @@ def test_policies_of_one_analysis_share_what_is_looked_up() -> None:
     for policy in policies:
         assert together.of(policy.ref) == policy_status(analysis, policy.ref)
     seen = PolicyCondition(type="Seen", status="True", reason="Fine", message="it is attached to Gateway default/g")
-    works = PolicyCondition(type="Works", status="False", reason="Nothing", message="")
+    why = "no HTTPRoute is attached to Gateway default/g"
+    works = PolicyCondition(type="Works", status="False", reason="Nothing", message=why)
     assert together.of(P) == (AncestorStatus(ancestor=None, conditions=(seen, works)),)
 
 

@@ -234,8 +234,8 @@ def test_a_policy_without_effect() -> None:
         return blast_headline(blast_radius(analysis, build.ref(kind, name, group="example.com")))
 
     assert said("idle") == (
-        "ColorPolicy default/idle → Namespace far has no effect: nothing that it could affect is attached below its "
-        "target. Deleting it changes nothing."
+        "ColorPolicy default/idle → Namespace far has no effect: no route is in Namespace far (test.yaml:1). "
+        "Deleting it changes nothing."
     )
     assert "has no effect: " in said("many", "LimitPolicy")
     assert said("dup2", "LimitPolicy").endswith("in favour of LimitPolicy default/dup. Deleting it changes nothing.")

@@ -198,8 +198,7 @@ def test_the_headline_of_a_policy_that_nothing_is_below() -> None:
     """Attached, and yet without effect; in an open world only as far as is known."""
     empty = build.namespace("empty"), defaults("p", build.target("empty", "Namespace", group=""), a=1)
     assert headline(about_policy(world(*empty, complete=True), "p")) == (
-        "ColorPolicy default/p → Namespace empty has no effect: "
-        "nothing that it could affect is attached below its target."
+        "ColorPolicy default/p → Namespace empty has no effect: no route is in Namespace empty (test.yaml:1)."
     )
     assert headline(about_policy(world(*empty), "p")) == (
         "ColorPolicy default/p → Namespace empty affects nothing that was read, "
@@ -207,12 +206,25 @@ def test_the_headline_of_a_policy_that_nothing_is_below() -> None:
     )
 
 
+def test_the_headline_of_a_policy_on_a_route_that_is_attached_to_nothing() -> None:
+    """Why that is, and where it stands, although something else was not read: a route says itself what it names."""
+    gateway = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"a": "b"}})))
+    on_it = defaults("p", build.target("r", "HTTPRoute"), a=1)
+    answer = about_policy(world(gateway, build.namespace("default"), build.route("r"), on_it), "p")
+    assert headline(answer).startswith(
+        "ColorPolicy default/p → HTTPRoute default/r has no effect: namespace default does not match the selector of "
+        "listener http of Gateway default/g [NotAllowedByListeners] (test.yaml:1)"
+    )
+    assert [reason.rule for reason in answer.reasons] == ["listener-namespace"]
+
+
 def test_the_headline_of_a_policy_on_a_service_without_requests() -> None:
     """Every route gives it weight 0."""
     drained = build.route("d", rules=[build.rule(build.backend("drained", weight=0))]), build.service("drained")
     on_it = defaults("p", build.target("drained", "Service", group=""), a=1)
     assert headline(about_policy(world(*drained, on_it, complete=True), "p")) == (
-        "ColorPolicy default/p → Service default/drained has no effect: no route sends requests to its target."
+        "ColorPolicy default/p → Service default/drained has no effect: HTTPRoute default/d sends no requests to "
+        "Service default/drained: its weight there is 0 (test.yaml:1)."
     )
 
 

@@ -11,6 +11,7 @@ from kubectl_policy.questions.changes.behind import RouteBehind, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
+from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment, Call, SettingsReference
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution import Enforcement
 
 
@@ -44,11 +46,13 @@ class PolicyReach:
     """What a policy reaches below its targets.
 
     `affected` is where it has an effective field, `superseded` where it takes part and has none, `detached` where no
-    request comes, so that nothing that it says could count. `attachments` has also the references that fail.
+    request comes, so that nothing that it says could count. `attachments` has also the references that fail, `reasons`
+    say why it has no effect anywhere; none if it has one, or may have.
     Of a policy that counts at Gateways and listeners alone, `behind` are the routes whose requests come through these.
     """
 
     enforcement: Enforcement
+    reasons: tuple[Reason, ...]
     attachments: tuple[Attachment, ...]
     affected: tuple[NodeRef, ...]
     superseded: tuple[SupersededOn, ...]
@@ -134,6 +138,7 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
     in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
     return PolicyReach(
         enforcement=enforcement,
+        reasons=why_without_effect(analysis, policy),
         attachments=analysis.attachments[policy],
         affected=in_force,
         superseded=_superseded(analysis, enforcement, in_force),

@@ -20,6 +20,7 @@ from kubectl_policy.questions.shared.reported import (
     reported_events,
 )
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
+from kubectl_policy.questions.shared.without_effect import why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Origin, Resource
     from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution import Enforcement, Resolution, Source
     from kubectl_policy.topology import Path
 
@@ -72,7 +74,8 @@ class FieldOutcome:
 class PolicyDescription:
     """The answer for a policy.
 
-    `expected` is what its controllers should report, in their words, `reported` what they do report.
+    `expected` is what its controllers should report, in their words, `reported` what they do report. `reasons` say why
+    it has no effect anywhere; none if it has one, or may have.
 
     `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
     policy has an effective field: the levels at which its kind takes effect or, where that is not known,
@@ -86,6 +89,7 @@ class PolicyDescription:
     strategies: tuple[MergeStrategy, ...]
     attachments: tuple[Attachment, ...]
     enforcement: Enforcement
+    reasons: tuple[Reason, ...]
     paths: tuple[Path, ...]
     affected: tuple[NodeRef, ...]
     fields: tuple[FieldOutcome, ...]
@@ -123,6 +127,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         strategies=tuple(dict.fromkeys(part.strategy for part in own)),
         attachments=analysis.attachments[policy],
         enforcement=enforcement,
+        reasons=why_without_effect(analysis, policy),
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected(enforcement, profile),
         fields=_fields(resource, profile, enforcement),

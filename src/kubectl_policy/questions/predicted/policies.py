@@ -11,6 +11,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.predicted.ancestors import ancestors_of
 from kubectl_policy.questions.predicted.specificity import TargetOrder
+from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import ENFORCEMENT, leaves, reach
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
@@ -215,6 +216,8 @@ class _Report:
         enforcement = self.analysis.enforcement(self.policy)
         event = "contended" if self.analysis.contentions(self.policy) else ENFORCEMENT[enforcement.state].event
         message = f"by {', '.join(map(str, enforcement.by))}" if enforcement.by else ""
+        if event == "no effect":
+            message = "".join(reason.message for reason in why_without_effect(self.analysis, self.policy, most=1))
         if event:
             for place in places:
                 self._put(place, status, event, message)

@@ -83,7 +83,7 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
     names = " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
     where = "attached to" if target.object.group_kind in WITH_LISTENERS else "in" if _is_namespace(target) else "below"
     message = f"no {names} is {where} {named(target)}"
-    yield Reason("nothing-below", message, policy, related=(target,))
+    yield Reason("nothing-below", message, target.object, related=(target,))
 
 
 def _is_namespace(node: NodeRef) -> bool:

@@ -23,6 +23,7 @@ from kubectl_policy.questions.differences.traffic import (
     TrafficChanges,
     TrafficOneWay,
 )
+from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
@@ -324,6 +325,12 @@ BLAST_RADIUS: Final = document(
         lambda answer: answer.reach and answer.reach.enforcement,
         type=Enforcement | None,
         doc="Null if it is no policy.",
+    ),
+    Field(
+        "reasons",
+        lambda answer: answer.reach.reasons if answer.reach else (),
+        type=tuple[Reason, ...],
+        doc="Why it has no effect anywhere, if it is a policy that is known to have none.",
     ),
     Field(
         "affected",

@@ -265,6 +265,7 @@ POLICY_DESCRIPTION: Final = document(
     strategies_field(),
     Field("targets", "attachments"),
     Field("enforcement"),
+    Field("reasons", doc="Why it has no effect anywhere, the first cause first; none if it has one, or may have."),
     paths_field(),
     Field(
         "affected",

@@ -88,6 +88,11 @@ class AttachedPolicy(Protocol):
         """Its state over all paths."""
         ...
 
+    @property
+    def reasons(self) -> Sequence[Reason]:
+        """Why it has no effect anywhere, if that is known."""
+        ...
+
 
 def with_target(answer: AttachedPolicy) -> str:
     """The policy, with its target if it has one alone."""
@@ -104,7 +109,16 @@ def failures(answer: AttachedPolicy) -> str:
 
 
 def may_affect_more(answer: AttachedPolicy) -> bool:
-    """Whether it affects nothing where it is attached, which what was not read might change."""
+    """Whether it affects nothing where it is attached, which what was not read might change.
+
+    What a route is attached to, it says itself.
+    """
+    targets = [attachment.target for attachment in answer.attachments if attachment.state == "attached"]
+    return _is_idle(answer) and any(target and target.object.group_kind not in ROUTES for target in targets)
+
+
+def _is_idle(answer: AttachedPolicy) -> bool:
+    """Whether nothing is below what it is attached to that it could affect."""
     idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
     return idle and any(attachment.state == "attached" for attachment in answer.attachments)
 
@@ -115,12 +129,7 @@ def why_idle(answer: AttachedPolicy) -> str:
         return f"it is replaced everywhere, by {names(answer.enforcement.by)}"
     if answer.enforcement.state == "NoEffect" and answer.enforcement.outcomes:
         return "controllers ignore all that it says there"
-    if not may_affect_more(answer):
-        return ""
-    idle = answer.enforcement.idle
-    if idle and not any(node.object.group_kind in ROUTES for path in idle for node in path):
-        return "no route sends requests to its target"
-    return "nothing that it could affect is attached below its target"
+    return reason_words(answer.reasons[0]) if answer.reasons and _is_idle(answer) else ""
 
 
 def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
