@@ -57,6 +57,20 @@ def test_other_kinds() -> None:
     assert behind() == []
 
 
+def test_the_hostnames_of_requests_that_a_policy_affects() -> None:
+    """Those of the routes at the listeners by which it comes to them; of what is behind listeners, the same."""
+    profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")
+    on_route = color("p", build.target("one", "HTTPRoute"), a=1)
+    on_service = color("q", build.target("s", "Service", group=""), a=1)
+    worlds = [analyze(build.snapshot(*WORLD, policy), profiles=[profile]) for policy in (on_route, on_service)]
+    found = [blast_radius(analysis, ref(name)).reach for analysis, name in zip(worlds, "pq", strict=True)]
+    assert [reach.hostnames for reach in found if reach] == [("a.b", "c.d"), ("*", "a.b", "c.d")]
+    alone = analyze(build.snapshot(build.service(), on_service), profiles=[profile])
+    without_routes = blast_radius(alone, ref("q")).reach
+    assert without_routes
+    assert without_routes.hostnames == ()
+
+
 def test_a_policy_on_a_listener() -> None:
     """It reaches what is behind it."""
     policy = color("p", {**build.target("g"), "sectionName": "b"}, a=1)
@@ -65,6 +79,7 @@ def test_a_policy_on_a_listener() -> None:
     reach = blast_radius(analysis, ref(), "team").reach
     assert reach
     assert [(each.route.name, each.owner) for each in reach.behind] == [("one", "us"), ("two", "us")]
+    assert reach.hostnames == ("*", "a.b", "c.d")
     plain = blast_radius(analysis, ref()).reach
     assert plain
     assert {each.owner for each in plain.behind} == {""}

@@ -185,14 +185,21 @@ class TestBlastRadius:
         assert found.failing == ()
         assert ", since LockPolicy default/p becomes invalid" in headline(one_listener)
 
+    def test_a_policy_that_comes_without_what_it_needs(self) -> None:
+        """Nothing of the hierarchy differs, and still the requests fail."""
+        comes = diff(what_if(world(service("other")), applied=[locking()]))
+        assert [str(each.route) for each in comes.traffic.lost.all] == ["HTTPRoute default/r"]
+        goes = blast_radius(world(locking()), ref("LockPolicy", "p", group="example.com")).difference
+        assert [str(each.route) for each in goes.traffic.gained.all] == ["HTTPRoute default/r"]
+
     def test_a_route_that_answers_nothing_anyway(self) -> None:
         """Loses nothing; the policy is not valid all the same."""
         nowhere = route("r", rules=[rule(backend("gone"))])
         state = snapshot(gateway(), nowhere, locking(), SECRET, complete=True)
         answer = blast_radius(analyze(state, profiles=[LOCKING]), SECRET.ref)
         assert headline(answer).startswith(
-            "Deleting Secret default/k makes LockPolicy default/p invalid, so that requests to HTTPRoute default/r get "
-            "an error response"
+            "Deleting Secret default/k makes LockPolicy default/p invalid (requests to HTTPRoute default/r fail "
+            "already)"
         )
 
     def test_when_the_hierarchy_differs_too(self) -> None:

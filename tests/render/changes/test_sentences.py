@@ -63,7 +63,7 @@ def test_nothing_changes() -> None:
     [
         ([change(LOST)], "HTTPRoute default/r loses settings."),
         ([change(replace(LOST, security=True))], "HTTPRoute default/r loses settings, relevant to security."),
-        ([change(replace(GAINED, security=True))], "HTTPRoute default/r gains settings."),
+        ([change(replace(GAINED, security=True))], "HTTPRoute default/r gains settings, relevant to security."),
         ([change(CHANGED, nodes=routes(2))], "2 objects in namespace default get other values."),
         ([change(MOVED)], "HTTPRoute default/r gets the same values from elsewhere."),
         # An object is counted once, with the worst that happens to it, wherever that is.

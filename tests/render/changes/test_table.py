@@ -5,9 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kubectl_policy.questions.differences.relations import ParentChange
+from kubectl_policy.questions.differences.relations import EnforcementChange, ParentChange
 from tests import build
-from tests.render.changes.differences import POLICY, ROUTE, change, difference, field, hostile, routes, valued, without
+from tests.render.changes.differences import (
+    OTHER,
+    POLICY,
+    ROUTE,
+    change,
+    difference,
+    field,
+    hostile,
+    routes,
+    valued,
+    without,
+)
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -40,11 +51,21 @@ def test_a_row_for_each_field() -> None:
     fields = [field("red", None, security=True), other, field(None, [1], "list", security=True)]
     found = difference(effects=(change(*fields, nodes=routes(3), where="kept"),))
     rows = lines(found)
-    assert [row[0] for row in rows] == ["lost!", "changed", "gained"]
+    assert [row[0] for row in rows] == ["lost!", "changed", "gained!"]
     assert [row[3:5] for row in rows] == [["red", "<none>"], ["a", "b"], ["<none>", "[1]"]]
     assert [row[5].partition(" → ")[0] for row in rows] == [str(POLICY), "ColorPolicy default/q", str(POLICY)]
     assert {(row[6], row[7]) for row in rows} == {("3", "3 kept")}
     assert lines(found, wide=True)[0][8] == ", ".join(str(node) for node in routes(3))
+
+
+def test_a_policy_that_others_beat_than_before() -> None:
+    """Its state is the same, and that is not what the row is about."""
+    same = EnforcementChange(
+        policy=POLICY, before="PartiallyEnforced", after="PartiallyEnforced", by=(), by_before=(OTHER,)
+    )
+    (row,) = lines(difference(enforcement=(same,)), wide=True)
+    assert row[3:5] == ["beaten by ColorPolicy default/q", "beaten by none"]
+    assert row[-1] == "PartiallyEnforced as before"
 
 
 def test_a_removed_field_is_not_an_empty_one() -> None:

@@ -118,7 +118,9 @@ def test_what_protects_is_said() -> None:
     assert "(protects)" not in shown(change(field("lost", security=True)))
     some = shown(change(field("lost", security=True), field("lost", name="shade")), subject=True)
     assert "  color   red   → nothing (protects)\n  shade   red   → nothing\n" in some
-    assert "relevant to security" not in shown(change(field("gained", security=True)))
+    assert "Gained · relevant to security, newly enforced · Color" in shown(change(field("gained", security=True)))
+    new = shown(change(field("gained", security=True), field("gained", name="shade")), subject=True)
+    assert "→ blue (protects)\n" in new
 
 
 def test_that_nothing_of_a_kind_is_left_is_said() -> None:

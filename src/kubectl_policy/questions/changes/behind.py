@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, WITH_LISTENERS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.topology import Path
 
 _ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
@@ -50,6 +51,19 @@ def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str =
         )
         for route in sorted(listeners)
     )
+
+
+def hostnames_on(analysis: Analysis, paths: Iterable[Path]) -> frozenset[str]:
+    """The hostnames of requests on some paths, `*` for every host: those of routes at the listeners above them."""
+    serving = Serving(analysis)
+    pairs = {pair for path in paths if (pair := _listener_and_route(path))}
+    return frozenset(name for place, route in pairs for name in serving.hostnames(place, route))
+
+
+def _listener_and_route(path: Path) -> tuple[NodeRef, ObjectRef] | None:
+    place = next((place for place, node in enumerate(path) if node.object.group_kind in ROUTES), 0)
+    listener = next((node for node in reversed(path[:place]) if node.section), None)
+    return (listener, path[place].object) if listener else None
 
 
 def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.states import cascade
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.changes.behind import RouteBehind, routes_behind
+from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
@@ -49,6 +49,7 @@ class PolicyReach:
     request comes, so that nothing that it says could count. `attachments` has also the references that fail, `reasons`
     say why it has no effect anywhere; none if it has one, or may have.
     Of a policy that counts at Gateways and listeners alone, `behind` are the routes whose requests come through these.
+    `hostnames` are those of the requests that it affects, `*` for every host.
     """
 
     enforcement: Enforcement
@@ -58,6 +59,7 @@ class PolicyReach:
     superseded: tuple[SupersededOn, ...]
     detached: tuple[DetachedRoute, ...]
     behind: tuple[RouteBehind, ...] = ()
+    hostnames: tuple[str, ...] = ()
 
 
 @value(kw_only=True)
@@ -136,6 +138,9 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
 def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach:
     enforcement = analysis.enforcement(policy)
     in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
+    behind = routes_behind(analysis, in_force, owner_key)
+    outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
+    names = {name for each in behind for name in each.hostnames}
     return PolicyReach(
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
@@ -143,7 +148,8 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
         affected=in_force,
         superseded=_superseded(analysis, enforcement, in_force),
         detached=tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
-        behind=routes_behind(analysis, in_force, owner_key),
+        behind=behind,
+        hostnames=tuple(sorted(names or hostnames_on(analysis, (effective.path for effective in outcomes)))),
     )
 
 

@@ -94,6 +94,11 @@ class FieldChange:
         """Whether it is relevant to security, and is lost or has another value."""
         return self.security and self.sort in {"lost", "changed"}
 
+    @property
+    def demanding(self) -> bool:
+        """Whether it is relevant to security, and nothing set it before: requests may have to satisfy it now."""
+        return self.security and self.sort == "gained"
+
 
 @value()
 class ChangedObject:
@@ -140,16 +145,21 @@ class EffectChange:
         """Whether a field that is relevant to security is lost or changed where traffic runs on."""
         return self.where == "kept" and any(changed.harmful for changed in self.fields)
 
+    @cached_property
+    def demanding(self) -> bool:
+        """Whether a field that is relevant to security is newly set where traffic ran before."""
+        return self.where == "kept" and any(changed.demanding for changed in self.fields)
+
 
 def effect_changes(
     comparison: StateComparison, pairs: Iterable[Pair], scoped: int = SCOPED
 ) -> tuple[EffectChange, ...]:
     """All that differs in some pairs of outcomes, worst first.
 
-    Worst is what is relevant to security and lost, then changed; then what else is lost, changed, gained, and only set
-    by somebody else; of these first where nothing is left. What is lost with its path, because no traffic runs there
-    any more, comes after all that, then what is new with its path. Of the first `scoped` objects of a change it is told
-    whether they have other paths.
+    Worst is what is relevant to security and lost, then changed, then newly set; then what else is lost, changed,
+    gained, and only set by somebody else; of these first where nothing is left. What is lost with its path, because no
+    traffic runs there any more, comes after all that, then what is new with its path. Of the first `scoped` objects of
+    a change it is told whether they have other paths.
     """
     changes = _EffectChanges(comparison, scoped)
     for pair in pairs:
@@ -161,6 +171,7 @@ def _worst_first(change: EffectChange) -> tuple[object, ...]:
     return (
         _WHERE.index(change.where),
         not change.security,
+        not change.demanding,
         SORTS.index(change.sort),
         not change.to_nothing,
         -len(change.objects),

@@ -47,12 +47,16 @@ class ParentChange:
 
 @value(kw_only=True)
 class EnforcementChange:
-    """The enforcement of a policy before and after; None where there is no such policy. `by` beat it afterwards."""
+    """The enforcement of a policy before and after; None where there is no such policy.
+
+    `by` beat it afterwards, `by_before` did so before.
+    """
 
     policy: ObjectRef
     before: EnforcementState | None
     after: EnforcementState | None
     by: tuple[ObjectRef, ...]
+    by_before: tuple[ObjectRef, ...] = ()
 
 
 def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, ...]:
@@ -137,5 +141,6 @@ def enforcement_changes(comparison: StateComparison, concerned: Collection[Objec
         old, new = earlier.state if earlier else None, later.state if later else None
         by = later.by if later else ()
         if old != new or (earlier and earlier.by != by):
-            changes.append(EnforcementChange(policy=policy, before=old, after=new, by=by))
+            by_before = earlier.by if earlier else ()
+            changes.append(EnforcementChange(policy=policy, before=old, after=new, by=by, by_before=by_before))
     return tuple(changes)

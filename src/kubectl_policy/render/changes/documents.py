@@ -111,7 +111,12 @@ shape(
     "effectChange",
     Field("policyKind", "change.kind", type=GroupKind),
     Field("sort", "change.sort", doc=f"The worst of its fields. {_SORT_DOC}"),
-    Field("security", "change.security", doc="Whether a field that is relevant to security is lost or changed."),
+    Field(
+        "security",
+        lambda effect: effect.change.security or effect.change.demanding,
+        type=bool,
+        doc="Whether a field that is relevant to security is lost, changed or newly set.",
+    ),
     Field("where", "change.where", doc="Whether both states have the paths, or only the earlier or the later one."),
     Field("fromNothing", "change.from_nothing", doc="No policy of the kind was in force there."),
     Field("toNothing", "change.to_nothing", doc="No policy of the kind is in force there any more."),
@@ -156,6 +161,7 @@ shape(
     Field("before", doc=_NO_POLICY),
     Field("after", doc=_NO_POLICY),
     Field("by", doc="Who beats it in the later state."),
+    Field("byBefore", doc="Who beats it in the earlier state."),
 )
 shape(
     ProblemChanges,
@@ -355,6 +361,12 @@ BLAST_RADIUS: Final = document(
         lambda answer: answer.reach.behind if answer.reach else (),
         type=tuple[RouteBehind, ...],
         doc="The routes whose requests come through what it affects, if that is Gateways and listeners alone.",
+    ),
+    Field(
+        "hostnames",
+        lambda answer: answer.reach.hostnames if answer.reach else (),
+        type=tuple[str, ...],
+        doc=f"Of the requests that it affects. {_HOSTNAMES}",
     ),
     Field("withIt", "deleted_with_it", doc="The objects that are deleted with it."),
     CALLED_BY,

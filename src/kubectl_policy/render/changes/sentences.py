@@ -10,7 +10,9 @@ from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summ
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
     hit_words,
+    hostname_words,
     keeping_clause,
+    owner_words,
     passing_clauses,
     places_words,
 )
@@ -27,7 +29,7 @@ from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
@@ -195,8 +197,11 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     if reach.affected:
         objects = {node.object for node in reach.affected}
         verb = "may affect" if others else "affects"
-        one = len(objects) == 1
-        what = places_words(reach.affected) if one else f"{count(len(objects), 'object')}{_count_words(answer.counts)}"
+        if len(objects) > 1:
+            what = _count_words(answer.counts, reach.hostnames)
+        else:
+            names = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} and not reach.behind else []
+            what = f"{places_words(reach.affected)}{f' ({names[0]})' if names else ''}"
         if reach.behind:
             what += f", through which requests for {hit_words(reach.behind, answer.counts.owner_key)} come"
         return f"{subject} {verb} {what}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
@@ -214,8 +219,8 @@ def _why_not(reach: PolicyReach) -> str:
     return why_idle(reach) or failures(reach) or "it is attached to nothing"
 
 
-def _count_words(counts: ObjectCounts) -> str:
-    """` in 2 namespaces (4 routes, 4 Services)`."""
+def _count_words(counts: ObjectCounts, hostnames: Sequence[str]) -> str:
+    """`8 objects in 2 namespaces (4 routes, 4 Services, 3 hostnames, team baker)`; of one kind `4 Services in …`."""
     numbers: dict[str, int] = {}
     routes = [kind for kind, _ in counts.kinds if kind in ROUTES]
     for kind, number in counts.kinds:
@@ -224,7 +229,12 @@ def _count_words(counts: ObjectCounts) -> str:
     kinds = [
         count(number, noun) for noun, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0] != "route"))
     ]
-    return f"{_namespaces([name for name, _ in counts.namespaces])} ({', '.join(kinds)})"
+    alone = len(kinds) == 1
+    owners = owner_words((name for name, _ in counts.owners), counts.owner_key)
+    about = [*([] if alone else kinds), *(hostname_words(hostnames) if {*hostnames} - {"*"} else ()), *owners]
+    what = kinds[0] if alone else count(counts.total, "object")
+    said = f" ({', '.join(about)})" if about else ""
+    return f"{what}{_namespaces([name for name, _ in counts.namespaces])}{said}"
 
 
 def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
@@ -309,8 +319,8 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
     if summary.failing and not ends:
         # They did so for another reason already.
         routes = {failing.route for failing in difference.failing}
-        requests = f"requests to {_who(routes, 'route')} get an error response"
-        parts.insert(0, f"makes {_who(summary.failing, 'policy')} invalid, so that {requests}")
+        requests = f"requests to {_who(routes, 'route')} fail already"
+        parts.insert(0, f"makes {_who(summary.failing, 'policy')} invalid ({requests})")
     if ends:
         first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since(summary)}"
         return first, listed([*also, *parts])

@@ -78,7 +78,8 @@ def _effect(
     change, targets = joined(alike_changes), targets_of(alike_changes)
     yield _heading(change)
     # What of several fields protects is said at each; of one, or of all, the heading says it.
-    protecting = change.security and not all(field.security for field in change.fields)
+    relevant = change.security or change.demanding
+    protecting = relevant and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
     own = change.profile.own is not None
     setters = {"" if own else _set_by(field, targets) for field in change.fields}
@@ -128,7 +129,7 @@ def _heading(change: EffectChange) -> Line:
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     alone = change.to_nothing and not change.from_nothing
     left = f", no {change.kind.kind} is left" if alone and not change.profile.own else ""
-    danger = Span(" · relevant to security", "error") if change.security else Span("")
+    danger = Span(_danger(change), "error")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
@@ -136,6 +137,12 @@ def _heading(change: EffectChange) -> Line:
     if change.profile.own:
         kind = "the routes' own settings" if number > 1 else "the route's own settings"
     return Line((lead, danger, Span(f" · {kind} · {objects}", prose=True)), 0, 2)
+
+
+def _danger(change: EffectChange) -> str:
+    if change.security:
+        return " · relevant to security"
+    return " · relevant to security, newly enforced" if change.demanding else ""
 
 
 def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:

@@ -93,9 +93,10 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
     into = {change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE}
     out = {change.policy for change in lasting if change.before in _IN_FORCE and change.after not in _IN_FORCE}
     idle = {policy for policy, state in states.items() if state not in {*_IN_FORCE, "Unknown", None}}
+    relevant = [change for change in kept if change.security or change.demanding]
     return ChangeSummary(
         sorts={ref: sort for ref, sort in _worst(kept).items() if ref not in without},
-        security={ref for change in kept if change.security for ref in objects_of(change)}.difference(without),
+        security={ref for change in relevant for ref in objects_of(change)}.difference(without),
         ended=ended,
         begun=begun,
         rerouted=rerouted,

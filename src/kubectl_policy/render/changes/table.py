@@ -12,7 +12,7 @@ from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
@@ -144,7 +144,7 @@ def _setting_rows(change: EffectChange) -> Iterator[Row]:
     for field in change.fields:
         setter = field.after or field.before
         yield Row(
-            change=f"{field.sort}{'!' if change.security and field.harmful else ''}",
+            change=f"{field.sort}{'!' if change.where == 'kept' and (field.harmful or field.demanding) else ''}",
             kind=f"{change.kind}{mark(change.profile, 'being a policy')}",
             field=field.field,
             before=_value(field.before),
@@ -186,14 +186,19 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
 
 
 def _enforcement_row(change: EnforcementChange) -> Row:
+    same = change.before == change.after
     return Row(
         change="enforcement",
         kind=str(change.policy.group_kind),
-        before=change.before or "",
-        after=change.after or "",
+        before=_beaten(change.by_before) if same else change.before or "",
+        after=_beaten(change.by) if same else change.after or "",
         source=str(change.policy),
-        message=f"beaten by {', '.join(map(str, change.by))}" if change.by else "",
+        message=f"{change.after} as before" if same else _beaten(change.by) if change.by else "",
     )
+
+
+def _beaten(by: Collection[ObjectRef]) -> str:
+    return f"beaten by {', '.join(map(str, by))}" if by else "beaten by none"
 
 
 def _problem_row(problem: Diagnostic, change: str) -> Row:

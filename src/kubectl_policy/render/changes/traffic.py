@@ -8,7 +8,7 @@ from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, listed, section_noun
+from kubectl_policy.render.words.names import count, listed, names, section_noun
 from kubectl_policy.render.words.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 
@@ -73,11 +73,12 @@ def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "
 def about_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """` (12 hostnames, teams search and shop)`; empty if there is neither."""
     names = sorted({name for each in routes for name in each.hostnames})
-    said = [*_hostname_words(names), *owner_words({each.owner for each in routes}, owner_key)]
+    said = [*hostname_words(names), *owner_words({each.owner for each in routes}, owner_key)]
     return f" ({', '.join(said)})" if said else ""
 
 
-def _hostname_words(names: Sequence[str]) -> list[str]:
+def hostname_words(names: Sequence[str]) -> list[str]:
+    """`hostname a.example`, `12 hostnames`, `3 hostnames and any other`; nothing without any."""
     named = [name for name in names if name != _ANY_HOST]
     if not named:
         return ["any hostname"] if names else []
@@ -311,11 +312,9 @@ def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
     partly = {each.route for each in lost.some}
     for each in lost.answered:
         if not partly.issuperset(each.by):
-            names = ", ".join("other hostnames" if name == _ANY_HOST else name for name in each.hostnames)
+            hosts = ", ".join("other hostnames" if name == _ANY_HOST else name for name in each.hostnames)
             verb = "answers" if len(each.by) == 1 else "answer"
-            by = listed([str(ref) for ref in each.by[:_NAMED]])
-            more = f" and {len(each.by) - _NAMED:,} more" if len(each.by) > _NAMED else ""
-            lines.append(Line((Span(f"{by}{more} still {verb} {names}", "aside", prose=True),), 2))
+            lines.append(Line((Span(f"{names(each.by)} still {verb} {hosts}", "aside", prose=True),), 2))
     return lines
 
 
