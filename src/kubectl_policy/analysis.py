@@ -202,6 +202,7 @@ class Analysis:
         whole = NodeRef(obj)
         return bool(
             self.attachments_to(obj)
+            or obj in self._backends
             or self.topology.children(whole)
             or any(parent.object.group_kind != NAMESPACE for parent in self.topology.parents(whole))
             or any(each.object == obj for each in self.references_to(obj))
@@ -213,6 +214,11 @@ class Analysis:
         """The kinds of what settings of policies name, as far as they are known."""
         every = (each.object.group_kind for found in self._settings_references.values() for each in found)
         return frozenset(every) - {ANY_KIND}
+
+    @cached_property
+    def _backends(self) -> frozenset[ObjectRef]:
+        """What routes name as backends, whether or not they may."""
+        return frozenset(backend.object for _, backend in self.topology.relations.forwards)
 
     @cached_property
     def _certificates(self) -> frozenset[ObjectRef]:

@@ -98,6 +98,11 @@ class StateComparison:
         """The objects that both states have, and not alike."""
         return frozenset(resource.ref for resource in self.after.snapshot.other_state) - self.deleted
 
+    @property
+    def gone(self) -> frozenset[ObjectRef]:
+        """The objects that are known not to exist in one state alone, also those that were not read in the other."""
+        return self.after.snapshot.gone ^ self.before.snapshot.gone
+
     @cached_property
     def changed(self) -> frozenset[ObjectRef]:
         """The objects that are not alike in both states."""
@@ -225,7 +230,8 @@ class StateComparison:
 
         Kinds of Gateway API itself and what routes and Gateways refer to may be what the hierarchy is made of.
         """
-        kinds = {ref.group_kind for ref in self.changed}
+        changed = self.changed | self.gone
+        kinds = {ref.group_kind for ref in changed}
         if not kinds:
             return True
         standard = {GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""}
@@ -234,7 +240,7 @@ class StateComparison:
             for kind in kinds
             for state in (self.before, self.after)
         )
-        if not policies or any(self.before.topology.relations.filters_naming(ref) for ref in self.changed):
+        if not policies or any(self.before.topology.relations.filters_naming(ref) for ref in changed):
             return False
         return not kinds & {*_referred_to(self.before)}
 

@@ -54,6 +54,9 @@ def test_what_follows() -> None:
     ):
         (reference,) = named(replace(profile, needs=(STORE,)), store={"name": "s"}, **spec)
         assert reference.without == without
+    unknown = replace(PLAIN, needs=(replace(STORE, when_missing="unknown"),))
+    (reference,) = named(unknown, store={"name": "s"})
+    assert (reference.without, reference.guessed) == ("unknown", False)
 
 
 def test_a_reference_that_is_wrong() -> None:

@@ -89,6 +89,13 @@ def test_blast_radius() -> None:
     assert lost.difference.attachments[0].after == "policy invalid"
 
 
+def test_a_certificate() -> None:
+    """Without it, its listener takes no requests; and the other one goes on."""
+    answer = blast_radius(world(service("ghost")), ref("Secret", "cert", group=""))
+    (found,) = answer.difference.traffic.lost.some
+    assert ([str(place) for place in found.lost], found.route.name) == (["Gateway default/g#tls"], "r")
+
+
 class TestDoubts:
     """What is not in the input is said to be so where the answer depends on it, and nowhere else."""
 

@@ -519,3 +519,17 @@ def policy_on_route(kind: str, name: str, spec: dict[str, Json], *, age: int = 1
     """A policy on a route that has none of its own."""
     target = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "programme"}
     return policy(f"{kind}.{GROUP}", name, {"targetRefs": [target], **spec}, namespace="festival", age=age)
+
+
+def test_client_certificates_need_their_authority() -> None:
+    """Without it, the policy is not valid, and keeps others out."""
+    tls: Json = {"tls": {"clientValidation": {"caCertificateRefs": [{"name": "x"}]}}}
+    snapshot = edited(world(), "ClientTrafficPolicy platform/clients", **tls)  # type: ignore[arg-type]
+    analysis = analyze(replace(snapshot, complete=True))
+    (attachment,) = next(
+        found for ref, found in analysis.attachments.items() if ref.name == "clients" and "Client" in ref.kind
+    )
+    assert (attachment.state, attachment.competes) == ("policy invalid", True)
+    assert attachment.message.startswith(
+        "Secret platform/x, which spec.tls.clientValidation.caCertificateRefs[0] names"
+    )

@@ -344,3 +344,12 @@ def test_nothing_is_claimed_of_a_kind_of_which_others_are_made() -> None:
     analysis = analyze(added(world(), plan))
     assert reported(analysis, "PlanPolicy visits/plan")[""]["Accepted"] == ("True", "Accepted", ())
     assert limits(added(world(), plan)) == limits(world())
+
+
+def test_the_secret_of_a_dns_provider_is_followed() -> None:
+    """It is not known what happens without it; the policy is no less valid."""
+    analysis = analyze(replace(world(), complete=True))
+    policy = policy_ref(analysis, next(name for name in map(str, analysis.attachments) if name.startswith("DNSPolicy")))
+    (found,) = analysis.references_to(build.ref("Secret", "dns-provider", policy.namespace, group=""))
+    assert (found.policy, found.field, found.without) == (policy, "spec.providerRefs[0]", "unknown")
+    assert not found.guessed

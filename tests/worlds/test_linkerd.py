@@ -132,3 +132,16 @@ def test_what_would_be_reported() -> None:
         f"HTTPLocalRateLimitPolicy {HOME}/telescope": {"": {"Accepted": ("True", "Accepted", ())}},
         f"ServerAuthorization {HOME}/metrics": {},
     }
+
+
+def test_the_authentications_that_a_policy_names_are_followed() -> None:
+    """Of which kind and namespace they are; what happens without them is not known."""
+    analysis = analyze(world())
+    for name, namespace, kind in (
+        ("astronomers", HOME, "MeshTLSAuthentication"),
+        ("visitors", HOME, "NetworkAuthentication"),
+        ("guest", "university", "ServiceAccount"),
+    ):
+        group = "" if kind == "ServiceAccount" else GROUP
+        found = analysis.references_to(build.ref(kind, name, namespace, group=group))
+        assert {(each.without, each.guessed) for each in found} == {("unknown", False)}

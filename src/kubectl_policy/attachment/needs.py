@@ -31,7 +31,8 @@ class RequiredReference:
 class NamedNeed:
     """A reference for which a profile says what it is for: its `field` in the `owner`, which is the policy or another.
 
-    Without the object, only the setting is ignored if that is `tolerated`; otherwise the policy is invalid.
+    Without the object, the policy is invalid, unless that is `tolerated`: then only the setting is ignored, or what
+    follows is not known.
     """
 
     owner: ObjectRef
@@ -96,7 +97,7 @@ def named_needs(
             if isinstance(ref, NotAttached):
                 yield ref
                 continue
-            ignored = tolerated or need.when_missing == "ignored" or _fails_open(owner, need, place)
+            ignored = tolerated or need.when_missing != "invalid" or _fails_open(owner, need, place)
             yield NamedNeed(owner.ref, str(place), ref, need, ignored)
             resource = index.get(ref) if need.through else None
             if resource:

@@ -67,7 +67,8 @@ class SettingsReferences:
             if of is None:
                 known.add(need.field)
             invalid: Without = "requests fail" if profile.when_invalid == "errors" else "policy invalid"
-            without = "setting ignored" if need.tolerated else invalid
+            open_to: Without = "unknown" if need.need.when_missing == "unknown" else "setting ignored"
+            without = open_to if need.tolerated else invalid
             yield SettingsReference(policy=policy.ref, field=need.field, object=need.ref, without=without, of=of)
         for call in calls_of(index, policy, profile):
             if call.field not in known:

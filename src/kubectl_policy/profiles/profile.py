@@ -59,7 +59,7 @@ Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none
 Role: TypeAlias = Literal["policy", "filter", "parameters"]
 EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
-WhenMissing: TypeAlias = Literal["invalid", "ignored"]
+WhenMissing: TypeAlias = Literal["invalid", "ignored", "unknown"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
@@ -117,7 +117,9 @@ class RequiredObject:
     competes: bool = field_of(Boolean(), default=False)
     """Whether a policy that is invalid for this keeps others out all the same."""
     when_missing: WhenMissing = field_of(Choice(WhenMissing), default="invalid")
-    """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts."""
+    """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts; or
+    that is not known: `unknown`.
+    """
     fail_open: str = field_of(PATH, default="")
     """A field of the policy that, where it is true, has this setting alone ignored instead. In a list, that of the same
     element counts. Without it: no such field.

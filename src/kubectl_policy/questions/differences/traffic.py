@@ -149,7 +149,7 @@ def _routes_that_may_differ(comparison: StateComparison, failing: Collection[Obj
     if comparison.shares_topology:
         return sorted(failing)
     every = sorted({route.ref for state in (before, after) for kind in ROUTES for route in state.index.of_kind(kind)})
-    if any(ref.group_kind not in _LOOKED_UP for ref in comparison.changed):
+    if any(ref.group_kind not in _LOOKED_UP for ref in (*comparison.changed, *comparison.gone)):
         return every
     old, new = before.topology, after.topology
     relations = (old.relations, new.relations)
