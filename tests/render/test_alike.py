@@ -114,7 +114,7 @@ class TestDescribed:
         gateways = (build.gateway("one"), build.gateway("two"))
         objects = (build.gateway_class(), *gateways, route, on_gateways(a=1))
         analysis = analyze(build.snapshot(*objects, complete=True), profiles=[profile])
-        assert "the route itself a 7 instead of 1, default/house" in described(analysis)
+        assert "ColorPolicy, by the route itself test.yaml:1 a 7 instead of 1, default/house" in described(analysis)
 
 
 class TestDiffering:

@@ -86,7 +86,7 @@ class TestListenerPolicy:
         answer = describe_policy(world(self.controller, self.http, self.wide, complete=complete), self.http.ref)
         text = told(answer)
         assert "listener http has no effect: controllers ignore all that it says there" in text
-        assert "1s in effect nowhere controllers ignore it" in text
+        assert "in effect nowhere controllers ignore it default.httpSettings.idleTimeout 1s" in text
         data = loaded(answer)
         assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": [], "undecidedWith": []}, [])
         assert [(field["unheededOn"], field["superseded"], field["rejected"]) for field in data["fields"]] == [
@@ -99,7 +99,9 @@ class TestListenerPolicy:
         text = told(answer)
         assert "is enforced in part, on 1 of its 2 paths" in text
         # By way of the listener for HTTP nothing, by way of the other one all but a field.
-        assert text.count("controllers ignore it") == 3
+        nowhere = text.partition(" in effect nowhere by way of ")[2].partition("in effect on")[0]
+        assert nowhere.startswith("Gateway default/g, listener http controllers ignore it")
+        assert text.count("controllers ignore it") == 2
         assert answer.enforcement.state == "PartiallyEnforced"
         assert "0/2" in shown(answer, "wide", View(200))
 
@@ -110,7 +112,7 @@ class TestListenerPolicy:
         assert "instead of 1s, default/on-http → listener http" in beside
         assert "(controllers ignore it here)" in beside
         alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
-        assert "ListenerPolicy nothing ignored: default/on-http" in told(alone)
+        assert "ListenerPolicy nothing default/on-http is ignored" in told(alone)
         assert "of default/on-http → listener http: " in told(alone)
         assert "default.httpSettings.idleTimeout 1s (controllers ignore it here)" in told(alone)
         (group,) = loaded(alone)["inForce"]
@@ -142,7 +144,7 @@ class TestRateLimitPolicy:
     def test_of_the_policy(self) -> None:
         """It is enforced but for that."""
         answer = describe_policy(world(self.controller, self.wide, self.mine), self.mine.ref)
-        assert "rateLimit.dryRun false in effect nowhere controllers ignore it" in told(answer)
+        assert "in effect nowhere controllers ignore it rateLimit.dryRun false" in told(answer)
         assert "is enforced in part" in told(answer)
         assert {field["field"]: field["unheededOn"] for field in loaded(answer)["fields"]} == {
             "rateLimit.dryRun": [1, 2],

@@ -280,8 +280,8 @@ def test_a_removed_setting_is_called_removed() -> None:
         defaults("base", build.target("g"), color="red"), defaults("own", build.target("r", "HTTPRoute"), color=None)
     )
     assert (
-        "  default/own → HTTPRoute default/r   test.yaml:1\n"
-        "    color   removed   instead of red, default/base → Gateway default/g (the nearer policy wins)\n"
+        "ColorPolicy default/own → HTTPRoute default/r   test.yaml:1\n"
+        "  color   removed   instead of red, default/base → Gateway default/g (the nearer policy wins)\n"
     ) in _tree(about(analysis, "HTTPRoute", "r"), View(120))
 
 
@@ -318,14 +318,14 @@ def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(more: 
     raw: dict[str, Json] = {**policy.raw, "metadata": {"name": "p", "namespace": "default", "generation": 2}}
     text = _tree(about(world(replace(policy, raw=raw)), "HTTPRoute", "r"), View(160))
     assert f"  ColorPolicy  color red  default/p → HTTPRoute default/r; {expected}\n" in text
-    assert f"  default/p → HTTPRoute default/r   test.yaml:1   {expected}: no such field\n" in text
+    assert f"ColorPolicy default/p → HTTPRoute default/r   test.yaml:1   {expected}: no such field\n" in text
 
 
 def test_a_policy_without_fields_is_named() -> None:
     """It takes part although it sets nothing."""
     text = _tree(about(world(build.policy("p", build.target("r", "HTTPRoute"), age=1)), "HTTPRoute", "r"))
     assert "ColorPolicy  sets no field  default/p → HTTPRoute default/r\n" in text
-    assert "  default/p → HTTPRoute default/r   test.yaml:1\n    sets no field\n" in text
+    assert "ColorPolicy default/p → HTTPRoute default/r   test.yaml:1\n  sets no field\n" in text
 
 
 def test_problems_are_part_of_the_answer_once() -> None:
@@ -377,8 +377,9 @@ def test_many_affected_places_are_cut_at_a_terminal_only() -> None:
     rules = [build.rule(build.backend(service.ref.name)) for service in services]
     analysis = world(*services, build.route("big", rules=rules), defaults("p", build.target("big", "HTTPRoute"), a=1))
     answer = about_policy(analysis, "p")
-    assert "  Service default/s9\n" in _tree(answer)
-    assert "  and 3 more places; -o yaml shows all 15\n" in _tree(answer, TERMINAL)
+    assert "  14 Services: default/s0, default/s1, default/s10, " in _tree(answer)
+    assert ", default/s9\n" in _tree(answer)
+    assert ", and 2 more; --show-all shows them\n" in _tree(answer, TERMINAL)
 
 
 def test_why_a_route_is_attached_to_nothing_stands_in_the_first_sentence() -> None:
@@ -433,9 +434,8 @@ def test_a_field_of_the_object_itself_beats_a_default() -> None:
     analysis = analyze(build.snapshot(build.gateway(), route, policy), profiles=[profile])
     text = _tree(about(analysis, "HTTPRoute", "own"))
     assert (
-        "ColorPolicy\n"
-        "  the route itself   test.yaml:1\n"
-        "    color   green   instead of red, default/p → HTTPRoute default/own (the route's own setting wins)\n"
+        "ColorPolicy, by the route itself   test.yaml:1\n"
+        "  color   green   instead of red, default/p → HTTPRoute default/own (the route's own setting wins)\n"
     ) in text
 
 
@@ -454,7 +454,7 @@ def test_a_direct_kind_on_several_targets_is_told_once() -> None:
     )
     text = _tree(about(second, "HTTPRoute", "two"))
     assert "  LimitPolicy  limit 1  default/l → Service default/s and Service default/t\n" in text
-    assert text.count("    limit   1\n") == 1
+    assert text.count("\n  limit   1\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -492,7 +492,9 @@ def test_what_does_not_fit_beside_stands_below() -> None:
         f"               default/{name}\n"
         "                 → HTTPRoute default/r\n"
     ) in text
-    assert (f"  default/{name} → HTTPRoute default/r\n    test.yaml:1\n    aFieldWithAVeryLongNameAsWell   1\n") in text
+    assert (
+        f"ColorPolicy default/{name} → HTTPRoute default/r\n    test.yaml:1\n  aFieldWithAVeryLongNameAsWell   1\n"
+    ) in text
 
 
 def test_a_kind_that_takes_effect_at_several_objects_is_told_once() -> None:
@@ -521,11 +523,10 @@ def test_what_takes_effect_below_only_is_said_to() -> None:
         "in it\n"
         "  ColorPolicy  color red, shade  default/base → Namespace default\n"
         "\n"
-        "ColorPolicy, in it\n"
-        "  default/base → Namespace default   test.yaml:1\n"
-        "    color        red\n"
-        "    shade.dark   true\n"
-        "    shade.list   [1, 2]\n"
+        "ColorPolicy default/base → Namespace default, in it   test.yaml:1\n"
+        "  color        red\n"
+        "  shade.dark   true\n"
+        "  shade.list   [1, 2]\n"
     )
 
 

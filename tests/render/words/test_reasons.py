@@ -106,14 +106,6 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
                 "→ HTTPRoute newsroom/comments)"
             ),
         ),
-        (
-            NGINX,
-            route("comments", "newsroom"),
-            (
-                "ClientSettingsPolicyAffected True (PolicyAffected: targeted by ClientSettingsPolicy newsroom/long, "
-                "ClientSettingsPolicy newsroom/patient, ClientSettingsPolicy newsroom/short)"
-            ),
-        ),
     ],
 )
 def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
-from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import flow, listed
 from kubectl_policy.render.words.reasons import basis_lines, doubts_of
-from kubectl_policy.render.words.sections import BLANK
 from kubectl_policy.render.words.settings import DEFAULT, perhaps
+from kubectl_policy.render.words.values import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Json
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.describe.by_policy import Beaten, OfKind, OfSource, Replaced, Row
     from kubectl_policy.render.describe.named import Names
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Fate, Source
 
 _INDENT: Final = 2
-_ROW: Final = 4
+_ROW: Final = 2
+_FEW_NAMES: Final = 4
 _GAP: Final = 3
 # A value column is no wider than this: a longer value just reaches further.
 _WIDEST_VALUE: Final = 24
-# At a terminal a long value is cut to what is left of its line, but not to less than this.
-_LEAST: Final = 24
 
 
 def fields_of(kind: Sequence[InForce], places: Places, names: Names, view: View) -> Iterator[Line]:
@@ -42,25 +41,25 @@ class _Section:
 
     def __init__(self, kind: OfKind, places: Places, names: Names, view: View) -> None:
         self.kind, self.places, self.names, self.view = kind, places, names, view
-        rows = [row for source in kind.sources for row in source.rows]
-        self.field = max((cells(row.setting.field) for row in rows), default=0)
-        room = max(view.width - _ROW - self.field - _GAP, _LEAST)
-        self.texts = {id(row): _value(row.setting, room, view) for row in rows}
+        # All of a kind is behind what the answer is about, or none of it is.
+        self.behind = f", {places.words(kind.positions, behind=True)}" if kind.groups[0].passes_down else ""
+        self.placed = [self._by_place(source) for source in kind.sources]
+        rows = [row for by_place in self.placed for together in by_place.values() for row in together]
+        # At a terminal a few long names do not move the values of all others.
+        most = view.width * 3 // 10 if view.cuts else view.width
+        self.field = max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
+        room = view.width - _ROW - self.field - _GAP
+        self.texts = {
+            id(row): _value(row.setting, room - max(cells(row.setting.field) - self.field, 0), view) for row in rows
+        }
         self.value = max((size for size in map(cells, self.texts.values()) if size <= _WIDEST_VALUE), default=0)
         self.line_at = _ROW + self.field + _GAP + self.value + _GAP
         self.widest_line = max((cells(names.line(row.setting)) for row in rows), default=0)
         self.heads = {source.source.object for source in kind.sources}
-        self.placed = [self._by_place(source) for source in kind.sources]
         headings = [cells(self._heading(source, rows)) for source, rows in zip(kind.sources, self.placed, strict=True)]
         self.origins = max(headings, default=0) + _GAP
 
     def lines(self) -> Iterator[Line]:
-        first = self.kind.groups[0]
-        where = self.places.words(self.kind.positions, behind=first.passes_down)
-        everywhere = not self.places.limits_all(self.kind.positions)
-        words = f", {where}" if where and (first.passes_down or not everywhere) else ""
-        yield BLANK
-        yield Line((Span(self.names.kind(first), "heading"), Span(words, prose=True)), 0, 2)
         for source, by_place in zip(self.kind.sources, self.placed, strict=True):
             yield from self._source(source, by_place)
         for replaced in self.kind.without:
@@ -71,11 +70,15 @@ class _Section:
 
     def _by_place(self, source: OfSource) -> dict[str, list[Row]]:
         """The rows of a policy by where they are in force, in words; of what goes without saying first."""
-        below = self.places.below(source.targets, self.kind.positions)
+        below = self.places.below(source.targets)
         by_place: dict[str, list[Row]] = {}
         for row in source.rows:
             by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
-        return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
+        return {limits: self._joined(by_place[limits]) for limits in sorted(by_place, key=bool)}
+
+    def _joined(self, rows: list[Row]) -> list[Row]:
+        """At a terminal, fields that stand side by side in one thing as one row, where there is room for them."""
+        return list(_together(rows, self.view.width * 3 // 5)) if self.view.cuts else rows
 
     def _source(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Iterator[Line]:
         yield self._heading_line(source, by_place)
@@ -90,24 +93,24 @@ class _Section:
             yield self._replaced(source, replaced, _only(by_place))
 
     def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
-        """`shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
+        """`RetryPolicy shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
         limits = _only(by_place)
-        return f"{self.names.heading(source, self.kind.groups[0].kind)}{f', on {limits}' if limits else ''}"
+        return f"{self.names.heading(source, self.kind.groups[0])}{f', on {limits}' if limits else ''}{self.behind}"
 
     def _heading_line(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Line:
         """The heading, where the policy was read, and what its controller says to the contrary."""
         policy, heading = source.source.object, self._heading(source, by_place)
-        spans = [Span(heading, "subject")]
+        spans = [Span(heading, "heading")]
         origin = self.names.origin(policy)
         if origin:
-            room = self.view.width - _INDENT - cells(origin)
+            room = self.view.width - cells(origin)
             spans.append(Span(" " * max(min(self.origins, room) - cells(heading), _GAP)))
             spans.append(Span(origin, "aside"))
         contrary = self.names.contrary([policy])
         if contrary:
             message = f": {self._message(source)}" if self._message(source) else ""
             spans.append(Span(f"   {contrary}{message}", "warning", prose=True))
-        return Line(tuple(spans), _INDENT, _ROW)
+        return Line(tuple(spans), 0, _ROW + _INDENT)
 
     def _message(self, source: OfSource) -> str:
         about = self.names.about[source.source.object]
@@ -118,11 +121,12 @@ class _Section:
         setting, text = row.setting, self.texts[id(row)]
         hang = _ROW + self.field + _GAP
         spans = [Span(pad(setting.field, self.field) + " " * _GAP), Span(text, "value")]
+        longer = max(cells(setting.field) - self.field, 0)
         notes = [f"({DEFAULT})"] if setting.defaulted else []
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
             spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
-        used = hang + cells(text) + sum(cells(span.text) for span in spans[2:])
+        used = hang + longer + cells(text) + sum(cells(span.text) for span in spans[2:])
         # What comes beside it stands in columns as far as there is room for them.
         line = self.names.line(setting)
         fits = self.line_at + cells(line) <= self.view.width and used + _GAP <= self.line_at
@@ -148,7 +152,7 @@ class _Section:
         """`instead of Global, infra/defaults (the nearer policy wins)`, and where that is so if not everywhere."""
         fate = beaten.fate
         where = self.places.limits(beaten.positions, row.positions)
-        value = _shortened(fate.value, self.view.width // 3, self.view)
+        value = shortened(fate.value, self.view.width // 3, self.view)
         why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
         return [
             Span(f"{f'on {where} ' if where else ''}instead of ", "beaten"),
@@ -166,13 +170,13 @@ class _Section:
 
     def _replaced(self, source: OfSource, replaced: Replaced, only: str) -> Line:
         """What a policy beat without setting it: the fields of another one that it replaces as a whole, or refuses."""
-        below = self.places.below(source.targets, self.kind.positions)
+        below = self.places.below(source.targets)
         where = self.places.limits(replaced.positions, below)
         own, fates = replaced.source.object == source.source.object, replaced.fates
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
             together = "with others " if len(fates[0].superseded_by) > 1 else ""
-            words = f"{together}instead of all of {loser}: {self._fields(fates)}"
+            words = f"{together}instead of all of {loser}: {_names(fates)}"
         else:
             whose = "" if own else f" of {loser}"
             words = f"without effect{whose}: {self._fields(fates)} ({replaced.why})"
@@ -181,18 +185,72 @@ class _Section:
 
     def _without(self, replaced: Replaced) -> Line:
         """What was beaten by something that sets nothing here."""
-        words = f"without effect of {self._loser(replaced.source)}: {self._fields(replaced.fates)} ({replaced.why})"
-        return Line((Span(words, "beaten", prose=True),), _INDENT, _ROW)
+        kind = self.names.kind(self.kind.groups[0])
+        who = f"{kind}, without effect of {self._loser(replaced.source)}"
+        words = f"{who}: {self._fields(replaced.fates)} ({replaced.why})"
+        return Line((Span(words, "beaten", prose=True),), 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
         """The fields by name; with their values, where these stand nowhere else and there is room."""
-        names = list(dict.fromkeys(fate.field for fate in fates))
         if in_force_elsewhere(self.kind, fates) or self.view.cuts:
-            tops = [name.partition(".")[0].partition("[")[0] for name in names]
-            return listed(list(dict.fromkeys(tops)) if len(names) > len(set(tops)) + 1 else names)
+            return _names(fates)
         return ", ".join(
             f"{fate.field} {flow(fate.value)}{f' ({DEFAULT})' if fate.defaulted else ''}" for fate in fates
         )
+
+
+def _alone(setting: Setting, row: Row) -> bool:
+    """Whether a field needs a row of its own: something is to be said of it, or its value is no plain one."""
+    values = setting.value if isinstance(setting.value, list) else [setting.value]
+    plain = all(isinstance(value, str | int | float) for value in values)
+    said = row.beaten or setting.defaulted or setting.removed or not setting.certain or setting.blame
+    return bool(said or not plain)
+
+
+def _together(rows: Sequence[Row], room: int) -> Iterator[Row]:
+    """Rows, those side by side that are in one thing as one: `backOff   baseInterval 100ms, maxInterval 1s`."""
+    waiting: list[Row] = []
+    for row in rows:
+        alone = _alone(row.setting, row)
+        if waiting and (alone or not _fits([*waiting, row], room)):
+            yield _one(waiting)
+            waiting = []
+        if alone:
+            yield row
+        else:
+            waiting.append(row)
+    if waiting:
+        yield _one(waiting)
+
+
+def _parent(rows: Sequence[Row]) -> str:
+    """What all of some fields are in: `retry.perRetry`; empty if there is nothing."""
+    steps = (row.setting.field.split(".")[:-1] for row in rows)
+    common = takewhile(lambda names: len(set(names)) == 1, zip(*steps, strict=False))
+    return ".".join(names[0] for names in common)
+
+
+def _words(rows: Sequence[Row]) -> str:
+    parent = _parent(rows)
+    return ", ".join(f"{row.setting.field.removeprefix(f'{parent}.')} {flow(row.setting.value)}" for row in rows)
+
+
+def _fits(rows: Sequence[Row], room: int) -> bool:
+    return bool(_parent(rows)) and cells(_words(rows)) <= room
+
+
+def _one(rows: Sequence[Row]) -> Row:
+    first = rows[0]
+    if len(rows) == 1:
+        return first
+    return replace(first, setting=replace(first.setting, field=_parent(rows), value=_words(rows)))
+
+
+def _names(fates: Sequence[Fate]) -> str:
+    """The fields by name; of many, what they are in."""
+    names = list(dict.fromkeys(fate.field for fate in fates))
+    tops = list(dict.fromkeys(name.partition(".")[0].partition("[")[0] for name in names))
+    return listed(tops if len(names) > max(len(tops), _FEW_NAMES) else names)
 
 
 def _only(by_place: Mapping[str, list[Row]]) -> str:
@@ -201,30 +259,4 @@ def _only(by_place: Mapping[str, list[Row]]) -> str:
 
 
 def _value(setting: Setting, room: int, view: View) -> str:
-    return "removed" if setting.removed else _shortened(setting.value, room, view)
-
-
-def _shortened(value: Json, room: int, view: View) -> str:
-    """A value in one line; at a terminal the beginning of a long one, by the names of what it lists."""
-    text = flow(value)
-    room = max(room, _LEAST)
-    if not view.cuts or cells(text) <= room:
-        return text
-    return cut(_beginning(value) or text, room)
-
-
-def _beginning(value: Json) -> str:
-    """`[acme] issuer https://login.acme.com …`: a list of objects by their names, and the first field of each."""
-    items = value if isinstance(value, list) else []
-    objects = [item for item in items if isinstance(item, Mapping)]
-    if not objects or len(objects) < len(items):
-        return ""
-    return ", ".join(_object(item) for item in objects)
-
-
-def _object(item: Mapping[str, Json]) -> str:
-    name = item.get("name")
-    rest = [(key, child) for key, child in item.items() if key != "name"]
-    words = [f"[{name}]"] if isinstance(name, str) else []
-    words += [f"{key} {flow(child)}" for key, child in rest[:1]]
-    return " ".join(words) + (" …" if len(rest) > 1 else "")
+    return "removed" if setting.removed else shortened(setting.value, room, view)

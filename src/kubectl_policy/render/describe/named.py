@@ -90,9 +90,13 @@ class Names:
         """`shop/cart → rule cart`."""
         return f"{self.policy(source, kind)}{self.targets(source, [source.target])}"
 
-    def heading(self, of: OfSource, kind: GroupKind) -> str:
-        """`shop/cart → rule cart`, with all of its targets."""
-        return f"{self.policy(of.source, kind)}{self.targets(of.source, of.targets)}"
+    def heading(self, of: OfSource, group: InForce) -> str:
+        """`RetryPolicy shop/cart → rule cart`, with all of its targets; `RetryPolicy, by the route itself`."""
+        words = f"{self.policy(of.source, group.kind)}{self.targets(of.source, of.targets)}"
+        if group.profile.own:
+            return words
+        own = of.source.object == of.source.target.object
+        return f"{self.kind(group)}{', by ' if own else ' '}{words}"
 
     def contrary(self, policies: Iterable[ObjectRef]) -> str:
         """`controller reports Invalid`; empty where no controller says otherwise."""

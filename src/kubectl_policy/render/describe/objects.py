@@ -34,7 +34,7 @@ from kubectl_policy.render.words.settings import perhaps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.text import Document, View
@@ -50,17 +50,28 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *failing_section(answer.failing),
         *((BLANK, *short) if short else ()),
         *_paths(answer, places, view),
+        *((BLANK,) if kinds else ()),
         *(line for of_kind in kinds for line in fields_of(of_kind, places, names, view)),
         *references_section(answer.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
         *not_looked_into_section(answer.not_looked_into),
-        *problems_section(answer.diagnostics, (entry.message for entry in answer.not_applying)),
+        *problems_section(_problems(answer), (entry.message for entry in answer.not_applying)),
         *reported_section(answer.reported),
         *events_section(answer.events),
-        *expected_section(answer.expected),
+        # What controllers should report is for `status`; here it is left to who asks for everything.
+        *(expected_section(answer.expected) if view.everything else ()),
         *next_section(after_object(answer), view),
     )
+
+
+def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
+    """The problems, but for remarks on policies that have no say here."""
+    speaking = {source.policy for source in answer.sources}
+    for problem in answer.diagnostics:
+        of_subject = problem.subject in {None, answer.subject.object, *speaking}
+        if of_subject or problem.severity != "info" or answer.subject.object in problem.related:
+            yield problem
 
 
 def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:

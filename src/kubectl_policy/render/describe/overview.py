@@ -30,8 +30,8 @@ _MOST_PLACES: Final = 12
 _MOST_OTHERS: Final = 2
 # What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
 _LIMITS: Final = re.compile(r"timeout|retr|limit|fault|circuit|maxconn|idle|deadline", re.IGNORECASE)
-# What became of policies of which nothing is in force, and what is said of them.
-_VERBS: Final = {"superseded": "replaces", "rejected": "refused:", "unheeded": "ignored:"}
+# What is said of policies of which nothing is in force, by what became of them.
+_FATES: Final = {"rejected": "refused", "unheeded": "ignored"}
 
 
 @value(kw_only=True)
@@ -98,9 +98,9 @@ def _backends(places: Places, positions: Sequence[int]) -> str:
 
 def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
     return _Entry(
-        kind=names.kind(group),
+        kind=_kind(group, names),
         summary="; ".join(_summary(group)),
-        sources=_sources(group, targets, names),
+        sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
         warning=names.contrary(group.policies),
         rank=_rank(group),
@@ -114,6 +114,15 @@ def _summary(group: InForce) -> Iterator[str]:
         yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
     if group.profile.patches:
         yield "may change anything here; its patches are not read"
+
+
+def _kind(group: InForce, names: Names) -> str:
+    """`RetryPolicy`; `the route itself`, of what that says beside policies."""
+    return (
+        names.policy(group.settings[0].source, group.kind)
+        if group.profile.own and group.settings
+        else names.kind(group)
+    )
 
 
 def _rank(group: InForce) -> tuple[int, str]:
@@ -131,23 +140,32 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
         who(source): f"{names.policy(source, group.kind)}{names.targets(source, targets.get(source, [source.target]))}"
         for source in taking_part
     }
-    own = [who(source) for source in taking_part if source.object == source.target.object]
-    policies = [text for each, text in words.items() if each not in own]
+    themselves = dict.fromkeys(
+        each.source for each in group.settings if each.source.object == each.source.target.object
+    )
+    policies = [text for (ref, *_), text in words.items() if ref not in {source.object for source in themselves}]
     told = policies[:1]
     if len(policies) > 1:
         joined_by = "together with" if group.profile.all_apply else "merged with"
         told.append(f"{joined_by} {_others(policies[1:])}")
-    told += [("and " if told else "") + _others([words[each] for each in own])] if own else []
+    own = dict.fromkeys(names.policy(source, group.kind) for source in themselves)
+    told += [("and " if told else "") + _others(list(own))] if own else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.beaten}
     states |= {fate.source: fate.state for fate in group.beaten}
     beaten = [source for source in reversed(group.order) if who(source) not in words and source in states]
-    for state, verb in _VERBS.items():
-        losers = dict.fromkeys(names.policy(source, group.kind) for source in beaten if states[source] == state)
+    losers = {
+        state: list(dict.fromkeys(names.policy(source, group.kind) for source in beaten if states[source] == state))
+        for state in ("superseded", *_FATES)
+    }
+    if losers["superseded"]:
         # What beats others may say nothing itself that is asked about.
-        by = "" if told or state != "superseded" else _beaters(group, names)
-        if losers:
-            told.append(f"{by}{verb} {_others(list(losers))}")
-    return ", ".join(told)
+        told.append(f"{'' if told else _beaters(group, names)}replaces {_others(losers['superseded'])}")
+    further = [
+        f"{_others(losers[state])} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
+        for state, verb in _FATES.items()
+        if losers[state]
+    ]
+    return "; ".join(filter(None, [", ".join(told), *further]))
 
 
 def _beaters(group: InForce, names: Names) -> str:
@@ -160,6 +178,17 @@ def _others(words: Sequence[str]) -> str:
     if len(words) <= _MOST_OTHERS:
         return listed(words)
     return f"{words[0]} and {len(words) - 1} more"
+
+
+def _shortened(summary: str, room: int) -> str:
+    """The phrases that there is room for, and how many more there are; the fields below say all."""
+    phrases = summary.split(", ")
+    for number in range(len(phrases), 0, -1):
+        left = len(phrases) - number
+        text = ", ".join([*phrases[:number], *([f"{left} more"] if left else [])])
+        if cells(text) <= room:
+            return text
+    return phrases[0]
 
 
 def _lines(entry: _Entry, widths: tuple[int, int], view: View) -> Iterator[Line]:
@@ -175,7 +204,8 @@ def _lines(entry: _Entry, widths: tuple[int, int], view: View) -> Iterator[Line]
         summary = Span(entry.summary, "value")
         yield Line((start, summary, Span(gap), Span(entry.sources), *doubt, *warning), _INDENT, hang)
     else:
-        yield Line((start, Span(entry.summary, "value", prose=True)), _INDENT, hang)
+        words = _shortened(entry.summary, view.width - hang) if view.cuts else entry.summary
+        yield Line((start, Span(words, "value", prose=True)), _INDENT, hang)
         # It is continued before an arrow or after a comma, never within a name.
-        sources = (Span(text) for text in re.split(r"(?= → )|(?<=,)(?= )", entry.sources))
+        sources = (Span(text) for text in re.split(r"(?= → )|(?<=[,;])(?= )", entry.sources))
         yield Line((*sources, *doubt, *warning), hang, hang + _INDENT)

@@ -52,9 +52,10 @@ class Places:
         """`rule cart only`, of what is on some paths and not on all of those that are meant; else empty."""
         return "" if set(positions) >= set(among) else self._some(frozenset(positions))
 
-    def below(self, targets: Collection[NodeRef], among: Collection[int]) -> frozenset[int]:
-        """Those of some paths that lead through any of some targets, which goes without saying of their policy."""
-        return frozenset(place for place in among if any(node in targets for node in self._answer.paths[place]))
+    def below(self, targets: Collection[NodeRef]) -> frozenset[int]:
+        """The paths that lead through any of some targets, which goes without saying of their policy."""
+        paths = enumerate(self._answer.paths)
+        return frozenset(place for place, path in paths if not {*targets}.isdisjoint(path))
 
     def limits_all(self, positions: Collection[int]) -> str:
         """`limits` among all paths of the answer."""

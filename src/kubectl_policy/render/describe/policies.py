@@ -13,12 +13,12 @@ from kubectl_policy.render.words.headlines import fully_enforced, policy_headlin
 from kubectl_policy.render.words.names import (
     attachment_words,
     count,
-    flow,
     listed,
     mark,
     node_words,
+    section_noun,
+    section_words,
     source_spans,
-    source_words,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
@@ -33,13 +33,14 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import INDENT, blame_words, columns, default_spans, row, without_keys
+from kubectl_policy.render.words.settings import GAP, INDENT, blame_words, default_spans, without_keys
+from kubectl_policy.render.words.values import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription
     from kubectl_policy.render.output.text import Document, View
     from kubectl_policy.resolution import Source
@@ -172,30 +173,46 @@ class _Fields:
         return "overridden by" if any(beater.overrides for beater in beaters) else "replaced by"
 
     def lines(self, view: View) -> Iterator[Line]:
-        """A row for each field with its fate, then where the policy has no say, and what is not certain."""
+        """The fields by what became of them, each with its value and line; then what is not certain."""
         names = [outcome.field.field for outcome in self.outcomes]
-        values = [flow(outcome.field.value) for outcome in self.outcomes]
-        effects = [self.in_effect(outcome) for outcome in self.outcomes]
-        beaters = [source_words(beater.by) for outcome in self.outcomes for beater in outcome.field.superseded]
-        widths = columns(names, values, [*effects, *beaters], view.width)
-        for outcome, name, text, effect in zip(self.outcomes, names, values, effects, strict=True):
-            in_effect = bool(outcome.field.effective_on or outcome.field.undecided_on)
-            words = Span(effect, prose=True) if in_effect else Span(effect, "beaten")
-            third = (words, *default_spans(outcome.field), *self._written(outcome.field))
-            yield from row(name, Span(text, "value" if in_effect else ""), third, widths, view)
-            for spans in self.beaten_by(outcome):
-                yield Line(spans, widths.third, widths.third + INDENT)
+        field = max(map(cells, names), default=0)
+        room = view.width - 2 * INDENT - field - GAP
+        values = [shortened(outcome.field.value, room, view) for outcome in self.outcomes]
+        value = max((size for size in map(cells, values) if size <= _WIDEST_VALUE), default=0)
+        by_fate: dict[tuple[str, tuple[str, ...]], list[tuple[_Outcome, str]]] = {}
+        fates: dict[tuple[str, tuple[str, ...]], tuple[str, list[tuple[Span, ...]]]] = {}
+        for outcome, text in zip(self.outcomes, values, strict=True):
+            effect, beaten = self.in_effect(outcome), list(self.beaten_by(outcome))
+            key = effect, tuple("".join(span.text for span in spans) for spans in beaten)
+            by_fate.setdefault(key, []).append((outcome, text))
+            fates.setdefault(key, (effect, beaten))
+        for key, together in by_fate.items():
+            words, beaters = fates[key]
+            nowhere = not (together[0][0].field.effective_on or together[0][0].field.undecided_on)
+            yield Line((Span(words, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
+            yield from _beaten_lines(beaters, view)
+            for outcome, text in together:
+                yield self._row(outcome.field, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
             yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
 
-    def _written(self, field: FieldOutcome) -> tuple[Span, ...]:
+    def _written(self, field: FieldOutcome) -> str:
         """The line of the file that a field is written on, and who wrote it, if that was asked."""
         origin = field.origin if field.origin != self.answer.origin else None
-        words = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
-        return (Span(f"   {words}", "aside"),) if words else ()
+        return " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
+
+    def _row(self, field: FieldOutcome, value: str, widths: tuple[int, int], *, nowhere: bool) -> Line:
+        """A field, its value, and where that is written."""
+        name, wide = widths
+        spans = [Span(pad(field.field, name) + " " * GAP), Span(value, "" if nowhere else "value")]
+        spans += default_spans(field)
+        written = self._written(field)
+        if written:
+            spans.append(Span(f"{' ' * (max(wide - cells(value), 0) + GAP)}{written}", "aside"))
+        return Line(tuple(spans), 2 * INDENT, 2 * INDENT + name + GAP)
 
     def displaced(self) -> Iterator[str]:
         """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
@@ -211,7 +228,22 @@ class _Fields:
                 yield f"not on {self.which.words(positions).removesuffix(' only')}, where {names} applies"
 
 
+# At a terminal so many objects are named, and so many policies that beat a field.
 _MOST: Final = 12
+_MOST_BEATERS: Final = 4
+_MOST_SECTIONS: Final = 4
+# A value column is no wider than this: a longer value just reaches further.
+_WIDEST_VALUE: Final = 24
+
+
+def _beaten_lines(beaten: Sequence[tuple[Span, ...]], view: View) -> Iterator[Line]:
+    """Who beats some fields, a line each; of many the first ones, at a terminal."""
+    shown = beaten[:_MOST_BEATERS] if view.cuts else beaten
+    for spans in shown:
+        yield Line(spans, 2 * INDENT, 3 * INDENT)
+    if len(beaten) > len(shown):
+        left = count(len(beaten) - len(shown), "more policy")
+        yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
 
 
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
@@ -228,9 +260,9 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     return (
         headline_line(policy_headline(answer)),
         *section("Targets", _targets(answer)),
+        *section("Affects", _affected(answer, view)),
         *section("Paths", paths),
         *((BLANK, Line(heading, 0, 2), *body) if body else ()),
-        *section("Affects", _affected(answer, view)),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
         *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
         *reported_section(answer.reported),
@@ -253,12 +285,34 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
 
 
 def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
-    most = _MOST if view.cuts else len(answer.affected)
-    for node in answer.affected[:most]:
-        yield Line((Span(node_words(node)),), 2)
-    if len(answer.affected) > most:
-        left = len(answer.affected) - most
-        yield Line((Span(f"and {count(left, 'more place')}; -o yaml shows all {len(answer.affected)}", "aside"),), 2)
+    """What the policy affects, by kind, each object once with its sections; of many the first ones, at a terminal."""
+    sections: dict[ObjectRef, list[NodeRef]] = {}
+    for node in answer.affected:
+        sections.setdefault(node.object, []).extend([node] if node.section else [])
+    by_kind: dict[str, list[ObjectRef]] = {}
+    for ref in sections:
+        by_kind.setdefault(ref.kind, []).append(ref)
+    for kind, refs in by_kind.items():
+        shown = refs[:_MOST] if view.cuts else refs
+        last = len(shown) - 1
+        names = [
+            Span(f" {ref.qualified_name}{_sections(sections[ref])}{',' if place < last else ''}")
+            for place, ref in enumerate(shown)
+        ]
+        more = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
+        yield Line((Span(f"{count(len(refs), kind)}:", "subject"), *names, Span(more, "aside")), 2, 4)
+
+
+def _sections(nodes: Sequence[NodeRef]) -> str:
+    """` (rules cart, pages)`; of many, their number."""
+    if not nodes:
+        return ""
+    noun = section_noun(nodes[0].object.group_kind)
+    if len(nodes) > _MOST_SECTIONS:
+        return f" ({count(len(nodes), noun)})"
+    if len(nodes) == 1:
+        return f" ({section_words(nodes[0])})"
+    return f" ({plural(noun)} {', '.join(node.section.removeprefix(noun) for node in nodes)})"
 
 
 @value()

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import (
-    flow,
-)
+from kubectl_policy.render.words.names import flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
