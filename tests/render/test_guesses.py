@@ -92,7 +92,7 @@ def test_of_lists(world: Analysis) -> None:
     rows = list_table(listing, View()).text(View(headers=False), wide=False)
     assert "ColorPolicy (assumed)" in rows
     assert "up to 4" in rows
-    assert "how it combines with default/b is not known" in rows
+    assert "depends on default/b" in rows
     assert "1 to 2" in list_table(list_type(world, "routes", Selection()), View()).text(View(headers=False), wide=False)
     assert remarks(listing, empty=False) == []
 

@@ -211,6 +211,101 @@ def test_unknown_is_not_none() -> None:
     assert [part.certain for row in uncertain.rows for cell in row.cells for part in cell.parts] == [False]
 
 
+def test_only_what_may_set_something_makes_a_cell_unknown() -> None:
+    """A policy of the kind, or of any, that was not read or may be attached; not what another one lacks."""
+    color = defaults("p", build.target("g"), a=1)
+    other = build.policy("l", build.target("s", "Service", group=""), kind="LimitPolicy", limit=1)
+    gap = Gap("LimitPolicy", "default", "forbidden")
+    analysis = world(color, other, gaps=[gap], complete=True)
+    found = asked(analysis)
+    assert [column.title for column in found.columns] == ["ColorPolicy", "LimitPolicy"]
+    assert [cell.unknown for cell in found.rows[0].cells] == [False, True]
+    assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).rows[0].cells] == [False]
+    assert [cell.unknown for cell in asked(analysis, fields=("a", "limit")).rows[0].cells] == [True, True]
+    unread = world(
+        build.policy("c", kind="ColorPolicy", targetRefs="odd"), gaps=[Gap("Secret", "default", "forbidden")]
+    )
+    assert [cell.unknown for cell in asked(unread, kinds=("colorpolicy",)).rows[0].cells] == [False]
+
+
+def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
+    """Of the kinds that are asked for alone."""
+    profile = PolicyKindProfile(
+        COLOR,
+        "inherited",
+        "profile",
+        attachment="none",
+        declared_targets=frozenset({build.ref("HTTPRoute", "r").group_kind}),
+    )
+    base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), build.policy("p", a=1), complete=True)
+    analysis = analyze(base, profiles=[profile])
+    assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).rows[0].cells] == [True]
+    other = analyze(
+        build.snapshot(
+            build.gateway(),
+            build.route("r"),
+            build.service("s"),
+            build.policy("p", a=1),
+            build.policy("q", build.target("g"), kind="OtherPolicy", a=1),
+            complete=True,
+        ),
+        profiles=[profile],
+    )
+    assert [cell.unknown for cell in asked(other, kinds=("otherpolicy",)).rows[0].cells] == [False]
+
+
+def test_a_policy_that_lacks_something_may_be_invalid() -> None:
+    """That is said of what it sets; the row is not complete, and other fields are as they are."""
+    kind = GroupKind("gateway.envoyproxy.io", "SecurityPolicy")
+    policy = build.policy(
+        "p", build.target("r", "HTTPRoute"), kind=kind.kind, group=kind.group, basicAuth={"users": {"name": "users"}}
+    )
+    classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
+    analysis = analyze(build.snapshot(classes, build.gateway(), build.route("r"), build.service("s"), policy))
+    (row,) = asked(analysis, fields=("basicAuth", "jwt"), missing=False).rows
+    basic, jwt = row.cells
+    assert [[thing.what for thing in part.unseen] for part in basic.parts] == [["Secret default/users"]]
+    assert (basic.unknown, jwt.unknown, jwt.parts) == (False, False, ())
+    assert [thing.what for thing in row.unseen] == ["Secret default/users"]
+    assert asked(analysis, fields=("basicAuth",), missing=True).rows == ()
+
+
+def test_what_routes_say_themselves_is_in_force_as_well() -> None:
+    """In a column of their kind; it is no policy, so none is missing where there is none, unless that is asked for."""
+    route = build.route("own", rules=[build.rule(build.backend("s"), timeouts={"request": "5s"})])
+    analysis = world(route, complete=True)
+    found = asked(analysis, Selection(names=("own",)))
+    assert [column.title for column in found.columns] == ["HTTPRoute"]
+    assert [
+        setting.value
+        for part in asked(analysis, fields=("timeouts.request",)).rows[0].cells[0].parts
+        for setting in part.settings
+    ] == ["5s"]
+    assert asked(analysis, kinds=("httproute",), missing=True).rows[0].subject.object.name == "r"
+    assert asked(analysis, missing=True).columns == ()
+
+
+def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
+    """Unless they are asked for."""
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
+    base = build.snapshot(
+        build.gateway(), build.route("r"), build.service("s"), build.policy("p", build.target("g"), a=1)
+    )
+    analysis = analyze(base, profiles=[profile])
+    assert asked(analysis).columns == ()
+    assert asked(analysis, kinds=("colorpolicy",)).columns == (Column(kind=COLOR),)
+
+
+def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
+    """If its parent was not read, or requests may come from routes that delegate to it."""
+    lone = build.route("lone", parents=[build.parent("unread")])
+    analysis = analyze(build.snapshot(build.gateway(), lone))
+    (row,) = asked(analysis).rows
+    assert [thing.what for thing in row.unseen] == ["Gateway default/unread"]
+    (service,) = asked(analyze(build.snapshot(build.service("s"), gaps=[Gap("", "", "broken")])), of="services").rows
+    assert [thing.reason for thing in service.unseen] == ["broken"]
+
+
 def test_gateways_and_services_have_a_row_each() -> None:
     """A Gateway also has what takes effect further down."""
     analysis = world(defaults("p", build.target("g"), a=1), complete=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.questions.effective.matrix import Asked, matrix
 from kubectl_policy.questions.shared.selection import Selection
@@ -66,16 +67,37 @@ def test_the_table(snapshot: SnapshotAssertion) -> None:
 
 
 def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
-    """With the mark in the cells, also of what gets no traffic as far as is known."""
+    """With the mark in the cells; what is known to get no traffic gets none."""
     found = of(several(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))]), "jwt")
     lines = shown(found, "table", View(headers=False)).splitlines()
     assert [line.rpartition("   ")[2] for line in lines] == [
-        *["<unknown>"] * 4,
+        *["<unknown>"] * 3,
+        "no traffic",
         "jwt on listener http; unknown on listener https",
     ]
     assert matrix_remarks(found, empty=False) == [
         "5 rules, as far as could be read: 1 file may hold more.",
-        "hint: what is <unknown> may be set by something that could not be read; -o yaml says what that is",
+        "hint: what is <unknown> may be set by something that could not be read; -o yaml says what is not in the input",
+    ]
+
+
+def test_what_may_be_invalid_is_marked() -> None:
+    """Where a policy names something without which it is invalid, and that was not read."""
+    needs = build.policy(
+        "p",
+        build.target("r", "HTTPRoute"),
+        kind="SecurityPolicy",
+        group="gateway.envoyproxy.io",
+        basicAuth={"users": {"name": "users"}},
+    )
+    classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
+    base = [classes, build.gateway(), build.route("r"), build.service("s"), needs]
+    found = of(analyze(build.snapshot(*base)), "basicAuth", "jwt")
+    assert shown(found, "table", View(headers=False)).split("   ")[2:] == ["basic auth (may be invalid)", "-\n"]
+    assert matrix_remarks(found, empty=False) == [
+        "1 rule, as far as could be read: 1 object is not in the input.",
+        "jwt is in force nowhere here; is it a field of these policies?",
+        "hint: -o yaml says what is not in the input",
     ]
 
 

@@ -95,7 +95,7 @@ def test_what_is_in_force_needs_no_reason() -> None:
         (
             [build.policy("p", build.target("idle", "HTTPRoute"), a=1), build.route("idle", parents=[])],
             "HTTPRoute default/idle does not name anything that lets requests in as a parent",
-            "route names no Gateway",
+            "no Gateway",
         ),
     ],
 )
@@ -109,7 +109,7 @@ def test_what_is_not_in_force_has_its_reason(resources: list[Resource], whole: s
 def test_what_was_not_read_is_not_said_to_be_missing() -> None:
     """Unknown is not none."""
     found = reasons(build.policy("p", build.target("unread", "GRPCRoute"), a=1), complete=False)
-    assert found["p"] == ("GRPCRoute default/unread is not in the input", "target not in the input")
+    assert found["p"] == ("GRPCRoute default/unread is not in the input", "target unread")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.places import Places, origin_of
+from kubectl_policy.questions.shared.unseen import Unseen, unseen_needs
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class Part:
 
     `summary` says it in short phrases, `settings` are the fields that the column is about, none if it is about a whole
     kind. `sources` are whose they are. It is not `certain` where it is not known how the policies there combine, and
-    where it `passes_down`, it takes effect further down than the row's paths reach.
+    where it `passes_down`, it takes effect further down than the row's paths reach. Without what is `unseen`, a policy
+    that sets it is invalid.
     """
 
     kind: GroupKind
@@ -65,6 +67,7 @@ class Part:
     certain: bool
     passes_down: bool
     paths: tuple[int, ...]
+    unseen: tuple[Unseen, ...]
 
 
 @value()
@@ -77,10 +80,14 @@ class WrittenBy:
 
 @value(kw_only=True)
 class Cell:
-    """Everything in force in a column on the paths of a row; on the paths that are `without`, nothing is."""
+    """Everything in force in a column on the paths of a row; on the paths that are `without`, nothing is.
+
+    It is `unknown` if something that could not be seen may set something there.
+    """
 
     parts: tuple[Part, ...]
     without: tuple[int, ...]
+    unknown: bool
 
 
 class Outcome:
@@ -158,6 +165,9 @@ class Outcome:
             certain=any(source not in resolution.undecided for source in sources),
             passes_down=False,
             paths=(),
+            unseen=tuple(
+                dict.fromkeys(unseen_needs(self._analysis, dict.fromkeys(source.object for source in sources)))
+            ),
         )
 
     def _phrases(self, field: str, settings: tuple[Written, ...]) -> tuple[str, ...]:
@@ -204,8 +214,8 @@ class Cells:
             self._outcomes[key] = Outcome(self.analysis, effective)
         return self._outcomes[key]
 
-    def cell(self, column: Column, entries: Iterable[Entry], paths: int) -> Cell:
-        """The cell of a row with so many paths."""
+    def cell(self, column: Column, entries: Iterable[Entry], paths: int, *, unknown: bool) -> Cell:
+        """The cell of a row with so many paths; `unknown` is whether something unseen may set something there."""
         found: dict[tuple[object, ...], tuple[Part, bool, dict[int, None]]] = {}
         for entry in entries:
             part = self.outcome(entry).part(column)
@@ -219,6 +229,7 @@ class Cells:
                 for part, passes_down, positions in found.values()
             ),
             without=tuple(position for position in range(paths) if position not in reached),
+            unknown=unknown,
         )
 
 

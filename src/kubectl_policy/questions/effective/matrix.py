@@ -11,11 +11,18 @@ from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.effective.cells import Cell, Cells, Column
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
 from kubectl_policy.questions.shared.places import Locate, at_line
 from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import Selection, kinds_meant, select
-from kubectl_policy.questions.shared.unseen import Unseen, gaps, unknown_labels, unseen_for
+from kubectl_policy.questions.shared.unseen import (
+    Unseen,
+    gaps,
+    unknown_labels,
+    unknown_parents,
+    unseen_for,
+    unseen_settings,
+)
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -108,23 +115,15 @@ def matrix(analysis: Analysis, asked: Asked, selection: Selection) -> Matrix:
     kinds = _kinds(analysis, asked.kinds)
     selected = select(analysis, asked.of, selection)
     found = [each for resource in selected.resources for each in _subjects(analysis, resource)]
+    own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
     entries = {
-        subject: [
-            entry for entry in effective_entries(analysis, subject, paths) if _counts(entry.effective.kind, kinds)
-        ]
+        subject: [entry for entry in _entries(analysis, subject, paths, own=own) if _counts(analysis, entry, kinds)]
         for subject, _, paths in found
     }
     cells = Cells(analysis)
     columns = _columns(cells, asked, kinds, entries)
     rows = [
-        Row(
-            subject=subject,
-            resource=resource,
-            paths=paths,
-            cells=tuple(cells.cell(column, entries[subject], len(paths)) for column in columns),
-            unseen=unseen_for(analysis, subject, covered_paths(analysis, subject)),
-        )
-        for subject, resource, paths in found
+        _row(cells, columns, kinds, subject, resource, paths, entries[subject]) for subject, resource, paths in found
     ]
     hiding = gaps_in_list(analysis, {kind.kind for kind in selected.type.kinds}, selected.namespace)
     unseen = (
@@ -158,8 +157,53 @@ def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
     return frozenset(found)
 
 
-def _counts(kind: GroupKind, kinds: frozenset[GroupKind]) -> bool:
-    return not kinds or kind in kinds
+def _entries(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...], *, own: bool) -> tuple[Entry, ...]:
+    """What policies come to on the paths of a row, and what routes on them say themselves."""
+    return (*effective_entries(analysis, subject, paths), *(own_entries(analysis, paths) if own else ()))
+
+
+def _counts(analysis: Analysis, entry: Entry, kinds: frozenset[GroupKind]) -> bool:
+    """Whether a kind is asked for; of all kinds those are left out whose patches are not read."""
+    kind = entry.effective.kind
+    return kind in kinds if kinds else not analysis.registry.known(kind).patches
+
+
+def _row(  # noqa: PLR0913, PLR0917 (all that a row is made of)
+    cells: Cells,
+    columns: tuple[Column, ...],
+    kinds: frozenset[GroupKind],
+    subject: NodeRef,
+    resource: Resource,
+    paths: tuple[Path, ...],
+    entries: Sequence[Entry],
+) -> Row:
+    analysis = cells.analysis
+    covered = covered_paths(analysis, subject)
+    unsettled = unseen_settings(analysis, subject, covered, kinds) if paths else ()
+
+    def unknown(column: Column) -> bool:
+        kind = column.kind
+        return bool(unsettled) and (kind is None or bool(unseen_settings(analysis, subject, covered, {kind})))
+
+    made = tuple(cells.cell(column, entries, len(paths), unknown=unknown(column)) for column in columns)
+    needed = (thing for cell in made for part in cell.parts for thing in part.unseen)
+    return Row(
+        subject=subject,
+        resource=resource,
+        paths=paths,
+        cells=made,
+        unseen=tuple(dict.fromkeys((*unsettled, *needed, *_unknown_traffic(analysis, subject, covered, paths)))),
+    )
+
+
+def _unknown_traffic(
+    analysis: Analysis, subject: NodeRef, covered: tuple[Path, ...], paths: tuple[Path, ...]
+) -> Iterable[Unseen]:
+    """What may let requests in on further paths, or on any."""
+    obj = subject.object
+    if obj.group_kind not in ROUTES or analysis.topology.relations.delegations.refs:
+        return () if paths else unseen_for(analysis, subject, covered)
+    return unknown_parents(analysis, [obj])
 
 
 def _subjects(analysis: Analysis, resource: Resource) -> Iterator[tuple[NodeRef, Resource, tuple[Path, ...]]]:

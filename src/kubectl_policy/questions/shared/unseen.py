@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kinds import CRD, NAMESPACE, plural
 from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown, may_equal
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.relevance import gaps_in_list, relevant_gaps
@@ -76,6 +76,44 @@ def unseen_for(
         *_unknown_grants(analysis, paths),
         *_unknown_namespaces(analysis, others),
         *_not_computed(analysis, objects),
+        *cut_paths(paths),
+    )
+    return tuple(dict.fromkeys(unseen))
+
+
+def unseen_settings(
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kinds: Collection[GroupKind] = ()
+) -> tuple[Unseen, ...]:
+    """What could not be seen and may set something on a subject's paths: by policies of some kinds, or of any.
+
+    What a policy lacks that was read is no part of it: it sets nothing more without that.
+    """
+    paths = tuple(paths)
+    objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
+    targeting = [
+        attachment
+        for obj in objects
+        for attachment in analysis.attachments_to(obj)
+        if not kinds or attachment.policy.group_kind in kinds
+    ]
+    names = {kind.kind for kind in kinds}
+    found = relevant_gaps(analysis, [subject.object], objects)
+    on_paths = [
+        (kind, path) for path in paths for kind in analysis.resolver.kinds_at(path) if not kinds or kind in kinds
+    ]
+    unseen = (
+        *gaps(analysis, (gap for gap in found if not (names and gap.kind) or gap.kind in {*names, CRD.kind})),
+        *(_possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *_unknown_targets(analysis, targeting),
+        *_unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
+        *_unknown_controllers(analysis, on_paths),
+        *_unknown_parameters(analysis, on_paths),
+        *_unknown_namespaces(analysis, objects),
+        *(
+            thing
+            for thing in _not_computed(analysis, objects)
+            if not kinds or any(policy.group_kind in kinds for policy in thing.policies)
+        ),
         *cut_paths(paths),
     )
     return tuple(dict.fromkeys(unseen))

@@ -40,12 +40,14 @@ shape(
     Field("certain", doc="False where it is not known how the policies there combine."),
     Field("passesDown", doc="True if it takes effect further down than the paths of the row reach."),
     numbers_field("paths", lambda part: part.paths, "The numbers of the paths on which it is in force."),
+    Field("unseen", doc="What was not read, and without which a policy that sets it is invalid."),
 )
 shape(
     Cell,
     "effectiveCell",
     Field("parts", doc="What is in force in the column of the same place; several where paths differ."),
     numbers_field("without", lambda cell: cell.without, "The numbers of the paths on which nothing is."),
+    Field("unknown", doc="True if something that could not be seen may set something there."),
 )
 shape(
     Row,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import Style, View
     from kubectl_policy.resolution import Source
 
+# So many cells a value has at least; where that is too many, the columns at the end are left out.
+_LEAST: Final = 22
 _UNKNOWN: Final = "<unknown>"
 _IDLE: Final = "no traffic"
 
@@ -46,7 +48,13 @@ def matrix_objects(matrix: Matrix) -> Iterable[ObjectRef]:
 
 
 def _values(title: str, place: int) -> Column[Row]:
-    return Column(title, lambda row: Sentence(_cell(row, place)), rank=place + 1, style=lambda row: _style(row, place))
+    return Column(
+        title,
+        lambda row: Sentence(_cell(row, place)),
+        rank=place + 1,
+        least=_LEAST,
+        style=lambda row: _style(row, place),
+    )
 
 
 def _sources(title: str, place: int) -> Column[Row]:
@@ -59,11 +67,11 @@ def _cell(row: Row, place: int) -> str:
     if not row.paths:
         return _UNKNOWN if row.unseen else _IDLE
     if not cell.parts:
-        return _UNKNOWN if row.unseen else NOTHING
+        return _UNKNOWN if cell.unknown else NOTHING
     which = WhichPaths(row.paths)
     told = [f"{_words(part)}{_scope(which, row, part.paths)}" for part in cell.parts]
     if cell.without:
-        told.append(f"{'unknown' if row.unseen else 'nothing'}{_scope(which, row, cell.without)}")
+        told.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
     return "; ".join(told)
 
 
@@ -82,7 +90,8 @@ def _words(part: Part) -> str:
     else:
         words = ", ".join(f"{setting.field} {flow(setting.value)}" for setting in part.settings) or "set"
     passed = " (for what is below)" if part.passes_down else ""
-    return f"{words}{passed}{'' if part.certain else ' (may hold)'}"
+    doubt = " (may be invalid)" if part.unseen else ""
+    return f"{words}{passed}{doubt if part.certain else ' (may hold)'}"
 
 
 def _from(row: Row, place: int) -> tuple[str, ...]:

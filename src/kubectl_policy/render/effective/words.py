@@ -50,5 +50,7 @@ def matrix_remarks(matrix: Matrix, empty: bool) -> list[str]:  # noqa: FBT001 (s
         verb = "is" if len(matrix.unused) == 1 else "are"
         said.append(f"{listed(matrix.unused)} {verb} in force nowhere here; is it a field of these policies?")
     if matrix.unseen:
-        said.append("hint: what is <unknown> may be set by something that could not be read; -o yaml says what that is")
+        unknown = any(cell.unknown for row in matrix.rows for cell in row.cells)
+        what = "what is <unknown> may be set by something that could not be read; " if unknown else ""
+        said.append(f"hint: {what}-o yaml says what is not in the input")
     return said

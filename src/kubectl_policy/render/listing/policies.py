@@ -34,7 +34,12 @@ def policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
     return (
         Column("NAME", lambda row: row.ref.name),
         Column("KIND", kind),
-        Column("ENFORCEMENT", lambda row: row.enforcement.state, style=_style),
+        Column(
+            "ENFORCEMENT",
+            lambda row: row.enforcement.state,
+            tight=lambda row: "Partially" if row.enforcement.state == "PartiallyEnforced" else row.enforcement.state,
+            style=_style,
+        ),
         Column("AFFECTS", _affects, rank=3),
         Column("REASON", lambda row: Sentence(f"{reason(row)}{_code(row)}", _brief(row)), narrow=idle, rank=1),
         Column("TARGETS", lambda row: distinct(map(_target, row.attachments)), rank=2),
@@ -113,25 +118,26 @@ _BRIEF: Final[Mapping[str, str]] = {
     "other-group": "no such target",
     "other-namespace": "no such target",
     "section-missing": "no such {section}",
+    "kind-unsupported": "wrong kind of target",
     "no-reference": "no target",
     "no-filter": "no route names it",
-    "not-permitted": "may not target that",
-    "namespace-closed": "may not target that",
-    "policy-invalid": "the policy is invalid",
-    "target-invalid": "the target is invalid",
-    "other-controller": "another controller's",
+    "not-permitted": "not permitted",
+    "namespace-closed": "not permitted",
+    "policy-invalid": "invalid",
+    "target-invalid": "target invalid",
+    "other-controller": "not managed",
     "target-overlaps": "another route overlaps",
     "parent-missing": "no such Gateway",
-    "no-parent": "route names no Gateway",
+    "no-parent": "no Gateway",
     "listener-missing": "no such listener",
-    "listener-port": "no listener on that port",
-    "listener-kind": "listener refuses route",
-    "listener-namespace": "listener refuses route",
-    "listener-hostname": "listener refuses route",
-    "listener-set-refused": "Gateway refuses set",
+    "listener-port": "no such port",
+    "listener-kind": "route refused",
+    "listener-namespace": "route refused",
+    "listener-hostname": "route refused",
+    "listener-set-refused": "set refused",
     "listener-conflict": "listeners conflict",
     "no-weight": "weight is 0",
-    "unheeded": "all of it is ignored",
+    "unheeded": "all ignored",
     "refused": "{others} came first",
     "overridden": "replaced by {others}",
     "superseded": "replaced by {others}",
@@ -147,7 +153,7 @@ def _brief(row: PolicyRow) -> str:
         return f"depends on {undecided[0].qualified_name}"
     targets = [attachment.target for attachment in row.attachments if attachment.message and attachment.target]
     if row.enforcement.state == "Unknown" and targets:
-        return "target not in the input"
+        return "target unread"
     words = _BRIEF.get(row.reasons[0].rule, "") if row.reasons else ""
     if not words or ("{others}" in words and not by):
         return reason(row).partition("; ")[0]

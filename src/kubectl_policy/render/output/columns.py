@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from kubectl_policy.model.values import value as immutable
@@ -18,12 +19,11 @@ _FEWER: Final = (2, 1)
 # A cell beyond this is as long as it is, but nothing is aligned with it: one absurd name must not widen every line.
 _WIDEST: Final = 200
 _GAP: Final = "   "
+_ANY_ROOM: Final[Mapping[str, int]] = MappingProxyType({})
 # What stands in a cell where there might be a value and is none; nothing, in values with commas.
 NOTHING: Final = "-"
 # With these a spreadsheet takes a cell for a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
-# A sentence that is shortened has so many cells at least: what fits into fewer says nothing.
-_SENTENCE: Final = 20
 
 
 @immutable()
@@ -52,14 +52,17 @@ _Row = TypeVar("_Row")
 class Column(Generic[_Row]):
     """A column of one type's table: its header and the cell of a row; one that is not `narrow` is for `-o wide`.
 
-    At a terminal without room for all columns those of the highest `rank` are left out; one of rank 0 never is.
-    `style` is how the cell of a row is coloured.
+    At a terminal without room for all columns those of the highest `rank` are left out; one of rank 0 never is. Where
+    that makes room for more, the `tight` words stand in its cells; sentences in it are not cut to less than `least`, as
+    that says nothing. `style` is how the cell of a row is coloured.
     """
 
     title: str
     cell: Callable[[_Row], Cell]
     narrow: bool = True
     rank: int = 0
+    tight: Callable[[_Row], str] | None = None
+    least: int = 14
     style: Callable[[_Row], Style] | None = None
 
 
@@ -119,27 +122,41 @@ class Table(Generic[_Row]):
         columns = [column for column in self.columns if wide or column.narrow]
         found = {column.title: [column.cell(row) for row in self.rows] for column in columns}
 
-        def texts(titles: Iterable[str], most: int | None = None, room: int | None = None) -> dict[str, list[str]]:
+        tight = {column.title: [column.tight(row) for row in self.rows] for column in columns if column.tight}
+
+        def texts(
+            titles: Iterable[str],
+            most: int | None = None,
+            rooms: Mapping[str, int] = _ANY_ROOM,
+            *,
+            scarce: bool = False,
+        ) -> dict[str, list[str]]:
+            of: Mapping[str, Sequence[Cell]] = {**found, **(tight if scarce else {})}
             return {
-                title: [*[title][: view.headers], *(text_of(cell, whole=wide, most=most, room=room) for cell in cells_)]
+                title: [
+                    *[title][: view.headers],
+                    *(text_of(cell, whole=wide, most=most, room=rooms.get(title)) for cell in of[title]),
+                ]
                 for title in titles
-                for cells_ in [found[title]]
             }
 
         whole = texts(found)
         if wide or not view.cuts or _width(whole) <= view.width:
             return whole, ()
-        least, kept = texts(found, _FEWER[-1], _SENTENCE), dict[str, list[str]]()
+        rooms = {column.title: column.least for column in columns}
+        least, kept = texts(found, _FEWER[-1], rooms, scarce=True), dict[str, list[str]]()
         for column in sorted(columns, key=lambda column: column.rank):
             further = {**kept, column.title: least[column.title]}
             if not column.rank or _width(further) <= view.width:
                 kept = further
         titles = [title for title in found if title in kept]
+        # As many entries as fit; else tight words, and sentences as long as there is room for them.
         most = next((most for most in (None, *_FEWER) if _width(texts(titles, most)) <= view.width), _FEWER[-1])
+        scarce = _width(texts(titles, most)) > view.width
         sentences = {title for title in titles if any(isinstance(cell, Sentence) for cell in found[title])}
-        others = texts((title for title in titles if title not in sentences), most)
+        others = texts((title for title in titles if title not in sentences), most, scarce=scarce)
         room = (view.width - _width(others)) // max(len(sentences), 1) - len(_GAP)
-        shown = texts(titles, most, room)
+        shown = texts(titles, most, {title: max(room, rooms[title]) for title in sentences}, scarce=scarce)
         shortened = [title for title in titles if shown[title] != whole[title]]
         return shown, (_remark([title for title in found if title not in kept], shortened),)
 
