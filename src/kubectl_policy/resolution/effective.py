@@ -64,6 +64,12 @@ class OwnValue:
     object_field: str
     value: Leaf | Traced
 
+    @property
+    def structure(self) -> tuple[Field, ...]:
+        """The settings that it makes, whatever their values."""
+        inner = () if isinstance(self.value, Leaf) else leaves(self.value)
+        return (self.field, *((*self.field, *field) for field, _ in inner))
+
 
 @value(kw_only=True)
 class Resolution:
@@ -75,7 +81,8 @@ class Resolution:
     are those that the controllers ignore here, `ignored_sources` those of which nothing counts here, even if they
     declare no field. `scopes` are the parts of which the spec is made, broadest first. `replaced_for_port` is a field
     that gives way to what `port_sources` say of the path's port. `doubts` name what the answer rests on without knowing
-    it. `own` are the fields of the target object that stand for settings, also those that an override beats.
+    it. `own` are the fields of the target object that stand for settings, also those that an override beats, and
+    `without_own` is the outcome as it would be without them.
     """
 
     kind: GroupKind
@@ -92,6 +99,7 @@ class Resolution:
     replaced_for_port: Field = ()
     port_sources: frozenset[Source] = frozenset()
     own: tuple[OwnValue, ...] = ()
+    without_own: Resolution | None = None
 
     def __hash__(self) -> int:
         """By who brings what, and who set which field; it is looked up for every path."""
@@ -101,6 +109,19 @@ class Resolution:
     def _hash(self) -> int:
         sources = tuple(part.source for part in self.contributions)
         return hash((self.kind, sources, tuple((field, leaf.source) for field, leaf in leaves(self.spec))))
+
+    @cached_property
+    def likeness(self) -> object:
+        """What is the same where policies fare alike, whatever the target objects say themselves, and whichever say it.
+
+        Which fields these say makes a difference.
+        """
+        return (self.without_own, tuple(each.structure for each in self.own)) if self.own else self
+
+    @property
+    def own_object(self) -> ObjectRef | None:
+        """The target object, if it says something itself."""
+        return next((leaf.source.object for each in self.own for _, leaf in leaves({"": each.value})), None)
 
     @cached_property
     def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
@@ -358,7 +379,7 @@ def with_own(resolution: Resolution, own: tuple[OwnValue, ...]) -> Resolution:
     spec = resolution.spec
     for each in own:
         spec = _put(spec, each.field, each.value)
-    return replace(resolution, spec=spec, own=own)
+    return replace(resolution, spec=spec, own=own, without_own=resolution)
 
 
 def _put(spec: Traced, field: Field, value: Leaf | Traced) -> Traced:

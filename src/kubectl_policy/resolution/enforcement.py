@@ -164,9 +164,18 @@ def enforce(
     outcomes = tuple(effective for effective in on_paths if effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), (), tuple(idle))
-    parts = [_part_of(policy, resolution) for resolution in dict.fromkeys(outcome.resolution for outcome in outcomes)]
-    by = {ref for part in parts for ref in part.beaten_by} - {policy}
-    return Enforcement(policy, _state(parts), tuple(sorted(by)), outcomes, tuple(idle))
+    alike: dict[object, list[Resolution]] = {}
+    for resolution in dict.fromkeys(outcome.resolution for outcome in outcomes):
+        alike.setdefault(resolution.likeness, []).append(resolution)
+    parts: list[_PolicyPart] = []
+    by: set[ObjectRef] = set()
+    for first, *others in alike.values():
+        part = _part_of(policy, first)
+        parts.append(part)
+        by |= part.beaten_by
+        # Where one object's own settings beat the policy, so do those of the others.
+        by.update(other.own_object for other in others if first.own_object in part.beaten_by and other.own_object)
+    return Enforcement(policy, _state(parts), tuple(sorted(by - {policy})), outcomes, tuple(idle))
 
 
 @value(kw_only=True)

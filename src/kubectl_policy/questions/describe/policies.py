@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError
@@ -21,6 +22,7 @@ from kubectl_policy.questions.shared.reported import (
 )
 from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
 from kubectl_policy.questions.shared.without_effect import why_without_effect
+from kubectl_policy.resolution import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.resolution import Enforcement, Resolution, Source
+    from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
 
@@ -143,17 +145,33 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
 
 def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforcement) -> tuple[FieldOutcome, ...]:
     """The fates of every declared field, over all paths, in the order in which the policy declares them."""
-    known: dict[tuple[Resolution, GroupKind], list[Declared]] = {}
+    known: dict[tuple[object, GroupKind], tuple[NodeRef, list[Declared]]] = {}
     outcomes: dict[tuple[str, Source], list[tuple[int, Declared]]] = {}
     for position, effective in enumerate(enforcement.outcomes):
-        kind = effective.target.object.group_kind
-        key = effective.resolution, kind
+        target = effective.target
+        key = effective.resolution.likeness, target.object.group_kind
         if key not in known:
-            fields = declared_fields(effective, profile.at(kind))
-            known[key] = [declared for declared in fields if declared.source.object == policy.ref]
-        for declared in known[key]:
+            fields = declared_fields(effective, profile.at(target.object.group_kind))
+            known[key] = target, [declared for declared in fields if declared.source.object == policy.ref]
+        first, found = known[key]
+        for declared in found if first == target else (_beaten_at(target, first, each) for each in found):
             outcomes.setdefault((declared.field, declared.source), []).append((position, declared))
     return tuple(_outcome(of_field, policy.origin) for of_field in outcomes.values())
+
+
+def _beaten_at(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
+    """What a field comes to at a target, given what it comes to at another one, where policies fare alike.
+
+    What beats it may be what the target object itself says.
+    """
+    itself, here = Source(first.object, first), Source(target.object, target)
+    if not any(itself in fate.superseded_by for fate in declared.fates):
+        return declared
+    fates = (
+        replace(fate, superseded_by=tuple(here if beater == itself else beater for beater in fate.superseded_by))
+        for fate in declared.fates
+    )
+    return replace(declared, fates=tuple(fates))
 
 
 def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutcome:

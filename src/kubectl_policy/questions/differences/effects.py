@@ -259,7 +259,10 @@ class _EffectChanges:
     def _difference(self, pair: Pair) -> _Difference:
         """What differs of a pair of outcomes; each is looked at once, on however many paths it stands."""
         before, after = (outcome and outcome.resolution for outcome in (pair.before, pair.after))
-        key = (before, after, pair.path[-1].object.group_kind)
+        key: tuple[object, ...] = (before, after, pair.path[-1].object.group_kind)
+        if before is None or after is None:
+            # What objects say themselves lasts, so that it does not matter.
+            key = (before and before.likeness, after and after.likeness, pair.kind, pair.path[-1].object.group_kind)
         if key not in self._differences:
             fields = tuple(_field_changes(pair, self._comparison))
             self._differences[key] = _Difference(

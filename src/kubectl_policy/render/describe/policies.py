@@ -72,14 +72,21 @@ class _Outcome:
         return *filter(None, own), *(defeat.positions for defeat in self.defeats)
 
 
+def _is_itself(source: Source) -> bool:
+    return source.object == source.target.object
+
+
 def _outcome(field: FieldOutcome, policy: ObjectRef) -> _Outcome:
     others = (superseded for superseded in field.superseded if superseded.by.object != policy)
     beaten = {position for superseded in others for position in superseded.positions}
     partly = tuple(position for position in field.effective_on if position in beaten)
     beaters: dict[int, list[Source]] = {}
+    # What routes say themselves, each says of itself: the first of them stands for all.
+    itself = next((each.by for each in field.superseded if _is_itself(each.by)), None)
     for superseded in field.superseded:
+        by = itself if itself and _is_itself(superseded.by) else superseded.by
         for position in set(superseded.positions).difference(field.port_entry_on):
-            beaters.setdefault(position, []).append(superseded.by)
+            beaters.setdefault(position, []).append(by)
     groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
     in_part = set(partly)
     for position, together in sorted(beaters.items()):
@@ -137,10 +144,17 @@ class _Fields:
                 *(
                     span
                     for place, beater in enumerate(defeat.beaters)
-                    for span in source_spans(beater, " and " if place else " ", "beaten")
+                    for span in self._beater(beater, " and " if place else " ", defeat)
                 ),
                 Span(f" on {where}" if limited else "", "beaten"),
             )
+
+    def _beater(self, beater: Source, lead: str, defeat: _Defeat) -> tuple[Span, ...]:
+        """Who beats a field; of objects that say something themselves, one stands for all."""
+        ends = {self.answer.paths[position][-1] for position in defeat.positions}
+        if _is_itself(beater) and len(ends) > 1:
+            return (Span(f"{lead}what these {plural(beater.object.kind)} say themselves", "beaten"),)
+        return source_spans(beater, lead, "beaten")
 
     def _ignored(self, field: FieldOutcome) -> Iterator[tuple[Span, ...]]:
         """The lines for where controllers do not look at a field, or look at what is said of the port instead."""
