@@ -11,8 +11,10 @@ from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.changes.settings import effect_sections
-from kubectl_policy.render.output.text import View
+from kubectl_policy.render.describe.policies import policy_tree
+from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 
@@ -189,3 +191,33 @@ def test_as_text(names: tuple[str, ...], heading: str) -> None:
     text = "\n".join("".join(span.text for span in line.spans) for line in lines)
     assert heading in text
     assert text.count("timeouts.request   1s   → 2s\n") == 1
+
+
+class TestSeveralRoutes:
+    """Routes that differ only in what they say themselves are looked at once, and each is told for itself."""
+
+    routes: Final = tuple(
+        build.route(name, rules=[rule(timeouts={"request": value})])
+        for name, value in zip("ab", ("1s", "2s"), strict=True)
+    )
+    analysis: Final = analyze(build.snapshot(*WORLD, *routes, POLICY, complete=True), profiles=[PROFILE])
+
+    def test_whoever_beats_a_policy(self) -> None:
+        """Is told."""
+        assert [ref.name for ref in self.analysis.enforcement(POLICY.ref).by] == ["a", "b"]
+
+    def test_the_fields_of_the_policy(self) -> None:
+        """By which rule each is beaten, and as text by all of them."""
+        answer = describe_policy(self.analysis, POLICY.ref)
+        (timeout,) = [field for field in answer.fields if field.field == "timeout"]
+        assert [(each.by.target.object.name, each.positions) for each in timeout.superseded] == [
+            ("a", (0,)),
+            ("b", (1,)),
+        ]
+        assert "replaced by what these HTTPRoutes say themselves" in to_text(policy_tree(answer, View(width=100)), 100)
+
+    def test_the_policy_goes(self) -> None:
+        """In one change."""
+        (change,) = blast_radius(self.analysis, POLICY.ref).difference.effects
+        assert [(field.field, field.sort) for field in change.fields] == [("color", "lost")]
+        assert [changed.node.object.name for changed in change.objects] == ["a", "b"]
