@@ -24,6 +24,7 @@ from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.effective.documents import MATRIX
 from kubectl_policy.render.explain.documents import EXPLANATION
+from kubectl_policy.render.history.documents import EFFECT_HISTORY
 from kubectl_policy.render.listing.documents import LISTS
 from kubectl_policy.render.listing.several import SEVERAL
 from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
@@ -48,6 +49,7 @@ DOCUMENTS: Final = (
     POLICY_DIFF,
     BLAST_RADIUS,
     EFFECT_EXPLANATION,
+    EFFECT_HISTORY,
 )
 TITLE: Final = "Answers of kubectl policy describe, explain, get, status, blast-radius, diff and why-not"
 DESCRIPTION: Final = (

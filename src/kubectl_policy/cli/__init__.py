@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "diff": "changes",
     "explain": "explain",
     "get": "get",
+    "history": "history",
     "status": "status",
     "why-not": "why_not",
 }

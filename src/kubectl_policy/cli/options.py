@@ -100,12 +100,9 @@ class Call:
 
         Raises `PolicyError` if they name nothing that can be read.
         """
-        from kubectl_policy.cli.config import known, offline_paths
-
-        paths = self.offline or offline_paths()
-        if not (paths or optional):
-            raise UsageError("live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE")
+        paths = self.paths(optional=optional)
         from kubectl_policy import Snapshot, analyze, load_manifests
+        from kubectl_policy.cli.config import known
 
         told = known(self.profiles, self.setting)
         snapshot = Snapshot()
@@ -115,6 +112,15 @@ class Call:
             with self.progress() as progress:
                 snapshot = load_manifests(paths, options=self.input_options(), progress=progress, lines=self.lines)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
+
+    def paths(self, *, optional: bool = False) -> "list[str]":
+        """The files and folders that are to be read. Raises `UsageError` for none, unless that is `optional`."""
+        from kubectl_policy.cli.config import offline_paths
+
+        paths = self.offline or offline_paths()
+        if not (paths or optional):
+            raise UsageError("live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE")
+        return list(paths)
 
     @cached_property
     def lines(self) -> "Lines":

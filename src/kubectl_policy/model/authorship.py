@@ -27,6 +27,16 @@ class Authorship:
     commit: str = ""
 
 
+@value(kw_only=True)
+class Commit:
+    """A commit in git: its id, its author, when that was (as ISO 8601 has it), and the first line of its message."""
+
+    id: str
+    who: str
+    when: str
+    subject: str
+
+
 NOT_COMMITTED = Authorship(who="", when="")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import datetime, timedelta, timezone
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Origin
 
 _HEADER: Final = re.compile(r"([0-9a-f]{40,64}) [0-9]+ ([0-9]+)(?: [0-9]+)?")
-_ZONE: Final = re.compile(r"([+-])([0-9]{2})([0-9]{2})")
 # The repository's own configuration may name a program that makes of a file what people see of it (textconv).
 _BLAME: Final = ("blame", "--porcelain", "--no-textconv")
 
@@ -107,7 +105,7 @@ def _parsed(blamed: str) -> Iterator[tuple[int, Authorship]]:
     for each in blamed.split("\n"):
         if each.startswith("\t"):
             said = known[commit]
-            when = _time(said.get("author-time", ""), said.get("author-tz", ""))
+            when = git.time_of(said.get("author-time", ""), said.get("author-tz", ""))
             yield line, Authorship(who=said.get("author", ""), when=when, commit=commit)
         elif header := _HEADER.fullmatch(each):
             commit, line = header[1], int(header[2])
@@ -115,15 +113,3 @@ def _parsed(blamed: str) -> Iterator[tuple[int, Authorship]]:
         else:
             key, _, value = each.partition(" ")
             known[commit][key] = value
-
-
-def _time(seconds: str, zone: str) -> str:
-    """As ISO 8601 has it, in the zone of the author; empty for what is no time."""
-    parts = _ZONE.fullmatch(zone)
-    try:
-        offset = timedelta(hours=int(parts[2]), minutes=int(parts[3])) if parts else timedelta()
-        return datetime.fromtimestamp(
-            int(seconds), timezone(-offset if parts and parts[1] == "-" else offset)
-        ).isoformat()
-    except (ValueError, OverflowError, OSError):
-        return ""

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
@@ -32,6 +33,7 @@ _ENVIRONMENT: Final = {
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
 _ID: Final = r"[0-9a-f]{40,64}"
+_ZONE: Final = re.compile(r"([+-])([0-9]{2})([0-9]{2})")
 FOLDER: Final = "040000"
 UNMERGED: Final = "unmerged"
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
@@ -103,6 +105,17 @@ def staged() -> Iterator[tuple[str, Entry]]:
                 yield folder, Entry(FOLDER, folder)
         # Those of other stages are sides of a conflict.
         yield path, Entry(mode if stage == "0" else UNMERGED, object_id)
+
+
+def time_of(seconds: str, zone: str) -> str:
+    """A time in a commit (`1767225600 +0100`) as ISO 8601 has it; empty for what is no time."""
+    parts = _ZONE.fullmatch(zone)
+    try:
+        offset = timedelta(hours=int(parts[2]), minutes=int(parts[3])) if parts else timedelta()
+        in_zone = timezone(-offset if parts and parts[1] == "-" else offset)
+        return datetime.fromtimestamp(int(seconds), in_zone).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 class Objects:

@@ -24,7 +24,7 @@ DEFAULT: Final = "default of its kind"
 # Below this a value column is not worth having: the value then takes a line of its own.
 _NARROWEST: Final = 12
 # As many letters of the id of a commit as git shows.
-_SHORT_ID: Final = 7
+SHORT_ID: Final = 7
 
 
 @immutable(kw_only=True)
@@ -61,7 +61,7 @@ def blame_words(placed: Setting | FieldOutcome) -> str:
     blame = placed.blame
     if blame is None:
         return ""
-    parts = (blame.who, blame.when.partition("T")[0], blame.commit[:_SHORT_ID])
+    parts = (blame.who, blame.when.partition("T")[0], blame.commit[:SHORT_ID])
     return ", ".join(filter(None, parts)) or "not committed yet"
 
 

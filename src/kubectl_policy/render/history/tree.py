@@ -1,0 +1,141 @@
+"""The history of an object's effective settings as text: a block for each commit, what changed first."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.words.names import count, flow, listed, node_words, section_words
+from kubectl_policy.render.words.settings import SHORT_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.history.history import Change, History, SettingChange
+    from kubectl_policy.questions.shared.in_force import Setting
+    from kubectl_policy.render.output.text import Document, View
+
+_BLANK: Final = Line()
+_INDENT: Final = 2
+_ROW: Final = 4
+_GAP: Final = 3
+# At a terminal, a value has no more room than this, and so many settings of an object that appears are shown.
+_LONGEST: Final = 40
+_MOST: Final = 8
+
+
+def history_headline(answer: History) -> str:
+    """The answer in a sentence."""
+    name, changed = node_words(answer.subject), sum(change.commit is not None for change in answer.changes)
+    on_disk = len(answer.changes) > changed
+    if answer.more and not answer.is_cut:
+        last = "last change" if len(answer.changes) == 1 else f"last {len(answer.changes)} changes"
+        return f"The {last} to what is in force on {name}; --limit shows more."
+    total = count(answer.commits, "commit")
+    commits = total if changed == answer.commits else f"{changed} of {total}" if changed else f"none of {total}"
+    since = f"{', and' if changed else ', but'} on disk since" if on_disk else ""
+    cut_off = "; older commits are not in this shallow clone" if answer.is_cut else ""
+    return f"What is in force on {name} changed in {commits}{since}{cut_off}."
+
+
+def history_tree(answer: History, view: View) -> Document:
+    """The changes, newest first."""
+    lines = [Line((Span(history_headline(answer), "title", prose=True),), 0, _INDENT)]
+    for change in answer.changes:
+        lines += [
+            _BLANK,
+            _commit_line(change),
+            *_told(change, answer.subject),
+            *_settings(change, answer.subject, view),
+        ]
+    return tuple(lines)
+
+
+def _commit_line(change: Change) -> Line:
+    commit = change.commit
+    if commit is None:
+        return Line((Span("not committed yet", "heading"),))
+    about = " ".join(filter(None, (commit.when.partition("T")[0], commit.who)))
+    subject = Span(f"  {commit.subject}" if commit.subject else "", prose=True)
+    return Line((Span(commit.id[:SHORT_ID], "heading"), Span(f"  {about}", "aside"), subject), 0, _INDENT)
+
+
+def _told(change: Change, subject: NodeRef) -> Iterator[Line]:
+    """What happened to the object itself, before its settings."""
+    said = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
+    if said:
+        number = f", with {count(len(change.settings), 'setting')} in force" if change.sort == "appeared" else ""
+        yield _line(f"{subject.object} {said}{number}", "subject")
+    if change.sort == "changed" and change.traffic == "lost":
+        yield _line("requests reach it no more", "warning")
+    if change.sort == "changed" and change.traffic == "gained":
+        yield _line("requests reach it again")
+    for words, nodes in (("is not attached any more to", change.left), ("is now attached to", change.joined)):
+        if nodes and change.sort == "changed":
+            yield _line(f"{words} {listed([node_words(node) for node in nodes])}")
+
+
+def _line(text: str, style: str = "") -> Line:
+    return Line(
+        (Span(text, "warning" if style == "warning" else "subject" if style else "", prose=True),), _INDENT, _ROW
+    )
+
+
+def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
+    if change.sort == "deleted":
+        return
+    shown = change.settings
+    if change.sort == "appeared" and view.cuts:
+        shown = shown[:_MOST]
+    field = max((cells(each.field) for each in shown), default=0)
+    for kind, of_kind in groupby(shown, lambda each: each.kind):
+        yield Line((Span(kind.kind, "heading"),), _INDENT)
+        for each in of_kind:
+            yield _row(each, subject, field, view, alone=change.sort == "appeared")
+    if len(shown) < len(change.settings):
+        left = count(len(change.settings) - len(shown), "more setting")
+        yield Line((Span(f"and {left}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
+
+
+def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, alone: bool) -> Line:
+    """`retry.numRetries   2 → 4   on rule cart   infra/defaults, platform.yaml:55`."""
+    old, new = change.before, change.after
+    values = _value(new, view) if alone else f"{_value(old, view)} → {_value(new, view)}"
+    where = listed([section_words(subject._replace(section=each)) for each in change.sections])
+    spans = [Span(pad(change.field, field) + " " * _GAP), Span(values, "value")]
+    if where:
+        spans.append(Span(f"   on {where}", prose=True))
+    known = new or old
+    if known:
+        spans.append(Span(f"   {_whose(known, subject)}", "aside"))
+    if old and new and old.source.object != new.source.object:
+        spans.append(Span(f"   was set by {_name(old, subject)}", "beaten", prose=True))
+    return Line(tuple(spans), _ROW, _ROW + _GAP)
+
+
+def _value(setting: Setting | None, view: View) -> str:
+    if setting is None:
+        return "nothing"
+    if setting.removed:
+        return "removed"
+    text = flow(setting.value)
+    return cut(text, _LONGEST) if view.cuts else text
+
+
+def _name(setting: Setting, subject: NodeRef) -> str:
+    source = setting.source.object
+    if source != subject.object:
+        return source.qualified_name
+    return f"the {'route' if source.kind.endswith('Route') else source.kind} itself"
+
+
+def _whose(setting: Setting, subject: NodeRef) -> str:
+    """Who says it, and where in the files of the commit."""
+    place = ""
+    if setting.origin:
+        # The commit stands above.
+        source = setting.origin.source.rpartition(":")[2]
+        place = f", {source}:{setting.origin.line}"
+    return f"{_name(setting, subject)}{place}"

@@ -1,0 +1,112 @@
+"""`history`: arguments, formats and exit codes, on a real repository."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.cli import terminal
+from tests.cli.conftest import MANIFESTS
+from tests.repository import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+ROUTE = ("history", "httproute/r", "-n", "app", "--offline", ".")
+LINE = MANIFESTS.count("\n")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """The route appears, its policy becomes blue, and on disk it has a size."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    made = Repository(tmp_path / "repository")
+    made.write("a.yaml", MANIFESTS)
+    made.commit()
+    made.write("a.yaml", MANIFESTS.replace("color: red", "color: blue"))
+    made.commit()
+    made.write("a.yaml", MANIFESTS.replace("color: red", "color: blue, size: 1"))
+    monkeypatch.chdir(made.folder)
+    return made
+
+
+def test_a_history(command: Command, repository: Repository) -> None:
+    """Newest first, with commits, values and lines."""
+    second, first = repository.git("rev-list", "HEAD").split()
+    code, out, err = command(*ROUTE)
+    assert (code, err) == (0, "")
+    assert out == (
+        "What is in force on HTTPRoute app/r changed in 2 commits, and on disk since.\n"
+        "\n"
+        "not committed yet\n"
+        "  ColorPolicy\n"
+        f"    size   nothing → 1   app/red, a.yaml:{LINE}\n"
+        "\n"
+        f"{second[:7]}  2026-01-01 Somebody  x\n"
+        "  ColorPolicy\n"
+        f"    color   red → blue   app/red, a.yaml:{LINE}\n"
+        "\n"
+        f"{first[:7]}  2026-01-01 Somebody  x\n"
+        "  HTTPRoute app/r appears, with 1 setting in force\n"
+        "  ColorPolicy\n"
+        f"    color   red   app/red, a.yaml:{LINE}\n"
+    )
+
+
+def test_a_document(command: Command, repository: Repository) -> None:
+    """The last change alone, with the commit whole."""
+    repository.git("checkout", "--quiet", ".")
+    answer = json.loads(command(*ROUTE, "--limit", "1", "-o", "json").out)
+    (change,) = answer["changes"]
+    assert answer["more"] is True
+    assert change["commit"]["id"] == repository.git("rev-parse", "HEAD")
+    assert change["commit"]["author"] == "Somebody"
+    (setting,) = change["settings"]
+    assert (setting["before"]["value"], setting["after"]["value"]) == ("red", "blue")
+    assert setting["after"]["origin"] == {"source": f"{change['commit']['id'][:12]}:a.yaml", "line": LINE}
+
+
+@pytest.mark.usefixtures("repository")
+def test_kinds_and_fields(command: Command) -> None:
+    """Only what is asked for counts."""
+    assert "size" not in command(*ROUTE, "--field", "color,other").out
+    assert "color" not in command(*ROUTE, "--field", "spec.size", "--kind", "colorpolicy").out
+    code, _, err = command(*ROUTE, "--kind", "nothing")
+    assert (code, err.startswith("error: ")) == (2, True)
+
+
+def test_an_object_that_is_gone(command: Command, repository: Repository) -> None:
+    """It is found in the newest commit that has it."""
+    repository.write("a.yaml", MANIFESTS.partition("---\n")[0])
+    repository.commit()
+    out = command(*ROUTE).out
+    assert "HTTPRoute app/r is deleted" in out
+    code, _, err = command("history", "httproute/nope", "-n", "app", "--offline", ".")
+    assert code == 3
+    assert err.startswith("error: ")
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_has_no_history(command: Command) -> None:
+    """A policy, and nothing at all."""
+    code, _, err = command("history", "colorpolicy/red", "-n", "app", "--offline", ".")
+    assert (code, "is a policy" in err) == (2, True)
+    assert command("history", "httproute/r")[0] == 2
+
+
+@pytest.mark.usefixtures("repository")
+def test_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said how far the reading is, once it takes a while."""
+    told: list[tuple[int, int, str]] = []
+    monkeypatch.setattr("kubectl_policy.cli.history._SOON", 1)
+    monkeypatch.setattr(terminal, "progress", lambda _: nullcontext(lambda *words: told.append(words)))
+    assert command(*ROUTE).code == 0
+    assert told == [(2, 3, "x"), (3, 3, "x")]

@@ -1,0 +1,140 @@
+"""What each state changed of what is in force on an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.authorship import Commit
+from kubectl_policy.questions.history.history import Change, History, Version, history
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kubectl_policy import Analysis
+    from kubectl_policy.model import Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+KIND: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
+ROUTE: Final = build.node("HTTPRoute", "r")
+TWO_RULES: Final = build.route("r", rules=[build.rule(build.backend("s"), name=name) for name in ("a", "b")])
+GATEWAY: Final = build.gateway("g", build.listener("http"), build.listener("https", port=443))
+
+
+def state(*policies: Resource, route: Resource | None = TWO_RULES) -> Analysis:
+    """A Gateway with two listeners, a route with two rules, and policies."""
+    objects = (GATEWAY, build.service("s"), *((route,) if route else ()), *policies)
+    return analyze(build.snapshot(*objects), profiles=[KIND])
+
+
+def versions(*analyses: Analysis | None, first: bool = True) -> Iterator[Version]:
+    """States, newest first, the newest not committed."""
+    for place, analysis in enumerate(analyses):
+        commit = Commit(id=str(place), who="a", when="", subject="") if place else None
+        last = place == len(analyses) - 1
+        yield Version(commit=commit, analysis=analysis, is_first=last and first, is_cut=last and not first)
+
+
+def asked(
+    found: Iterator[Version],
+    limit: int = 9,
+    wanted: Callable[[GroupKind, str], bool] = lambda *_: True,
+    subject: NodeRef = ROUTE,
+) -> History:
+    """The history of the route."""
+    return history(found, subject, limit=limit, wanted=wanted, locate=lambda *_: 7)
+
+
+def settings(change: Change) -> dict[str, tuple[object, object, tuple[str, ...]]]:
+    """The fields of a change, with the values before and after and the sections."""
+    return {
+        each.field: (each.before and each.before.value, each.after and each.after.value, each.sections)
+        for each in change.settings
+    }
+
+
+def policy(name: str = "p", target: str = "r", section: str = "", **fields: str) -> Resource:
+    """A policy on the route, or on one of its rules."""
+    reference = build.target(target, "HTTPRoute", section)
+    return build.resource("ColorPolicy", name, {"targetRefs": [reference], **fields}, group="example.com")
+
+
+def test_each_change_is_that_of_the_state_that_brought_it() -> None:
+    """From before to after; states in which nothing is otherwise are no changes."""
+    red, blue = state(policy(color="red", size="1")), state(policy(color="blue"))
+    found = asked(versions(blue, blue, red, state(policy(color="red", size="1")), state(), None))
+    assert [change.commit and change.commit.id for change in found.changes] == ["1", "3", "4"]
+    assert [change.sort for change in found.changes] == ["changed", "changed", "appeared"]
+    assert settings(found.changes[0]) == {"color": ("red", "blue", ()), "size": ("1", None, ())}
+    assert settings(found.changes[1]) == {"color": (None, "red", ()), "size": (None, "1", ())}
+    assert settings(found.changes[2]) == {}
+    assert (found.commits, found.more, found.is_cut) == (5, False, False)
+    first = found.changes[0].settings[0]
+    assert first.after
+    assert first.after.origin
+    assert first.after.origin.line == 7
+
+
+def test_what_is_not_committed_comes_first() -> None:
+    """It has no commit."""
+    found = asked(versions(state(policy(color="blue")), state(policy(color="red"))))
+    assert found.changes[0].commit is None
+    assert settings(found.changes[0]) == {"color": ("red", "blue", ())}
+
+
+def test_a_setting_of_some_rules() -> None:
+    """The sections are named where it is not all of them; who sets it matters as well."""
+    both, one = policy(color="red"), policy("q", section="a", color="red")
+    (change, _) = asked(versions(state(both, one), state(both))).changes
+    assert settings(change) == {"color": ("red", "red", ("a",))}
+    (setting,) = change.settings
+    assert setting.before
+    assert setting.after
+    assert (setting.before.source.object.name, setting.after.source.object.name) == ("p", "q")
+
+
+def test_no_more_is_read_than_is_wanted() -> None:
+    """The states are read when they are come to."""
+
+    def endless() -> Iterator[Version]:
+        for number in range(9):
+            yield Version(commit=None, analysis=state(policy(color=str(number))))
+        raise AssertionError
+
+    found = asked(endless(), limit=2)
+    assert (len(found.changes), found.more) == (2, True)
+
+
+def test_only_what_is_asked_for() -> None:
+    """Other settings do not make a change."""
+    red, blue = state(policy(color="red", size="1")), state(policy(color="blue", size="1"))
+    assert not asked(versions(blue, red, first=False), wanted=lambda _, field: field == "size").changes
+    assert not asked(versions(blue, red, first=False), wanted=lambda kind, _: kind != COLOR).changes
+
+
+def test_the_object_itself() -> None:
+    """It appears, leaves a listener, gets no more requests, and is deleted."""
+    everywhere = build.route("r", parents=[build.parent("g")])
+    http = build.route("r", parents=[build.parent("g", "http")])
+    nowhere = build.route("r", parents=[build.parent("g", "none")])
+    found = asked(versions(*(state(route=route) for route in (None, nowhere, http, everywhere, None))))
+    deleted, lost, left, appeared = found.changes
+    assert (deleted.sort, deleted.traffic) == ("deleted", "")
+    assert (lost.sort, lost.traffic, lost.left) == ("changed", "lost", (build.node("Gateway", "g", "http"),))
+    assert (left.traffic, left.left, left.joined) == ("", (build.node("Gateway", "g", "https"),), ())
+    assert (appeared.sort, len(appeared.joined)) == ("appeared", 2)
+    again = asked(versions(state(route=http), state(route=nowhere))).changes[0]
+    assert (again.traffic, again.joined) == ("gained", (build.node("Gateway", "g", "http"),))
+
+
+def test_where_the_clone_ends() -> None:
+    """What was before is not known, so that nothing appears."""
+    found = asked(versions(state(policy(color="red")), first=False))
+    assert (found.changes, found.more, found.is_cut) == ((), True, True)
+
+
+def test_nothing_is_there_at_all() -> None:
+    """No state has it."""
+    assert not asked(versions(None, state(route=None))).changes
