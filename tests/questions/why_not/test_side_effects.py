@@ -9,6 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.why_not import search
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 from tests import build
@@ -98,12 +99,26 @@ def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
 
 
 def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
-    """The labels of a Namespace that was not read cannot be changed."""
-    by_team = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a"}})))
+    """No label makes a Namespace one that a selector of nothing selects."""
+    by_team = build.gateway(
+        "g", build.listener(allowedRoutes=build.allow("Selector", {"matchLabels": {"team": "a", "tier": "b"}}))
+    )
     on_gateway = defaults("p", ON_GATEWAY, a=1)
     local = profiled(declared_targets=frozenset({GATEWAY}))
     read = around(by_team, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local)
     assert [each.edit.object.kind for each in offered(read, FAR)] == ["Namespace"]
+    nothing = {"matchExpressions": [{"key": "team", "operator": "In", "values": []}]}
+    closed = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", nothing)))
+    (only,) = offered(around(closed, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local), FAR)
+    assert only.edit.changes[0].added == ("All",)
+
+
+def test_among_many_objects_the_search_ends_with_what_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each takes its time."""
+    elsewhere = usual(build.route("q", parents=[]), build.policy("p", build.target("gone", "HTTPRoute"), color="red"))
+    assert len(offered(elsewhere)) == 2
+    monkeypatch.setattr(search, "_LARGE", 1)
+    assert len(offered(elsewhere)) == 1
 
 
 def test_routes_that_a_label_lets_in_are_said() -> None:

@@ -91,23 +91,24 @@ def _how_beaten(
         strategies = {part.source: part.strategy for part in effective.contributions}
         why = merge_does_not_count(own, (winner,), strategies, profile)
         how = ", on the same target, replaces" if rule == "beaten-on-target" else " is nearer and replaces"
-        return rule, f"{how} all of it{why}"
+        return rule, f"{how} all of it{f'; {why}' if why else ''}"
     how = f"sets {fields}" if fields else f"replaces {_fields(lost)}"
     return rule, f" {how} on the same target" if rule == "beaten-on-target" else f" {how} instead, and is nearer"
 
 
 def merge_does_not_count(
-    own: Source, winners: Iterable[Source], strategies: Mapping[Source, MergeStrategy], profile: PolicyKindProfile
+    own: Source, winners: Sequence[Source], strategies: Mapping[Source, MergeStrategy], profile: PolicyKindProfile
 ) -> str:
-    """Why a policy replaces another one although it says that it merges, in words that follow; empty if it does not.
+    """Why a policy replaces another one although it says that it merges, in words; empty if it does not.
 
     Of two, the one further up, or that came first, decides; so it is what is replaced that does not merge.
     """
-    merging = any(strategies.get(winner) in MERGING for winner in winners)
-    if profile.chooser == "challenger" or not merging or strategies.get(own) is not MergeStrategy.ATOMIC_DEFAULTS:
+    if profile.chooser == "challenger" or strategies.get(own) is not MergeStrategy.ATOMIC_DEFAULTS:
         return ""
-    above = "further up " if all(winner.target != own.target for winner in winners) else ""
-    return f"; its merge does not count: {own.object} {above}is atomic and decides"
+    if not any(strategies.get(winner) in MERGING for winner in winners):
+        return ""
+    above = "further up " if len(winners) == 1 and winners[0].target != own.target else ""
+    return f"its merge does not count: {own.object} {above}is atomic and decides"
 
 
 def _set_instead(winner: Source, lost: Iterable[Fate], effective: EffectivePolicy) -> str:

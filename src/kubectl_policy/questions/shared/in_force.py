@@ -61,7 +61,8 @@ class InForce:
     effective counterpart. `passes_down`: the kind takes effect further down than these paths reach; these are the
     settings that it would bring. `strategies` are those that decide here, least specific first, each once; `same_level`
     is the rule for policies on one node; `assumed` names what of the kind rests on a default or a guess and matters
-    here; `doubts` what could not be decided. `order` are those who say something here, least specific first, and
+    here; `doubts` what could not be decided. `order` are those who say something here, least specific first, `members`
+    those of them that are not replaced or refused as a whole, `strategy_of` what each says of how it merges, and
     `weights` the numbers by which the kind orders them on one target. `summary` are the settings in a few short
     phrases, `own_words` what people call the object's own settings that stand for some fields here, by these.
     """
@@ -80,6 +81,8 @@ class InForce:
     assumed: tuple[str, ...]
     doubts: tuple[str, ...]
     order: tuple[Source, ...]
+    members: frozenset[Source]
+    strategy_of: Mapping[Source, MergeStrategy]
     weights: Mapping[ObjectRef, int]
     summary: tuple[str, ...]
     own_words: Mapping[str, str]
@@ -215,6 +218,8 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         assumed=assumed_of(profile, [effective]),
         doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
         order=tuple(part.source for part in parts),
+        members=effective.members,
+        strategy_of={part.source: part.strategy for part in parts},
         weights=_weights(analysis, effective, profile),
         summary=summary_of(effective, profile),
         own_words=_own_words(analysis, effective),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import flow, listed
-from kubectl_policy.render.words.reasons import basis_lines, doubts_of
+from kubectl_policy.render.words.reasons import basis_lines, doubts_of, merge_not_counting
 from kubectl_policy.render.words.settings import DEFAULT, perhaps
 from kubectl_policy.render.words.values import shortened
 
@@ -176,7 +176,12 @@ class _Section:
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
             together = "with others " if len(fates[0].superseded_by) > 1 else ""
-            words = f"{together}instead of all of {loser}: {_names(fates)}"
+            group = next(group for group in self.kind.groups if fates[0] in group.beaten)
+            why = merge_not_counting(fates[0], group)
+            if replaced.source in group.members:
+                words = f"{together}instead of {self._fields(fates)} of {loser}"
+            else:
+                words = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"
         else:
             whose = "" if own else f" of {loser}"
             words = f"without effect{whose}: {self._fields(fates)} ({replaced.why})"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.profiles import MergeStrategy
+from kubectl_policy.questions.shared.beaten import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import listed, source_words
 from kubectl_policy.topology.references import ROUTES, layer_of
@@ -134,7 +135,18 @@ def _why_replaced(fate: Fate, group: InForce) -> str:
     if own:
         return _own_wins(fate, own[0], group)
     names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
-    return f"all of it gives way to {names}" if len(fate.superseded_by) > 1 else f"{names} replaces all of it"
+    several, why = len(fate.superseded_by) > 1, merge_not_counting(fate, group)
+    if fate.source in group.members:
+        return f"{names} {'set' if several else 'sets'} what stands instead"
+    words = f"all of it gives way to {names}" if several else f"{names} replaces all of it"
+    return f"{words}; {why}" if why else words
+
+
+def merge_not_counting(fate: Fate, group: InForce) -> str:
+    """Why a policy replaces another one as a whole although it says that it merges; empty if it does not."""
+    if fate.source in group.members:
+        return ""
+    return merge_does_not_count(fate.source, fate.superseded_by, group.strategy_of, group.profile)
 
 
 def _by_filter(winner: Source, loser: Source) -> str:
