@@ -237,5 +237,5 @@ class TestOwner:
         """What is said once for all holds unless something else is asked for."""
         config.write_text("owner: team\n", "utf-8")
         ask = ("blast-radius", "colorpolicy/red", "-n", "app", "--offline", manifests)
-        assert "  team         (not said) 2\n" in command(*ask).out
-        assert "  app          (not said) 2\n" in command(*ask, "--owner", "app").out
+        assert "  team         no team label: 2\n" in command(*ask).out
+        assert "  app          no app label: 2\n" in command(*ask, "--owner", "app").out

@@ -163,6 +163,20 @@ def test_long_lists_are_cut() -> None:
     assert to_text(lines, 100).endswith("11\n  and 2 more routes: --show-all\n")
 
 
+def test_a_long_value_is_cut() -> None:
+    """What was before, and what comes instead."""
+    long = FieldChange(
+        "color",
+        EffectiveValue("a" * 99, SOURCE, removed=False),
+        EffectiveValue("b" * 90, SOURCE, removed=False),
+        security=False,
+    )
+    text = shown(change(long), view=TERMINAL)
+    assert "a" * 99 not in text
+    assert f"→ {'b' * 49}…" in text
+    assert "b" * 90 in shown(change(long))
+
+
 def test_nothing_is_cut_that_is_read_by_a_program_or_wanted_whole() -> None:
     """In a pipe, and with `--show-all`."""
     nodes = [NodeRef(build.ref("HTTPRoute", f"r{place}")) for place in range(100)]

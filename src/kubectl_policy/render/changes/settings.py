@@ -8,7 +8,7 @@ from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
 from kubectl_policy.render.changes.sentences import Scopes
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.text import Line, Span, cut
 from kubectl_policy.render.words.names import flow, listed, mark, section_words, source_words
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.words.sections import BLANK
@@ -81,33 +81,42 @@ def _effect(
     relevant = change.security or change.demanding
     protecting = relevant and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
-    own = change.profile.own is not None
-    setters = {"" if own else _set_by(field, targets) for field in change.fields}
-    for_all = next(iter(setters)) if len(setters) == 1 and len(change.fields) > 1 else ""
-    by_former: dict[str, list[FieldChange]] = {}
-    for field in change.fields:
-        by_former.setdefault("" if own else _was_set_by(field, subject, targets), []).append(field)
-    groups: list[tuple[str, list[_Row]]] = []
-    for former, fields in by_former.items():
-        heading = former if len(fields) > 1 else ""
-        rows: list[_Row] = []
-        for field in fields:
-            by = for_all if own else _set_by(field, targets)
-            said = [words for words in (by, former) if words not in {"", for_all, heading}]
-            rows.append(
-                (field.field or "sets no field", _value(field.before), _becomes(field, said, protecting=protecting))
-            )
-        groups.append((heading, rows))
-    every = [each for _, rows in groups for each in rows]
-    thirds = ["".join(span.text for span in third) for _, _, third in every]
-    widths = columns([name for name, _, _ in every], [value for _, value, _ in every], thirds, view.width)
+    who = [
+        ("", "") if change.profile.own else (_set_by(field, targets), _was_set_by(field, subject, targets))
+        for field in change.fields
+    ]
+    by = {now for now, _ in who}
+    for_all = next(iter(by)) if len(who) > 1 and len(by) == 1 else ""
+    groups: dict[tuple[str, ...], list[FieldChange]] = {}
+    for field, (now, former) in zip(change.fields, who, strict=True):
+        groups.setdefault((now if now != for_all else "", former), []).append(field)
+    # What of one row alone says who sets it stands beside it if there is room, else above it as for several.
+    for longest in (1, 0):
+        told = {key: () if len(fields) <= longest else key for key, fields in groups.items()}
+        rows = {
+            key: [_row(field, () if told[key] else key, view, protecting=protecting) for field in fields]
+            for key, fields in groups.items()
+        }
+        every = [each for group in rows.values() for each in group]
+        thirds = ["".join(span.text for span in third) for _, _, third in every]
+        widths = columns([name for name, _, _ in every], [value for _, value, _ in every], thirds, view.width)
+        if widths.alongside or len(who) == 1:
+            break
     alone = len(groups) == 1
-    yield from _setters([for_all, groups[0][0] if alone else ""])
-    for heading, rows in groups:
-        yield from () if alone else _setters([heading])
-        for name, value, third in rows:
+    yield from () if alone else _setters([for_all])
+    # What needs no heading would be taken for what stands under the one before.
+    for key in sorted(groups, key=lambda key: any(told[key])):
+        yield from _setters([for_all, *told[key]] if alone else told[key])
+        for name, value, third in rows[key]:
             yield from row(name, Span(value, "beaten"), third, widths, view)
     yield list_line(list(_places(change, scopes)), view, indent=2 * INDENT)
+
+
+def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
+    said = [words for words in setters if words]
+    after = _value(field.after)
+    shown = cut(after, view.width // 2) if view.cuts else after
+    return field.field or "sets no field", _value(field.before), _becomes(field, shown, said, protecting=protecting)
 
 
 def _setters(words: Iterable[str]) -> Iterator[Line]:
@@ -172,9 +181,9 @@ def _was_set_by(field: FieldChange, subject: ObjectRef | None, targets: Targets)
     return f"was set by {source_words(before.source, targets)}"
 
 
-def _becomes(field: FieldChange, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:
+def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:
     """What a field changes to, who sets it and did, and whether it is one of those that protect something."""
-    spans = [Span("→ "), Span(_value(field.after), "value" if field.sort != "lost" else "warning")]
+    spans = [Span("→ "), Span(after, "value" if field.sort != "lost" else "warning")]
     spans += [span for words in setters for span in _broken_at_arrows(f", {words}")]
     spans += [Span(" (protects)", "error")] if protecting and field.security else []
     return tuple(spans)
