@@ -44,12 +44,12 @@ def test_what_was_not_read_is_no_question() -> None:
     """An answer without anything would look like one: a name that is misspelt is an error, which helps."""
     analysis = analyze(snapshot(*WORLD))
     for ask in (analysis.effective, analysis.affected_by):
-        with pytest.raises(NotFoundError, match="Gateway default/typo was not read") as error:
+        with pytest.raises(NotFoundError, match="Gateway default/typo is not in the input") as error:
             ask(node("Gateway", "typo"))
         assert error.value.hint == "there are: default/g"
-        with pytest.raises(NotFoundError, match="TCPRoute default/x was not read") as error:
+        with pytest.raises(NotFoundError, match="TCPRoute default/x is not in the input") as error:
             ask(node("TCPRoute", "x"))
-        assert error.value.hint == "no TCPRoute was read"
+        assert error.value.hint == "the input has no TCPRoute"
         with pytest.raises(NotFoundError, match="Gateway default/g has no section typo"):
             ask(node("Gateway", "g", "typo"))
 

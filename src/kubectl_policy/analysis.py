@@ -198,11 +198,18 @@ class Analysis:
             raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
 
     def is_named(self, obj: ObjectRef) -> bool:
-        """Whether something in the input names an object: as a target, or as what it leads to or needs."""
+        """Whether something in the input names an object: as a target, or as what it leads to or needs.
+
+        Policies of which it is not computed how they attach may be about any object of the kinds that they are for.
+        """
         whole = NodeRef(obj)
         return bool(
             self.attachments_to(obj)
             or obj in self._backends
+            or any(
+                obj.group_kind in profile.declared_targets and not profile.attaches_as_known
+                for profile in self.registry.policy_kinds
+            )
             or self.topology.children(whole)
             or any(parent.object.group_kind != NAMESPACE for parent in self.topology.parents(whole))
             or any(each.object == obj for each in self.references_to(obj))
