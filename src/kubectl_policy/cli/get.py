@@ -152,7 +152,7 @@ def _states(words: str) -> "frozenset[EnforcementState]":
         return frozenset()
     from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
-    known = {state.lower(): state for state in ENFORCEMENT}
+    known: dict[str, EnforcementState] = {state.lower(): state for state in ENFORCEMENT}
     for word in _words(words):
         if word.lower() not in known:
             raise UsageError(f'there is no enforcement "{word}"', f"it is one of {', '.join(ENFORCEMENT)}")

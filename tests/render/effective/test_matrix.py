@@ -13,7 +13,9 @@ from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.questions.effective.matrix import Asked, matrix
 from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.effective.words import matrix_headline, matrix_remarks
+from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import VALIDATOR
@@ -79,6 +81,28 @@ def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
         "5 rules, as far as could be read: 1 file may hold more.",
         "hint: what is <unknown> may be set by something that could not be read; -o yaml says what is not in the input",
     ]
+
+
+def test_cells_are_coloured_by_what_they_say() -> None:
+    """What is in force everywhere, somewhere and nowhere; the words are the same."""
+    found = of(several(), "timeout")
+    lines = render(EFFECTIVE, found, "table", View(coloured=True))
+    assert isinstance(lines, tuple)
+    styles = {(line.spans[1].text.strip(), line.spans[2].text.strip()): line.spans[3].style for line in lines[1:]}
+    assert styles == {
+        ("call", "rule[0]"): "warning",
+        ("half", "rule a"): "value",
+        ("half", "rule[1]"): "",
+        ("idle", "rule[0]"): "aside",
+        ("r", "rule[0]"): "value",
+    }
+
+
+def test_what_the_route_itself_says_is_called_so() -> None:
+    """With the line, or lines, on which it is written."""
+    rule = build.rule(build.backend("s"), timeouts={"request": "5s", "backendRequest": "2s"})
+    table = shown(of(world(build.route("own", rules=[rule]), complete=True), "timeouts"), "wide", View(headers=False))
+    assert "the route itself (test.yaml:1)" in table
 
 
 def test_what_may_be_invalid_is_marked() -> None:

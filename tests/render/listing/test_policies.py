@@ -10,7 +10,9 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
+from kubectl_policy.render.listing import LISTING
 from kubectl_policy.render.listing.policies import policy_columns, reason
+from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.shown import shown
@@ -129,6 +131,35 @@ def test_what_the_controller_reports_to_the_contrary_is_said(status: Json, said:
     metadata = cast("dict[str, Json]", policy.raw["metadata"])
     metadata["generation"] = 2
     assert reasons(policy)["p"] == (said, said)
+
+
+def test_states_are_coloured() -> None:
+    """In force, in part, not, and not known; what a controller reports to the contrary stands out, too."""
+    policies = [
+        defaults("fine", build.target("g"), a=1, c=3),
+        defaults("part", build.target("r", "HTTPRoute"), age=2, a=2, b=1),
+        build.policy("lost", build.target("gone"), a=1),
+        build.policy("odd", build.target("x", "GRPCRoute"), a=1),
+    ]
+    contrary = build.resource(
+        "LimitPolicy",
+        "told",
+        {"targetRefs": [build.target("s", "Service", group="")], "a": 1},
+        group="example.com",
+        status=accepted("False", "Invalid"),
+    )
+    listing = list_type(world(*policies, contrary), "policies", Selection())
+    lines = render(LISTING, listing, "table", View(coloured=True))
+    assert isinstance(lines, tuple)
+    styles = {line.spans[0].text.strip(): (line.spans[2].text.strip(), line.spans[2].style) for line in lines[1:]}
+    assert styles["part"] == ("Enforced", "value")
+    assert styles["fine"] == ("PartiallyEnforced", "")
+    assert (styles["lost"][1], styles["odd"][1]) == ("error", "warning")
+    assert styles["told"] == ("Enforced", "warning")
+    dead = list_type(world(*policies, complete=True), "policies", Selection())
+    coloured = render(LISTING, dead, "table", View(coloured=True))
+    assert isinstance(coloured, tuple)
+    assert {line.spans[0].text.strip(): line.spans[2].style for line in coloured[1:]}["lost"] == "error"
 
 
 def test_at_a_terminal_no_row_is_wider_than_it() -> None:

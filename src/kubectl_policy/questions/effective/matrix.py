@@ -9,7 +9,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.effective.cells import Cell, Cells, Column
+from kubectl_policy.questions.effective.cells import Cell, Cells, Column, Written
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
 from kubectl_policy.questions.shared.places import Locate, at_line
@@ -235,16 +235,14 @@ def at_lines(found: Matrix, locate: Locate) -> Matrix:
     """The same with the lines of fields instead of those of their objects; each is looked up once."""
     lines: dict[tuple[object, ...], Origin | None] = {}
 
-    def placed(cell: Cell) -> Cell:
-        parts = []
-        for part in cell.parts:
-            settings = []
-            for setting in part.settings:
-                key = setting.origin, setting.declared_in
-                if key not in lines:
-                    lines[key] = at_line(setting, locate).origin
-                settings.append(replace(setting, origin=lines[key]))
-            parts.append(replace(part, settings=tuple(settings)))
-        return replace(cell, parts=tuple(parts))
+    def placed(setting: Written) -> Written:
+        key = setting.origin, setting.declared_in
+        if key not in lines:
+            lines[key] = at_line(setting, locate).origin
+        return replace(setting, origin=lines[key])
 
-    return replace(found, rows=tuple(replace(row, cells=tuple(map(placed, row.cells))) for row in found.rows))
+    def cell_at_lines(cell: Cell) -> Cell:
+        parts = tuple(replace(part, settings=tuple(map(placed, part.settings))) for part in cell.parts)
+        return replace(cell, parts=parts)
+
+    return replace(found, rows=tuple(replace(row, cells=tuple(map(cell_at_lines, row.cells))) for row in found.rows))

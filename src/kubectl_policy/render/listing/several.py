@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from kubectl_policy.questions.listing.lists import Lists
 from kubectl_policy.render.listing.columns import list_table, listed_objects, remarks
 from kubectl_policy.render.listing.documents import list_document
-from kubectl_policy.render.output.columns import Tables
+from kubectl_policy.render.output.columns import Tables, text_of
 from kubectl_policy.render.output.documents import Field, document
 from kubectl_policy.render.output.parts import COMPLETE, headline_field
 from kubectl_policy.render.words.headlines import list_headline
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.listing.lists import AnyRow
+    from kubectl_policy.questions.listing.objects import ObjectRow
     from kubectl_policy.questions.shared.selection import Listing
+    from kubectl_policy.render.output.columns import Cell, Column
     from kubectl_policy.render.output.text import View
 
 
@@ -37,10 +39,14 @@ def _with_rows(lists: Lists) -> Sequence[Listing[AnyRow]]:
     return cast("Sequence[Listing[AnyRow]]", lists.lists)
 
 
-def _with_kind(column: Any) -> Any:  # noqa: ANN401 (columns are of many types of rows)
+def _with_kind(column: Column[ObjectRow]) -> Column[ObjectRow]:
     if column.title != "NAME":
         return column
-    return replace(column, cell=lambda row: f"{str(row.ref.group_kind).lower()}/{column.cell(row)}")
+
+    def cell(row: ObjectRow) -> Cell:
+        return f"{str(row.ref.group_kind).lower()}/{text_of(column.cell(row), whole=True)}"
+
+    return replace(column, cell=cell)
 
 
 def lists_objects(lists: Lists) -> Iterable[ObjectRef]:

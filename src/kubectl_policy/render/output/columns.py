@@ -90,7 +90,7 @@ class Table(Generic[_Row]):
         spans: list[list[Span]] = []
         for column in self.columns:
             if column.title in columns:
-                styles = [*header, *(column.style(row) if column.style else "" for row in self.rows)]
+                styles: list[Style] = [*header, *(column.style(row) if column.style else "" for row in self.rows)]
                 # A line can be continued before a span that begins with a space: so a cell ends with its gap.
                 padded = (f"{cell}{_GAP}" for cell in _padded(columns[column.title]))
                 spans.append([Span(cell, style) for cell, style in zip(padded, styles, strict=True)])
