@@ -105,6 +105,13 @@ class TestParameters:
             unseen.reason == "it is the parameters of Gateway default/g, and what a ConfigMap does is not looked into"
         )
 
+    def test_those_of_a_class(self) -> None:
+        """As those of a Gateway."""
+        of_class = gateway_class(parametersRef={**self.REFERENCE, "namespace": "infra"})
+        for complete, rule_of in ((True, "missing-reference"), (False, "unknown-reference")):
+            problems = analyze(snapshot(of_class, complete=complete)).problems_of(of_class.ref)
+            assert [problem.rule for problem in problems] == [rule_of]
+
     def test_missing_ones(self) -> None:
         """The Gateway, or its class, should be refused."""
         analysis = analyze(snapshot(self.GATEWAY, complete=True))

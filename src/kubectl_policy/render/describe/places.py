@@ -11,7 +11,7 @@ from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
@@ -42,11 +42,19 @@ class Places:
     def _some(self, positions: frozenset[int]) -> str:
         """The words for some of the paths; at a backend, the route or rule that they lead through."""
         if self._answer.subject.object.group_kind in WITH_PORTS:
-            for route in self.routes:
-                on = {place for place, path in enumerate(self._answer.paths) if any(n.object == route for n in path)}
-                if on == positions:
-                    return f"through {route} only"
+            route = self._route_by_paths.get(positions)
+            if route:
+                return f"through {route} only"
         return self._which.words(positions)
+
+    @cached_property
+    def _route_by_paths(self) -> Mapping[frozenset[int], ObjectRef]:
+        """The first of the routes that are on exactly some paths."""
+        on: dict[ObjectRef, set[int]] = {}
+        for place, path in enumerate(self._answer.paths):
+            for obj in {node.object for node in path}:
+                on.setdefault(obj, set()).add(place)
+        return {frozenset(on[route]): route for route in reversed(self.routes)}
 
     def limits(self, positions: Collection[int], among: Collection[int]) -> str:
         """`rule cart only`, of what is on some paths and not on all of those that are meant; else empty."""
