@@ -150,8 +150,8 @@ def test_a_policy_is_retargeted(command: Command) -> None:
     ask = ("diff", "--retarget", "retrypolicy/own=httproute/menu", "-n", "baker", "--offline", BAKERY)
     code, out, _ = command(*ask)
     assert code == 1
-    assert "  RetryPolicy baker/own → HTTPRoute baker/events: attached → no such reference\n" in out
-    assert "  RetryPolicy baker/own → HTTPRoute baker/menu: no such reference → attached\n" in out
+    assert "  RetryPolicy baker/own → HTTPRoute baker/events: no longer names it\n" in out
+    assert "  RetryPolicy baker/own → HTTPRoute baker/menu: names it now\n" in out
 
 
 def test_a_change_without_any_object_is_no_change(command: Command, manifests: Path) -> None:

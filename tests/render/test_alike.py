@@ -168,7 +168,7 @@ class TestSaidOnce:
             ).split()
         )
         cut = "ColorPolicy default/p11 and 2 more (--show-all)"
-        assert f"{cut} → Gateway default/one: attached → target missing: Gateway default/one does not" in text
+        assert f"{cut} → Gateway default/one: Gateway default/one does not" in text
         assert f"{cut}: Enforced → TargetNotFound" in text
 
     def test_many_targets_that_are_lost(self) -> None:
@@ -182,5 +182,5 @@ class TestSaidOnce:
         analysis = analyze(build.snapshot(*objects, complete=True), profiles=[PATCHING])
         gone = [route.ref for route in routes]
         text = to_text(diff_tree(diff(what_if(analysis, deleted=gone)), View(terminal=True)), 4000)
-        assert "attached → target missing: its target does not exist:\n    ColorPolicy default/p00 → HTTP" in text
+        assert "  its target does not exist:\n    ColorPolicy default/p00 → HTTP" in text
         assert "HTTPRoute default/r11 and 2 more (--show-all)\n" in text

@@ -74,7 +74,7 @@ def test_who_is_hit() -> None:
     one, two = route("one", "a.b", owner="us"), route("two", "c.d", "*", owner="them")
     assert hit_words([one], "team") == "HTTPRoute default/one (hostname a.b, team us)"
     assert hit_words([one, two], "e.io/team") == (
-        "2 routes in namespace default (2 hostnames and any other, teams them and us)"
+        "2 routes in namespace default (2 hostnames, any hostname on 1 route, teams them and us)"
     )
     assert hit_words([route("x", "*")]) == "HTTPRoute default/x (any hostname)"
     assert hit_words([route("x", kind="TCPRoute")]) == "TCPRoute default/x"

@@ -211,8 +211,8 @@ def test_a_world_that_loses_a_gateway_and_gets_another() -> None:
     for wanted in (
         "Lose some traffic\n  HTTPRoute default/r   any hostname   1 rule\n",
         "Get more traffic\n  HTTPRoute default/r   any hostname   1 rule\n",
-        "Policies that lose a target\n  ColorPolicy default/p → Gateway default/old: attached → target missing: ",
-        "Policies that get a target\n  ColorPolicy default/q → Gateway default/new: target missing → attached\n",
+        "Policies that lose a target\n  ColorPolicy default/p → Gateway default/old: Gateway default/old does not",
+        "Policies that get a target\n  ColorPolicy default/q → Gateway default/new: attached now, before: target mis",
         "  ColorPolicy default/p: Enforced → TargetNotFound\n",
         "Problems introduced\n  error",
         "Problems fixed\n  error",

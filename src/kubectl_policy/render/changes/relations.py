@@ -76,9 +76,12 @@ def attachments_section(title: Title, changes: Iterable[AttachmentChange], view:
 
 
 def _way(change: AttachmentChange, message: str) -> str:
-    """From which state to which, and why."""
-    why = f": {message}" if message and change.after != "attached" else ""
-    return f"{change.before or 'no such reference'} → {change.after or 'no such reference'}{why}"
+    """What became of a reference: why it is not attached, or what it was before."""
+    if change.after is None:
+        return "no longer names it"
+    if change.after == "attached":
+        return "names it now" if change.before is None else f"attached now, before: {change.before}"
+    return message or str(change.after)
 
 
 def _of_any(change: AttachmentChange) -> str:

@@ -220,7 +220,7 @@ def _why_not(reach: PolicyReach) -> str:
 
 
 def _count_words(counts: ObjectCounts, hostnames: Sequence[str]) -> str:
-    """`8 objects in 2 namespaces (4 routes, 4 Services, 3 hostnames, team baker)`; of one kind `4 Services in …`."""
+    """`8 objects in 2 namespaces (4 routes, 4 Services; 3 hostnames, team baker)`; of one kind `4 Services in …`."""
     numbers: dict[str, int] = {}
     routes = [kind for kind, _ in counts.kinds if kind in ROUTES]
     for kind, number in counts.kinds:
@@ -231,9 +231,10 @@ def _count_words(counts: ObjectCounts, hostnames: Sequence[str]) -> str:
     ]
     alone = len(kinds) == 1
     owners = owner_words((name for name, _ in counts.owners), counts.owner_key)
-    about = [*([] if alone else kinds), *(hostname_words(hostnames) if {*hostnames} - {"*"} else ()), *owners]
+    about = [*(hostname_words(hostnames) if {*hostnames} - {"*"} else ()), *owners]
     what = kinds[0] if alone else count(counts.total, "object")
-    said = f" ({', '.join(about)})" if about else ""
+    parts = filter(None, ["" if alone else ", ".join(kinds), ", ".join(about)])
+    said = f" ({text})" if (text := "; ".join(parts)) else ""
     return f"{what}{_namespaces([name for name, _ in counts.namespaces])}{said}"
 
 

@@ -73,17 +73,20 @@ def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "
 def about_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """` (12 hostnames, teams search and shop)`; empty if there is neither."""
     names = sorted({name for each in routes for name in each.hostnames})
-    said = [*hostname_words(names), *owner_words({each.owner for each in routes}, owner_key)]
+    of_any = sum(_ANY_HOST in each.hostnames for each in routes)
+    said = [*hostname_words(names, of_any), *owner_words({each.owner for each in routes}, owner_key)]
     return f" ({', '.join(said)})" if said else ""
 
 
-def hostname_words(names: Sequence[str]) -> list[str]:
-    """`hostname a.example`, `12 hostnames`, `3 hostnames and any other`; nothing without any."""
+def hostname_words(names: Collection[str], of_any: int = 0) -> list[str]:
+    """`hostname a.example`, `12 hostnames`, and that so many routes take any hostname; nothing without any."""
     named = [name for name in names if name != _ANY_HOST]
     if not named:
         return ["any hostname"] if names else []
-    words = f"hostname {named[0]}" if len(named) == 1 else count(len(named), "hostname")
-    return [f"{words}{' and any other' if len(named) < len(names) else ''}"]
+    words = [f"hostname {named[0]}" if len(named) == 1 else count(len(named), "hostname")]
+    if len(named) < len(names):
+        words.append(f"any hostname on {count(of_any, 'route')}" if of_any else "and any hostname on other routes")
+    return words
 
 
 def owner_words(owners: Iterable[str], owner_key: str) -> list[str]:
