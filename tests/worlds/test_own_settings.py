@@ -111,6 +111,12 @@ class TestEnvoyGateway:
             ("15s", "BackendTrafficPolicy"),
             ("120s", "HTTPRoute"),
         ]
+        (timeout,) = [setting for group in answer.in_force for setting in group.settings if setting.beaten]
+        assert [str(timeout.declared_in), *(str(fate.declared_in) for fate in timeout.beaten)] == [
+            "spec.rules[0].timeouts.backendRequest",
+            "spec.timeout.http.requestTimeout",
+            "spec.rules[0].timeouts.request",
+        ]
 
     def test_the_retries_of_a_rule(self) -> None:
         """Replace those of the policy whole; the time-out of requests to backends is that of each try."""

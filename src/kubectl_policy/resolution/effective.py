@@ -64,11 +64,12 @@ class OwnValue:
     object_field: str
     value: Leaf | Traced
 
-    @property
-    def structure(self) -> tuple[Field, ...]:
-        """The settings that it makes, whatever their values."""
-        inner = () if isinstance(self.value, Leaf) else leaves(self.value)
-        return (self.field, *((*self.field, *field) for field, _ in inner))
+    @cached_property
+    def leaves(self) -> tuple[tuple[Field, Leaf], ...]:
+        """The settings that it makes, by where they stand among those of policies."""
+        if isinstance(self.value, Leaf):
+            return ((self.field, self.value),)
+        return tuple(((*self.field, *field), leaf) for field, leaf in leaves(self.value))
 
 
 @value(kw_only=True)
@@ -116,12 +117,16 @@ class Resolution:
 
         Which fields these say makes a difference.
         """
-        return (self.without_own, tuple(each.structure for each in self.own)) if self.own else self
+        return (
+            (self.without_own, tuple((each.field, *(field for field, _ in each.leaves)) for each in self.own))
+            if self.own
+            else self
+        )
 
     @property
     def own_object(self) -> ObjectRef | None:
         """The target object, if it says something itself."""
-        return next((leaf.source.object for each in self.own for _, leaf in leaves({"": each.value})), None)
+        return next((leaf.source.object for each in self.own for _, leaf in each.leaves), None)
 
     @cached_property
     def contributions_of(self) -> Mapping[ObjectRef, list[Contribution]]:
@@ -161,8 +166,7 @@ class Resolution:
     def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
         """Every value of the target object's own with its field and its fate."""
         finder = _Fates(self)
-        values = (leaf for own in self.own for leaf in leaves(_put({}, own.field, own.value)))
-        return tuple((field, leaf, finder.of(field, leaf)) for field, leaf in values)
+        return tuple((field, leaf, finder.of(field, leaf)) for own in self.own for field, leaf in own.leaves)
 
     @cached_property
     def fates_of(self) -> Mapping[ObjectRef, list[Fate]]:

@@ -72,7 +72,7 @@ class Places:
             return self._analysis.resolver.rules.place(leaf.source.target, keys)
         # One source can declare a field twice, bare and in a stanza: then the value tells.
         written = (place for other, place in self._written.get((leaf.source, keys), ()) if other == leaf)
-        return next(written, None) or self._own_field(keys, leaf.source)
+        return next(written, None) or self._own_field(keys, leaf)
 
     @cached_property
     def _written(self) -> dict[tuple[Source, Field], list[tuple[Leaf | Traced, FieldPath]]]:
@@ -83,10 +83,12 @@ class Places:
                 found.setdefault((part.source, keys), []).append((node, place))
         return found
 
-    def _own_field(self, keys: Field, source: Source) -> FieldPath:
+    def _own_field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Where the target object itself says a field that counts as a policy's."""
+        source = leaf.source
         for own in self._effective.resolution.own if source.object == source.target.object else ():
-            if keys[: len(own.field)] == own.field:
+            # Of two fields for one setting, the value tells.
+            if (keys, leaf) in own.leaves:
                 said, below = own.object_field.split("."), keys[len(own.field) :]
                 if own.object_field.startswith(OF_RULE):
                     return self._analysis.resolver.rules.place(source.target, (*said[1:], *below))
