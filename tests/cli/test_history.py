@@ -14,6 +14,7 @@ from tests.cli.conftest import MANIFESTS
 from tests.repository import Repository
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.conftest import Command
@@ -107,6 +108,14 @@ def test_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said how far the reading is, once it takes a while."""
     told: list[tuple[int, int, str]] = []
     monkeypatch.setattr("kubectl_policy.cli.history._SOON", 1)
-    monkeypatch.setattr(terminal, "progress", lambda _: nullcontext(lambda *words: told.append(words)))
+
+    def tell(begun: int, total: int, name: str) -> None:
+        told.append((begun, total, name))
+
+    def progress(doing: str) -> nullcontext[Callable[[int, int, str], None]]:
+        assert doing == "reading state"
+        return nullcontext(tell)
+
+    monkeypatch.setattr(terminal, "progress", progress)
     assert command(*ROUTE).code == 0
     assert told == [(2, 3, "x"), (3, 3, "x")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.model import FieldPath
-from kubectl_policy.text import MAX_DEPTH, lookup
+from kubectl_policy.text import MAX_DEPTH, Document, lookup
 from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.lookup import ANY, TextLines
 
@@ -127,7 +127,8 @@ def test_json() -> None:
     items: list[Json] = [{"kind": "A", "spec": {"x": "\u00e9/\t"}}, {"kind": "B", "spec": {"x": [1, {"y": None}]}}]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=4)
     (document,) = DocumentReader().read(text)
-    starts = [document.item_lines[place,] for place in range(2)]  # type: ignore[union-attr]
+    assert isinstance(document, Document)
+    starts = [document.item_lines[place,] for place in range(2)]
     lines = text.split("\n")
     for start, item in zip(starts, items, strict=True):
         found = line(text, start, "spec.x", FieldPath.parse("spec.x").get(item))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy import Analysis
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import FieldPath, Json, Origin, Resource
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 KIND: Final = PolicyKindProfile(COLOR, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
@@ -37,14 +37,20 @@ def versions(*analyses: Analysis | None, first: bool = True) -> Iterator[Version
         yield Version(commit=commit, analysis=analysis, is_first=last and first, is_cut=last and not first)
 
 
+def on_line_7(origin: Origin, field: FieldPath, value: Json) -> int:
+    """Where everything is."""
+    del origin, field, value
+    return 7
+
+
 def asked(
     found: Iterator[Version],
     limit: int = 9,
-    wanted: Callable[[GroupKind, str], bool] = lambda *_: True,
+    wanted: Callable[[GroupKind, str], bool] = lambda kind, field: field != kind.kind,
     subject: NodeRef = ROUTE,
 ) -> History:
     """The history of the route."""
-    return history(found, subject, limit=limit, wanted=wanted, locate=lambda *_: 7)
+    return history(found, subject, limit=limit, wanted=wanted, locate=on_line_7)
 
 
 def settings(change: Change) -> dict[str, tuple[object, object, tuple[str, ...]]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, load_manifests
-from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model import FieldPath, GroupKind, Origin
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -130,6 +130,14 @@ def test_the_fields_of_the_target_count_as_a_policys() -> None:
     assert own
 
 
+def test_the_fields_of_a_gateway_count_as_a_policys() -> None:
+    """They stand in the object itself."""
+    profile = kind(strategy=MergeStrategy.PATCH_DEFAULTS, object_fields={"of": "spec.gatewayClassName"})
+    answer = describe(analyze(build.snapshot(*WORLD, on_gateway(a=1)), profiles=[profile]), build.node("Gateway", "g"))
+    settings = [setting for group in answer.in_force for setting in group.settings]
+    assert {str(setting.declared_in) for setting in settings} == {"spec.a", "spec.gatewayClassName"}
+
+
 def test_a_policys_own_fields_have_their_places() -> None:
     """A list that is merged by its elements is one field."""
     policy = on_route(paints=[{"name": "a"}], color=1)
@@ -137,6 +145,11 @@ def test_a_policys_own_fields_have_their_places() -> None:
     fields = describe_policy(analyze(build.snapshot(*WORLD, policy), profiles=[profile]), policy.ref).fields
     assert {str(field.declared_in) for field in fields} == {"spec.paints", "spec.color"}
     assert {field.origin for field in fields} == {build.ORIGIN}
+
+
+def nowhere(origin: Origin, field: FieldPath, value: Json) -> None:
+    """No line is known."""
+    del origin, field, value
 
 
 def test_lines_are_those_of_fields(tmp_path: Path) -> None:
@@ -192,4 +205,4 @@ spec:
         "blue": (Origin(source, 14), False),
         "green": (Origin(source, 6), True),
     }
-    assert at_lines(answer.in_force, lambda *_: None) == answer.in_force
+    assert at_lines(answer.in_force, nowhere) == answer.in_force
