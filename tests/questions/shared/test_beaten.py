@@ -66,6 +66,13 @@ def test_a_merge_that_does_not_count() -> None:
     assert first(without) == f"{OTHER} is nearer and replaces all of it"
 
 
+def test_where_the_nearer_one_chooses_there_is_nothing_to_explain() -> None:
+    """It replaces what is further up, or merges with it, as it says."""
+    nearer, above = build.policy("o", ON_ROUTE, cors="*"), build.policy("p", ON_GATEWAY, mode="Merge", jwt="a")
+    analysis = usual(nearer, above, profile=profiled(chooser="challenger", **CHOOSING))
+    assert first(analysis) == f"{OTHER} is nearer and replaces all of it"
+
+
 def test_an_override_says_whether_it_takes_all_or_some() -> None:
     """One that merges takes the fields that it has."""
     above = build.policy("o", ON_GATEWAY, overrides={"strategy": "patch", "a": 1})

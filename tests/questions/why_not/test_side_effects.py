@@ -11,7 +11,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.why_not import search
 from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.topology.references import GATEWAY, ROUTES
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, ROUTES
 from tests import build
 from tests.questions.why_not.causes import (
     ON_GATEWAY,
@@ -209,3 +209,18 @@ def attached(analysis: Analysis, route: ObjectRef) -> set[NodeRef | None]:
     """The listeners, or parents, that a route is attached to."""
     bindings = analysis.topology.bindings(route)
     return {binding.listener or NodeRef(binding.parent) for binding in bindings if binding.state == "attached"}
+
+
+def test_what_else_is_in_the_way_is_told() -> None:
+    """Where it takes two changes: the listener that is meant, and a hostname for it."""
+    listener = build.listener(hostname="a.example")
+    route = build.route(parents=[build.parent(section="htp")], hostnames=["b.example"])
+    on_route = build.policy("p", targetRef=ON_ROUTE, color="red")
+    local = profiled(declared_targets=frozenset({GATEWAY, HTTP_ROUTE}), cross_namespace=False)
+    two = build.gateway("g", listener, build.listener("other", port=81, hostname="c.example"))
+    answer = why_not(around(two, route, on_route, profile=local), POLICY, ROUTE)
+    assert answer.edits == ()
+    assert answer.obstacle.endswith(
+        "none gives it an effect; with spec.parentRefs[0].sectionName of HTTPRoute default/r changed, "
+        "hostname b.example does not match a.example of listener http of Gateway default/g"
+    )

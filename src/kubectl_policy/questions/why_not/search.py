@@ -8,7 +8,7 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.reasons import named
-from kubectl_policy.questions.why_not.case import effect_on
+from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.edits_of_policies import (
     come_first,
     leave_target,
@@ -38,17 +38,18 @@ from kubectl_policy.questions.why_not.edits_of_surroundings import (
     narrow_hostname,
     open_namespaces,
 )
+from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.side_effects import side_effects
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.validation.admission import pruned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef, Origin, Resource
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.why_not.case import Case, EffectOn
+    from kubectl_policy.questions.why_not.case import EffectOn
     from kubectl_policy.questions.why_not.edit import Edit
     from kubectl_policy.questions.why_not.side_effects import SideEffects
 
@@ -153,7 +154,23 @@ def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> 
     for each in harmless or ranked:
         best.setdefault((each.edit.object, str(each.edit.changes[0].path) if each.edit.changes else ""), each)
     edits = tuple(best.values())[:_MOST_OFFERED]
-    return EditSearch(edits=edits, tried=tried, obstacle="" if edits else obstacle_of(case, reasons, tried))
+    then = "" if edits else _in_the_way_then(case, reasons, ordered[:_MORE_IN_LARGE])
+    return EditSearch(edits=edits, tried=tried, obstacle="" if edits else obstacle_of(case, reasons, tried, then))
+
+
+def _in_the_way_then(case: Case, reasons: Sequence[Reason], edits: Sequence[Edit]) -> str:
+    """What else is in the way once one of some edits is made that does away with the first reason; empty if none does.
+
+    That is what to look at next where it takes two changes.
+    """
+    for edit in edits:
+        after = what_if(case.analysis, applied=[edit.after] if edit.after else []).after
+        policy, effect = after.index.get(case.policy.ref), effect_on(after, case.policy.ref, case.target)
+        if policy and edit.after and not effect.in_force:
+            first = reasons_of(Case(after, policy, case.target, effect))[0]
+            if first.message != reasons[0].message:
+                return f"; with {edit.field or 'it'} of {edit.object} changed, {first.message}"
+    return ""
 
 
 def _tried(case: Case, edit: Edit, owner_key: str) -> Offered | None:
@@ -183,8 +200,8 @@ def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
     yield from name_it(case, reasons[0])
 
 
-def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int) -> str:
-    """Why no edit of one object will do, as far as that can be told."""
+def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str = "") -> str:
+    """Why no edit of one object will do, as far as that can be told; with what is in the way `then`, after one."""
     policy, target = case.policy.ref, case.target.object
     beyond = next((reason.rule for reason in reasons if reason.rule in _BEYOND_EDITS), "")
     if beyond:
@@ -196,8 +213,8 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int) -> str:
     if not tried:
         return f"nothing in one object would let it reach {named(case.target)}"
     if tried == 1:
-        return "the one that was tried gives it none"
-    return f"of the {tried} that were tried none gives it an effect"
+        return f"the one that was tried gives it none{then}"
+    return f"of the {tried} that were tried none gives it an effect{then}"
 
 
 def _effect_after(case: Case, edit: Edit, after: Analysis) -> EffectOn | None:
