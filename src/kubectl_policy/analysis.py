@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, attach, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
+from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
 from kubectl_policy.errors import NotFoundError
@@ -34,6 +35,7 @@ from kubectl_policy.validation import Evaluator
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from kubectl_policy.attachment.needs import RequiredReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
 
 # So many names are told where one is not there.
@@ -94,6 +96,7 @@ class Analysis:
         self.index = parts.index
         self.registry = parts.registry
         self.topology = parts.topology
+        self._unread_needs: dict[ObjectRef, tuple[RequiredReference, ...]] = {}
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """The analysis of another state of the world, with the same profiles, settings and budget."""
@@ -148,6 +151,14 @@ class Analysis:
     def _has_no_target(self, policy: ObjectRef) -> bool:
         attachments = self.attachments[policy]
         return bool(attachments) and all(attachment.state in WITHOUT_TARGET for attachment in attachments)
+
+    def unread_needs(self, policy: ObjectRef) -> tuple[RequiredReference, ...]:
+        """What a policy needs of which it is not known whether it exists, or may be referred to; looked for once."""
+        if policy not in self._unread_needs:
+            profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
+            needs = unread_needs(self.index, resource, profile) if resource else ()
+            self._unread_needs[policy] = tuple(needs)
+        return self._unread_needs[policy]
 
     @property
     def may_be_otherwise(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import CRD, NAMESPACE, plural
 from kubectl_policy.model.unknown import is_open, is_unfilled, is_unknown, may_equal
@@ -230,9 +229,7 @@ def _has_known_sections(analysis: Analysis, node: NodeRef) -> bool:
 
 def _unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
     for attachment in attachments:
-        policy = analysis.index.get(attachment.policy) if attachment.state == "attached" else None
-        profile = analysis.registry.known(attachment.policy.group_kind)
-        for needed in unread_needs(analysis.index, policy, profile) if policy else ():
+        for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
             naming = f"{needed.field} of {attachment.policy} names it"
             if needed.is_there:
                 reason = f"{naming}, and whether it may is unknown: no ReferenceGrant in the input says so"
