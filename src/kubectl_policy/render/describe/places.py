@@ -40,21 +40,25 @@ class Places:
         return f"behind {words or 'it'}" if behind else words
 
     def _some(self, positions: frozenset[int]) -> str:
-        """The words for some of the paths; at a backend, the route or rule that they lead through."""
-        if self._answer.subject.object.group_kind in WITH_PORTS:
-            route = self._route_by_paths.get(positions)
-            if route:
-                return f"through {route} only"
+        """The words for some of the paths; at a backend, the route that they lead through."""
+        if self._answer.subject.object.group_kind in WITH_PORTS and positions in self._by_route:
+            return f"through {self._by_route[positions]} only"
         return self._which.words(positions)
 
     @cached_property
-    def _route_by_paths(self) -> Mapping[frozenset[int], ObjectRef]:
-        """The first of the routes that are on exactly some paths."""
-        on: dict[ObjectRef, set[int]] = {}
+    def _on(self) -> Mapping[NodeRef, frozenset[int]]:
+        """The paths that lead through each node."""
+        on: dict[NodeRef, list[int]] = {}
         for place, path in enumerate(self._answer.paths):
-            for obj in {node.object for node in path}:
-                on.setdefault(obj, set()).add(place)
-        return {frozenset(on[route]): route for route in reversed(self.routes)}
+            for node in path:
+                on.setdefault(node, []).append(place)
+        return {node: frozenset(places) for node, places in on.items()}
+
+    @cached_property
+    def _by_route(self) -> Mapping[frozenset[int], ObjectRef]:
+        """The route that just these paths lead through, the first one of several."""
+        whole = [(node, on) for node, on in self._on.items() if not node.section]
+        return {on: node.object for node, on in reversed(whole) if node.object.group_kind in ROUTES}
 
     def limits(self, positions: Collection[int], among: Collection[int]) -> str:
         """`rule cart only`, of what is on some paths and not on all of those that are meant; else empty."""
@@ -62,8 +66,7 @@ class Places:
 
     def below(self, targets: Collection[NodeRef]) -> frozenset[int]:
         """The paths that lead through any of some targets, which goes without saying of their policy."""
-        paths = enumerate(self._answer.paths)
-        return frozenset(place for place, path in paths if not {*targets}.isdisjoint(path))
+        return frozenset[int]().union(*(self._on.get(target, ()) for target in targets))
 
     def limits_all(self, positions: Collection[int]) -> str:
         """`limits` among all paths of the answer."""
@@ -113,10 +116,7 @@ class Places:
 
     def is_one_section(self, positions: Collection[int]) -> bool:
         """Whether some paths are those through one rule, listener or port of the object."""
-        return any(self._through(section) == frozenset(positions) for section in self.sections)
-
-    def _through(self, node: NodeRef) -> frozenset[int]:
-        return frozenset(place for place, path in enumerate(self._answer.paths) if node in path)
+        return any(self._on[section] == frozenset(positions) for section in self.sections)
 
 
 def backend_of(path: Path) -> str:
