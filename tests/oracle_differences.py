@@ -136,6 +136,9 @@ def _differing(
     kind: Kind, one: Outcome | None, other: Outcome | None
 ) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
     old, new = (_by_name(_leaves(kind, outcome.spec)) if outcome else {} for outcome in (one, other))
+    if not (one and other):
+        # What a route itself says is no setting of policies without any: it lasts, or goes with the route.
+        old, new = ({field: leaf for field, leaf in leaves.items() if not _is_own(leaf[1])} for leaves in (old, new))
     for field in {**old, **new}:
         before, after = old.get(field), new.get(field)
         if repr(before) != repr(after):
@@ -145,6 +148,11 @@ def _differing(
         old_leaf: Leaf | None = ({}, mute[policy]) if policy in mute else None
         new_leaf: Leaf | None = ({}, still[policy]) if policy in still else None
         yield "", old_leaf, new_leaf
+
+
+def _is_own(who: Who) -> bool:
+    """Whether an object says it of itself."""
+    return who[0] == who[1].object
 
 
 def _leaves(kind: Kind, spec: Flat) -> Flat:

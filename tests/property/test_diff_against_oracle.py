@@ -6,18 +6,20 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.questions.changes.diff import diff
+from tests import oracle
 from tests.oracle_differences import Place, Verdict, differences, verdicts
 from tests.property.changes import pairs_of_worlds, refs_in, with_contents, without
 from tests.property.examples import examples
 from tests.property.strategies import worlds
 from tests.property.test_oracle import who
-from tests.property.world import profiles_of, snapshot_of
+from tests.property.world import OURS, Gateway, Kind, Policy, Route, Rule, World, profiles_of, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.differences.effects import EffectiveValue
     from tests.oracle_differences import Leaf
     from tests.oracle_specs import Who
-    from tests.property.world import World
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -58,6 +59,26 @@ def test_any_two_worlds(pair: tuple[World, World]) -> None:
     before, after = pair
     found = diff(compare(snapshot_of(before), snapshot_of(after), profiles=profiles_of(before)))
     _judge(found, before, after)
+
+
+@pytest.mark.parametrize("deleted", ["the policy", "the route", "both"])
+def test_what_a_route_says_itself(deleted: str) -> None:
+    """Is no setting of policies where none of the kind is any more; what the policy sets differs alone."""
+    target = oracle.obj(oracle.GATEWAY_API, "Gateway", "ns", "g")
+    policy = Policy("K", "ns", "p", 1, (target,), (("None", {"a": 1, "b": 2}),))
+    route = Route("ns", "r", (("ns", "g", ""),), (Rule("", ()),), {"a": 7})
+    kind = Kind("K", direct=False, style="plural", object_fields={"a": "spec.own.a"})
+    before = World(
+        ("ns",), (("c", OURS),), (Gateway("ns", "g", "c", (("l", "All"),)),), (route,), (), (), (kind,), (policy,)
+    )
+    after = before._replace(
+        policies=(policy,) if deleted == "the route" else (), routes=(route,) if deleted == "the policy" else ()
+    )
+    for one, other in ((before, after), (after, before)):
+        found = diff(compare(snapshot_of(one), snapshot_of(other), profiles=profiles_of(one)))
+        _judge(found, one, other)
+        at_rule = [change for change in found.effects if change.paths[0][-1].kind == "HTTPRoute"]
+        assert [field.field for change in at_rule for field in change.fields] == ["b"]
 
 
 def _judge(found: StateDiff, before: World, after: World) -> None:

@@ -234,7 +234,10 @@ class TestParameters:
         said: dict[str, dict[str, Json]] = {chooser: {"mergeType": "JSONMerge"}}
         own = parameters("own", concurrency=8, **said.get("own", {}))
         wide = parameters("wide", concurrency=2, dynamicModules=[], **said.get("wide", {}))
-        expected = [("concurrency", 8, "own", ["g"]), ("dynamicModules", [], "wide", ["g"])]
+        expected: list[tuple[str, Json, str, list[str]]] = [
+            ("concurrency", 8, "own", ["g"]),
+            ("dynamicModules", [], "wide", ["g"]),
+        ]
         assert sorted(self.found(own, wide)) == expected
 
     def test_the_gateways_own_choice_counts_before_that_of_its_class(self) -> None:

@@ -179,20 +179,18 @@ class TestSettings:
         analysis = analyze(snapshot(gateway("g"), route("r", kind=kind, rules=[own])))
         assert said(analysis, kind=kind) == {"backendRefs.s:8080.weight": 1, "backendRefs.t:8080.weight": 3}
 
-    @pytest.mark.parametrize(
-        "hostile",
-        [
-            7,
-            None,
-            [],
-            "x",
-            {"timeouts": 7},
-            {"timeouts": {"request": None}},
-            {"filters": 7},
-            {"backendRefs": [{"weight": []}, 7]},
-        ],
-        ids=str,
+    HOSTILE: Final[tuple[Json, ...]] = (
+        7,
+        None,
+        [],
+        "x",
+        {"timeouts": 7},
+        {"timeouts": {"request": None}},
+        {"filters": 7},
+        {"backendRefs": [{"weight": []}, 7]},
     )
+
+    @pytest.mark.parametrize("hostile", HOSTILE, ids=str)
     def test_whatever_a_rule_is(self, hostile: Json) -> None:
         """It is asked by its place, and what no API server lets in is shown as it is."""
         analysis = world(hostile, rule(timeouts={"request": "1s"}))

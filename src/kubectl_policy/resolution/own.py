@@ -169,7 +169,8 @@ class _Reader:
                 name = self.settings.keys.get(".".join(path), "")
                 position = self._position(key, [self._name(item, name) for item in value])
                 value, at = value[position], at / position
-                rest = [other for other in value if other != name] if isinstance(value, Mapping) else []
+                fields: Mapping[str, Json] = value if isinstance(value, Mapping) else {}
+                rest = [other for other in fields if other != name]
                 # Of a name and a value, as headers have them, the value is the setting.
                 at = at / rest[0] if len(rest) == 1 else at
             else:
@@ -222,7 +223,7 @@ class _Reader:
             return KeyedList()
         found = KeyedList()
         for name, item in zip(names, items, strict=True):
-            fields = item if isinstance(item, Mapping) else {}
+            fields: Mapping[str, Json] = item if isinstance(item, Mapping) else {}
             rest = [held for field, held in fields.items() if field != key]
             named = isinstance(fields.get(key), str)
             if named and len(rest) == 1:

@@ -159,6 +159,13 @@ class TestBesidePolicies:
         assert told(diff(what_if(analysis, deleted=[POLICY.ref]))) == lost
         assert told(blast_radius(analysis, POLICY.ref).difference) == lost
 
+    def test_the_route_goes_or_comes(self) -> None:
+        """With the policy or without it, what the policy sets is lost, or gained, with the path, and nothing else."""
+        own, lost = state(self.own, others=(POLICY,)), ["ColorPolicy rule[0]: color lost gone red by p → nothing"]
+        assert told(differing(own, WORLD)) == lost
+        assert told(differing(own, (*WORLD, POLICY)))[:1] == lost
+        assert told(differing(WORLD, own)) == ["ColorPolicy rule[0]: color gained new nothing → red by p"]
+
     def test_the_policy_comes(self) -> None:
         """What the rule says was there before."""
         found = differing(state(self.own), state(self.own, others=(POLICY,)))

@@ -29,7 +29,7 @@ from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.why_not.search import Offered
     from tests.questions.why_not.causes import Cause
 
@@ -107,7 +107,7 @@ def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
     local = profiled(declared_targets=frozenset({GATEWAY}))
     read = around(by_team, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local)
     assert [each.edit.object.kind for each in offered(read, FAR)] == ["Namespace"]
-    nothing = {"matchExpressions": [{"key": "team", "operator": "In", "values": []}]}
+    nothing: dict[str, Json] = {"matchExpressions": [{"key": "team", "operator": "In", "values": []}]}
     closed = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", nothing)))
     (only,) = offered(around(closed, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local), FAR)
     assert only.edit.changes[0].added == ("All",)

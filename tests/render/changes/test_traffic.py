@@ -49,7 +49,8 @@ def failing(section: str = "rule[0]", weight: int = 1, total: int = 1, **parts: 
 
 def fails(*rules: FailingRule, **parts: Any) -> RouteTraffic:  # noqa: ANN401
     """A route of which requests fail where it stays."""
-    return route("r", "a.b", **{"lost": (), "kept": (HERE,), "failing": rules, **parts})
+    every: dict[str, Any] = {"lost": (), "kept": (HERE,), "failing": rules, **parts}
+    return route("r", "a.b", **every)
 
 
 def losing(**parts: Any) -> StateDiff:  # noqa: ANN401

@@ -54,7 +54,7 @@ def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) ->
         known = (topology.gateways.listener(listener) for listener in listeners)
         names = {listener.hostname or _ANY for listener in known if listener}
     else:
-        names = set()
+        names = set[str]()
     return (_ANY,) if _ANY in names else tuple(sorted(names))
 
 

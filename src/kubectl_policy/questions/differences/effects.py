@@ -361,7 +361,7 @@ def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldCha
     one_state = not profile.own and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
         old, new = before.named.get(path), after.named.get(path)
-        # What the object itself says lasts where no policy of the kind is any more, or was before.
+        # What the object itself says lasts where no policy of the kind is any more, or was before, or goes with it.
         if one_state and any(each and each.is_own for each in (old, new)):
             continue
         if old is None or new is None or not old.value.is_like(new.value):

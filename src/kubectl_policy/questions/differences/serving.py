@@ -95,7 +95,7 @@ class Serving:
         failing = self._failing.get(rule.object, ())
         paths = {path for each in failing for path in each.paths if path[-1] == rule}
         at = {place for place in self.places(rule.object) if any(place in path for path in paths)}
-        if not at or at != self.places(rule.object).keys():
+        if not at or at != {*self.places(rule.object)}:
             return ""
         first = next(each for each in failing if rule in each.rules)
         return f"{first.policy} is not valid: {first.message}"

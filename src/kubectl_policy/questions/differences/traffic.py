@@ -287,7 +287,7 @@ class _OneWay:
                         serving.setdefault((self._lacking.gateway(place), name), set()).add(route.ref)
         elsewhere = grouped((name, (gateway, name)) for gateway, name in serving if name != _ANY_HOST)
         by_names: dict[tuple[tuple[ObjectRef, str], ...], set[str]] = {}
-        for gateway, name in self._names:
+        for gateway, name in sorted(self._names):
             here = next(((gateway, wider) for wider in _wider(name) if (gateway, wider) in serving), None)
             found = (here,) if here else elsewhere.get(name, ())
             if found:

@@ -65,7 +65,7 @@ def naming(analysis: Analysis, obj: ObjectRef) -> dict[Sort, tuple[ObjectRef, ..
         by["backend"] = relations.routes_referring_to(obj)
     if _are_opaque_parameters(analysis, obj):
         by["parameters"] = (each.holder for each in relations.holders_of(obj))
-    names = {sort: tuple(dict.fromkeys(refs)) for sort, refs in by.items()}
+    names: dict[Sort, tuple[ObjectRef, ...]] = {sort: tuple(dict.fromkeys(refs)) for sort, refs in by.items()}
     return {sort: refs for sort, refs in names.items() if refs}
 
 
