@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 CM: Final = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
 _SOMEBODY: Final = {
     f"GIT_{role}_{what}": value
@@ -65,3 +67,11 @@ class Repository:
             mode.lstrip("0").encode() + b" " + name + b"\0" + bytes.fromhex(key) for mode, key, name in entries
         )
         return self.git("hash-object", "-t", "tree", "--literally", "-w", "--stdin", data=data)
+
+
+def alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """The repository that git finds in a folder, whatever is around that and in the environment."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder))
+    return Repository(folder / "repository")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 
 from kubectl_policy.cli import terminal
 from tests.cli.conftest import MANIFESTS
-from tests.repository import Repository
+from tests.repository import Repository, alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +25,7 @@ LINE = MANIFESTS.count("\n")
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """The route appears, its policy becomes blue, and on disk it has a size."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     made.write("a.yaml", MANIFESTS)
     made.commit()
     made.write("a.yaml", MANIFESTS.replace("color: red", "color: blue"))

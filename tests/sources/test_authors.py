@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
 from kubectl_policy.sources.authors import Authors
-from tests.repository import Repository
+from tests.repository import Repository, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,10 +20,7 @@ TEXT = "kind: A\nspec:\n  x: 1\n  y: 2\n"
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Two commits: the second one changes line 3."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     made.write("in/a.yaml", TEXT)
     made.commit()
     made.write("in/a.yaml", TEXT.replace("x: 1", "x: 3"))

@@ -13,7 +13,7 @@ from kubectl_policy.model.snapshot import LeftOut, Origin
 from kubectl_policy.sources import InputOptions, exclusion, load_manifests, load_state
 from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import find_files
-from tests.repository import CM, Repository
+from tests.repository import CM, Repository, alone
 
 OWN = ".kubectl-policyignore"
 FILES = (
@@ -31,10 +31,7 @@ FILES = (
 @pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A repository with manifests, which is where the test is."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     monkeypatch.chdir(made.folder)
     for name in FILES:
         made.write(name, CM % name.replace("/", "-").replace(".", "-"))

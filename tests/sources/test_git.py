@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import git, load_state
 from kubectl_policy.sources.git import Answer, Objects, ask, tree_of
-from tests.repository import CM, Repository
+from tests.repository import CM, Repository, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,10 +33,7 @@ EVIL = (
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """One with a manifest in it, which is where the test is."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     made.write("a.yaml", CM % "a")
     made.commit()
     monkeypatch.chdir(made.folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.sources import InputOptions
 from kubectl_policy.sources.history import State, commit_of, states
-from tests.repository import CM, Repository
+from tests.repository import CM, Repository, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """One without commits, which is where the test is."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     monkeypatch.chdir(made.folder)
     return made
 

@@ -14,7 +14,7 @@ from kubectl_policy.model import Origin
 from kubectl_policy.sources import files, load_manifests, load_state, locate, revisions
 from kubectl_policy.sources.revisions import open_revision, read_revision, revision_and_path
 from kubectl_policy.text import DocumentError
-from tests.repository import CM, Repository
+from tests.repository import CM, Repository, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A repository without any commit, which is where the test is."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     monkeypatch.chdir(made.folder)
     return made
 

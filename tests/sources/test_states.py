@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
-from tests.repository import CM, Repository
+from tests.repository import CM, Repository, alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """One with `a.yaml`, which is where the test is."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    made = Repository(tmp_path / "repository")
+    made = alone(tmp_path, monkeypatch)
     made.write("a.yaml", CM % "a")
     made.commit()
     monkeypatch.chdir(made.folder)

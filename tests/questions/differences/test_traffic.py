@@ -217,6 +217,14 @@ class TestHostnames:
             (("b.example.com",), ["named"])
         ]
 
+    def test_the_same_hostname_at_several_gateways(self) -> None:
+        """Who takes it at each of them, in their order."""
+        names = [f"g{number}" for number in range(6)]
+        gone = build.route("gone", parents=[build.parent(name) for name in names], hostnames=["a.b"])
+        others = (build.route(f"at-{name}", parents=[build.parent(name)], hostnames=["a.b"]) for name in names)
+        found = lost(world(gone, *map(build.gateway, names), *others), gone.ref)
+        assert [[ref.name for ref in each.by] for each in found.answered] == [[f"at-{name}"] for name in names]
+
     def test_any_hostname(self) -> None:
         """A route without hostnames at a listener without one."""
         found = lost(world(build.route("gone")), build.ref("HTTPRoute", "gone"))
