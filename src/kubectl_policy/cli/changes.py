@@ -6,17 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.options import (
-    AllowIncomplete,
-    Call,
-    ShowAll,
-    at_fields,
-    command,
-    mention_namespaces,
-    split_object,
-    type_and_name,
-)
+from kubectl_policy.cli.options import AllowIncomplete, Call, ShowAll, command
 from kubectl_policy.cli.options import exit_code as ending
+from kubectl_policy.cli.remarks import at_fields, mention_namespaces
+from kubectl_policy.cli.words import split_object, type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 

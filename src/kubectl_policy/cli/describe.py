@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kubectl_policy.cli.blame import Authors
-from kubectl_policy.cli.options import Call, ShowAll, at_fields, command, mention_namespaces, split_objects
+from kubectl_policy.cli.options import Call, ShowAll, command
+from kubectl_policy.cli.remarks import at_fields, mention_namespaces
+from kubectl_policy.cli.words import split_objects
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.describe import OBJECT, POLICY, SEVERAL
 

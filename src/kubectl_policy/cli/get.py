@@ -5,18 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kubectl_policy.cli.options import (
-    AllNamespaces,
-    AllowIncomplete,
-    Call,
-    Selector,
-    ShowAll,
-    command,
-    mention_namespaces,
-    selection,
-    split_types,
-)
+from kubectl_policy.cli.options import AllNamespaces, AllowIncomplete, Call, Selector, ShowAll, command
 from kubectl_policy.cli.options import exit_code as ending
+from kubectl_policy.cli.remarks import mention_namespaces
+from kubectl_policy.cli.words import selection, split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.listing import LISTING, SEVERAL

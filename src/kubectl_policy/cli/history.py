@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from kubectl_policy.cli.options import Call, ShowAll, command, mention_the_rest, split_object
+from kubectl_policy.cli.options import Call, ShowAll, command
+from kubectl_policy.cli.remarks import mention_the_rest
+from kubectl_policy.cli.words import split_object
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.render.history import HISTORY
 

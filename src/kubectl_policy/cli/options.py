@@ -1,28 +1,30 @@
 """What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
 import inspect
-from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast
 
 import typer
 
+from kubectl_policy.cli.remarks import (
+    mention_the_rest,
+    mention_waiting,
+    mention_what_was_assumed,
+    mention_what_was_not_applied,
+)
+from kubectl_policy.cli.words import assumption
 from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection
     from contextlib import AbstractContextManager
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, ObjectRef, Origin
-    from kubectl_policy.model.assumptions import AssumedObjects
-    from kubectl_policy.questions.describe.surroundings import Unattached
-    from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.shared.selection import Selection
+    from kubectl_policy.model import Diagnostic
     from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.sources import Lines, Progress
 
@@ -206,13 +208,6 @@ class Call:
         return [*given, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
 
-# What of a tree `--render` would apply; the rest of what is no object only serves these.
-_APPLIED: Final = ("patch", "replacement", "transformer", "generator", "Helm template")
-# Of each one, the object is read again.
-_MOST_NAMED: Final = 3
-_MOST_LOCATED: Final = 200
-Located = TypeVar("Located", "Diagnostic", "Reason", "Unattached")
-
 # These come before the options that a command has of its own, the others after them.
 INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
 _FIRST: Final = ("offline", "namespace", *INPUT)
@@ -281,204 +276,3 @@ def exit_code(*, differs: bool, incomplete: bool) -> int:
     if incomplete:
         return INCOMPLETE
     return FOUND if differs else 0
-
-
-def mention_waiting() -> None:
-    """One line about what is waited for, where a person has to type it."""
-    import sys
-
-    if sys.stdin is not None and sys.stdin.isatty():
-        from kubectl_policy.cli.terminal import complain
-
-        complain("reading manifests from the keyboard; Ctrl-D ends them")
-
-
-def mention_the_rest(
-    analysis: "Analysis", shown: "Collection[Diagnostic]" = (), unseen: "Collection[Unseen]" = ()
-) -> None:
-    """One line about what was wrong with reading the input, as far as the answer does not show it.
-
-    Only about reading: to know what is wrong with every object would take longer than to answer for one.
-    """
-    origins = {thing.origin for thing in unseen if thing.origin}
-    known = set(shown)
-    rest = [
-        diagnostic
-        for diagnostic in analysis.snapshot.diagnostics
-        if diagnostic.severity != "info" and diagnostic not in known and diagnostic.origin not in origins
-    ]
-    if rest:
-        from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.render.words.names import count
-
-        first = min(
-            rest, key=lambda diagnostic: (diagnostic.severity != "error", str(diagnostic.origin), diagnostic.message)
-        )
-        number = count(len(rest), "more problem" if shown or unseen else "problem")
-        example = ", for example" if len(rest) > 1 else ""
-        complain(f"{number} in the input{example}: {first.origin}: {first.message}")
-
-
-# Where kustomizations, and what delivers them, say a namespace.
-_NAMESPACE_FIELDS: Final = (
-    "namespace",
-    "spec.targetNamespace",
-    "spec.source.kustomize.namespace",
-    "spec.destination.namespace",
-    "spec.template.spec.source.kustomize.namespace",
-    "spec.template.spec.destination.namespace",
-)
-
-
-def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> None:
-    """One line about objects that name no namespace, of which files around them say it, with an example."""
-    objects = (analysis.index.get(ref) for ref in dict.fromkeys(refs))
-    derived = [found for found in objects if found and found.namespace_from]
-    if derived:
-        from kubectl_policy.cli.terminal import complain
-
-        first = derived[0]
-        several = f"{len(derived)} of these are where files around them put them; for example, " if derived[1:] else ""
-        said_by = first.namespace_from
-        for field in _NAMESPACE_FIELDS:
-            said_by = at_field(said_by, field) if said_by == first.namespace_from else said_by
-        complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {said_by}")
-
-
-def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:
-    """One line about patches, templates and the like: what is no object of its own, and changes or makes others."""
-    numbers = Counter(each.what for each in analysis.snapshot.left_out if each.what in _APPLIED)
-    if numbers:
-        from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.render.words.names import count, listed
-
-        words = [count(number, what) for what, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0]))]
-        were = "was" if numbers.total() == 1 else "were"
-        complain(f"{listed(words)} {were} not applied{'' if rendered else ': --render'}")
-
-
-def mention_what_was_assumed(analysis: "Analysis") -> None:
-    """One line about what is not in the input and was taken to exist, because the call says so."""
-    taken = analysis.index.taken_to_exist
-    if taken:
-        from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.render.words.names import count, listed
-
-        shown = [str(ref) for ref in taken[:_MOST_NAMED]]
-        more = [count(len(taken) - len(shown), "more object")] if len(taken) > len(shown) else []
-        are = "is" if len(taken) == 1 else "are"
-        complain(f"taken to exist, as --assume-exists says: {listed([*shown, *more])}, which {are} not in the input")
-
-
-def assumption(text: str) -> "AssumedObjects":
-    """What `--assume-exists` says. Raises `UsageError` for anything else than a kind, or a kind with a name."""
-    from kubectl_policy.model.assumptions import AssumedObjects
-
-    try:
-        return AssumedObjects.parse(text)
-    except ValueError:
-        hint = "write KIND, KIND/NAME or KIND/NAMESPACE/NAME, for example: --assume-exists secret/htpasswd"
-        raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
-
-
-def at_fields(
-    entries: "Sequence[Located]", *, or_above: bool = False, lines: "Lines | None" = None
-) -> "tuple[Located, ...]":
-    """What was found, with the lines of the fields that it is about instead of those of their objects.
-
-    A field that is not there has the line of what it would stand in, if `or_above`. `lines` are those of the command.
-    """
-    from kubectl_policy.sources import Lines
-
-    lines = lines or Lines()
-    return tuple(
-        replace(entry, origin=at_field(entry.origin, entry.field, or_above=or_above, lines=lines))
-        if place < _MOST_LOCATED
-        else entry
-        for place, entry in enumerate(entries)
-    )
-
-
-def at_field(
-    origin: "Origin | None", field: str, *, or_above: bool = False, lines: "Lines | None" = None
-) -> "Origin | None":
-    """The line of a field of an object that was read somewhere; see `at_fields`."""
-    from kubectl_policy.model import FieldPath, Origin
-    from kubectl_policy.sources import Lines
-
-    lines = lines or Lines()
-    while origin and field:
-        if line := lines.locate(origin, FieldPath.parse(field)):
-            return Origin(origin.source, line)
-        field = field.rpartition(".")[0] if or_above else ""
-    return origin
-
-
-def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
-    """The type and the name in `TYPE/NAME` or `TYPE NAME`; the name is empty in `TYPE`, for the input to help with.
-
-    A name can have a namespace, `shop/cart`. Raises `UsageError` for anything else.
-    """
-    if len(words) == 1 and words[0] and "/" not in words[0]:
-        return words[0], ""
-    joined = "/".join(words) if len(words) <= 2 and "/" not in "".join(words[:-1]) else ""  # noqa: PLR2004 (a pair)
-    found = type_and_name(joined)
-    if found is None:
-        example = f"for example: {command} httproute/NAME"
-        raise UsageError(f"{command} takes one object, as TYPE/NAME or TYPE NAME", example)
-    return found
-
-
-def split_objects(command: str, words: "Sequence[str]") -> list[tuple[str, str]]:
-    """The types and names in `TYPE/NAME...` or `TYPE NAME...`; see `split_object` for one object."""
-    if len(words) > 1:
-        pairs = [pair for word in words if (pair := type_and_name(word))]
-        if "/" not in words[0]:
-            pairs = [pair for word in words[1:] if (pair := type_and_name(f"{words[0]}/{word}"))]
-            words = words[1:]
-        if len(pairs) == len(words):
-            return pairs
-        raise UsageError(f"{command} takes TYPE/NAME... or TYPE NAME...", f"for example: {command} httproute/NAME")
-    return [split_object(command, words)]
-
-
-def type_and_name(word: str) -> tuple[str, str] | None:
-    """The type and the name in `TYPE/NAME` and `TYPE/NAMESPACE/NAME`; None if a word is not of these."""
-    first, *rest = word.split("/")
-    return (first, "/".join(rest)) if first and all(rest) and len(rest) in {1, 2} else None
-
-
-def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str, tuple[str, ...]]:
-    """`split_types` of a command that takes one type at a time."""
-    (type_, names), *others = split_types(command, words, example)
-    if others:
-        raise UsageError(f"{command} takes one type at a time", example)
-    return type_, names
-
-
-def split_types(command: str, words: "Sequence[str]", example: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Each type with its names in `TYPE[,TYPE...]`, `TYPE[,TYPE...] NAME...` or `TYPE/NAME...`, in their order.
-
-    Raises `UsageError` for anything else.
-    """
-    pairs = [pair for word in words if (pair := type_and_name(word))]
-    types = words[0].split(",")
-    if "/" not in words[0] and all(types) and all(word.count("/") <= 1 and all(word.split("/")) for word in words):
-        return [(type_, tuple(words[1:])) for type_ in dict.fromkeys(types)]
-    if len(pairs) < len(words) or any("," in type_ for type_, _ in pairs):
-        raise UsageError(f"{command} takes TYPE, TYPE NAME... or TYPE/NAME...", example)
-    names: dict[str, list[str]] = {}
-    for type_, name in pairs:
-        names.setdefault(type_, []).append(name)
-    return [(type_, tuple(of_type)) for type_, of_type in names.items()]
-
-
-def selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selection":
-    """The objects that are meant; no namespace is every one. Raises `UsageError` for names with other choices."""
-    from kubectl_policy.model.selectors import parse_label_query
-    from kubectl_policy.questions.shared.selection import Selection
-
-    if names and (selector or not namespace):
-        option = "--selector" if selector else "--all-namespaces"
-        raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
-    return Selection(namespace, names, parse_label_query(selector))

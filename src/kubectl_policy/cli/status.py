@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from kubectl_policy.cli import options
-from kubectl_policy.cli.options import AllNamespaces, Call, Selector, command, selection, split_words
+from kubectl_policy.cli.options import AllNamespaces, Call, Selector, command
+from kubectl_policy.cli.words import selection, split_words
 from kubectl_policy.render.status import STATUS
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"

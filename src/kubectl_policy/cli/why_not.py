@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.options import Call, at_field, at_fields, command, mention_namespaces, type_and_name
+from kubectl_policy.cli.options import Call, command
+from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
+from kubectl_policy.cli.words import type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.why_not import WHY_NOT
 
