@@ -157,6 +157,14 @@ class Resolution:
         return empty.union(leaf.source for _, leaf in leaves(self.spec))
 
     @cached_property
+    def fields_of(self) -> Mapping[Source, list[Field]]:
+        """The fields of the spec that each source has set, in their order."""
+        by_source: dict[Source, list[Field]] = {}
+        for name, leaf in leaves(self.spec):
+            by_source.setdefault(leaf.source, []).append(name)
+        return by_source
+
+    @cached_property
     def fates(self) -> tuple[Fate, ...]:
         """The fate of every field that a contribution declares, in order of contributions."""
         finder = _Fates(self)

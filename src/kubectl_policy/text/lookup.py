@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 # Any value at all.
 ANY: Final[Json] = object()  # type: ignore[assignment]
-# What is asked for together is commonly in a handful of objects, and each takes a hundred times its text.
-_KEPT: Final = 500
+# What is asked for together is commonly in a handful of objects; so many values of them take some 50 MiB.
+_KEPT: Final = 100_000
+# Most objects are no longer: what the parser is given beyond the end of one is read for nothing.
+_AT_ONCE: Final = 1024
 # A line on which an item of a list starts, or an object in braces: what is above it need not be read.
 _ITEM: Final = re.compile(r"[ \t]*(-[ \t\r\n]|\{)")
 _LINE_END: Final = re.compile("\n")
@@ -40,10 +42,11 @@ class TextLines:
         """Look at nothing before something is looked up."""
         self._text = text
         self._objects: dict[int, _Written] = {}
+        self._kept = 0
 
     @cached_property
-    def _stream(self) -> StringIO:
-        return StringIO(self._text, newline="\n")
+    def _stream(self) -> _InParts:
+        return _InParts(self._text, newline="\n")
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -64,9 +67,12 @@ class TextLines:
         if not 0 < object_line <= len(self._starts):
             return None
         if object_line not in self._objects:
-            if len(self._objects) == _KEPT:
+            written = self._written(object_line)
+            if self._kept + written.size > _KEPT:
                 self._objects.clear()
-            self._objects[object_line] = self._written(object_line)
+                self._kept = 0
+            self._objects[object_line] = written
+            self._kept += written.size
         return self._objects[object_line].line(steps, value)
 
     def _written(self, object_line: int) -> _Written:
@@ -87,6 +93,14 @@ class TextLines:
     def _part_around(self, line: int) -> int:
         """The first line of the document around a line."""
         return self._parts[bisect_right(self._parts, line) - 1]
+
+
+class _InParts(StringIO):
+    """A text that is read a little at a time."""
+
+    def read(self, size: int | None = None) -> str:
+        """As much as is asked for at most."""
+        return super().read(_AT_ONCE if size is None else min(size, _AT_ONCE))
 
 
 class _Written:
@@ -112,7 +126,9 @@ class _Written:
                     break
                 if place.line == object_line and is_item and isinstance(event, yaml.MappingStartEvent):
                     self._roots.append(steps)
-                elif place.line > object_line and not any(steps[: len(root)] == root for root in self._roots):
+                elif place.line > object_line and not (
+                    () in self._roots or any(steps[: len(root)] == root for root in self._roots)
+                ):
                     break
                 self._places[steps] = place
                 if isinstance(event, yaml.AliasEvent):
@@ -120,6 +136,11 @@ class _Written:
                     self._repeated[steps] = anchors.get(str(event.anchor), steps)
                 elif event.anchor:
                     anchors[event.anchor] = steps
+
+    @property
+    def size(self) -> int:
+        """How many values were read."""
+        return len(self._places)
 
     def line(self, steps: Steps, value: Json) -> int | None:
         """The line of a field of one of the objects, if it has that value there."""

@@ -9,7 +9,6 @@ from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.reasons import Reason, named
-from kubectl_policy.resolution import leaves
 from kubectl_policy.resolution.traced import field_name
 
 if TYPE_CHECKING:
@@ -66,7 +65,8 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
         return Reason("superseded", words, winner.object, field="spec", related=related)
     message = f"{who}{words}"
     # The same field of the stanza that does it or, without one, the stanza.
-    stanza = next((part.field for part in effective.contributions if part.source == winner), "spec")
+    own_parts = effective.resolution.contributions_of.get(winner.object, ())
+    stanza = next((part.field for part in own_parts if part.source == winner), "spec")
     field = f"{stanza}.{lost[0].field}"
     there = value_at(analysis.index.raw(winner.object), field) is not None
     return Reason(rule, message, winner.object, field=field if there else stanza, related=related)
@@ -88,7 +88,9 @@ def _how_beaten(
         return "overridden", f" overrides {'all of it' if whole else _fields(lost)} from above"
     rule = "beaten-on-target" if winner.target == own.target else "superseded"
     if whole:
-        strategies = {part.source: part.strategy for part in effective.contributions}
+        parts = effective.resolution.contributions_of
+        both = (part for policy in (own.object, winner.object) for part in parts.get(policy, ()))
+        strategies = {part.source: part.strategy for part in both}
         why = merge_does_not_count(own, (winner,), strategies, profile)
         how = ", on the same target, replaces" if rule == "beaten-on-target" else " is nearer and replaces"
         return rule, f"{how} all of it{f'; {why}' if why else ''}"
@@ -116,7 +118,7 @@ def _set_instead(winner: Source, lost: Iterable[Fate], effective: EffectivePolic
 
     A value may stand where another source has a map, and what a map is in may be taken from one source as a whole.
     """
-    theirs = [field for field, leaf in leaves(effective.spec) if leaf.source == winner]
+    theirs = effective.resolution.fields_of.get(winner, ())
     names: dict[str, None] = {}
     for fate in lost:
         steps = tuple(map(str, FieldPath.parse(fate.field).steps))
