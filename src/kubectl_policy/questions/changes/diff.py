@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.differences.effects import EffectChange, effect_changes
+from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.relations import (
     AttachmentChange,
     EnforcementChange,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap, ObjectRef
+    from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.shared.not_looked_into import Sort
     from kubectl_policy.questions.shared.places import Locate
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.counts import owner
-from kubectl_policy.questions.differences.effects import effect_changes
 from kubectl_policy.questions.differences.traffic import traffic_changes
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.topology.references import ROUTES

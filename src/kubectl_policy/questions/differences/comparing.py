@@ -1,0 +1,321 @@
+"""Finding what differs in the effective policies of two states: outcomes that differ alike are one change."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.comparison import may_exist
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.effects import (
+    SCOPED,
+    SORTS,
+    ChangedObject,
+    EffectChange,
+    EffectiveValue,
+    FieldChange,
+    Where,
+)
+from kubectl_policy.questions.shared.declared import named_leaves
+from kubectl_policy.questions.shared.effects import affected_on, covered_paths, from_the_root
+from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.shared.places import Places, origin_of
+from kubectl_policy.topology import on_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.comparison import Pair, StateComparison
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
+    from kubectl_policy.resolution.traced import Field
+    from kubectl_policy.topology import Path
+
+_WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
+
+
+def effect_changes(
+    comparison: StateComparison, pairs: Iterable[Pair], scoped: int = SCOPED
+) -> tuple[EffectChange, ...]:
+    """All that differs in some pairs of outcomes, worst first.
+
+    Worst is what is relevant to security and lost, then changed, then newly set; then what else is lost, changed,
+    gained, and only set by somebody else; of these first where nothing is left. What is lost with its path, because no
+    traffic runs there any more, comes after all that, then what is new with its path. Of the first `scoped` objects of
+    a change it is told whether they have other paths.
+    """
+    changes = _EffectChanges(comparison, scoped)
+    for pair in pairs:
+        changes.add(pair)
+    return tuple(sorted(changes.grouped(), key=_worst_first))
+
+
+def _worst_first(change: EffectChange) -> tuple[object, ...]:
+    return (
+        _WHERE.index(change.where),
+        not change.security,
+        not change.demanding,
+        SORTS.index(change.sort),
+        not change.to_nothing,
+        -len(change.objects),
+        change.kind,
+        [changed.field for changed in change.fields],
+        change.paths,
+    )
+
+
+@value(kw_only=True)
+class _Difference:
+    """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way.
+
+    `from_nothing` and `to_nothing` say whether no policy is in force before, or after.
+    """
+
+    fields: tuple[FieldChange, ...]
+    text: str
+    from_nothing: bool
+    to_nothing: bool
+
+
+@value()
+class _Group:
+    """The pairs of outcomes that differ in the same way, each with the nodes on its path that this concerns."""
+
+    difference: _Difference
+    where: Where
+    pairs: list[tuple[Pair, tuple[NodeRef, ...]]] = field(default_factory=list["tuple[Pair, tuple[NodeRef, ...]]"])
+
+
+class _EffectChanges:
+    """Puts pairs of outcomes together that differ in the same way; what several of them need is looked up once."""
+
+    def __init__(self, comparison: StateComparison, scoped: int) -> None:
+        self._comparison = comparison
+        self._scoped = scoped
+        self._groups: dict[tuple[object, ...], _Group] = {}
+        self._differences: dict[tuple[object, ...], _Difference] = {}
+        self._before = _PathsOf(comparison.before)
+        self._after = _PathsOf(comparison.after)
+
+    def add(self, pair: Pair) -> None:
+        """Put a pair to those that differ as it does, if it differs for any node on its path."""
+        if pair.before and pair.after and pair.before.resolution is pair.after.resolution:
+            return
+        difference = self._difference(pair)
+        nodes = self._nodes(pair, difference.fields) if difference.fields else ()
+        if nodes:
+            where = self._where(pair, nodes)
+            key = (pair.kind, where, difference.text, difference.from_nothing, difference.to_nothing)
+            self._groups.setdefault(key, _Group(difference, where)).pairs.append((pair, nodes))
+
+    def grouped(self) -> Iterator[EffectChange]:
+        """A change for all pairs that differ in the same way."""
+        passing = self._comparison.deleted | self._comparison.created
+        for group in self._groups.values():
+            positions: dict[NodeRef, list[int]] = {}
+            for position, (_, nodes) in enumerate(group.pairs):
+                lasting = [node for node in nodes if node.object not in passing]
+                for node in lasting or nodes:
+                    positions.setdefault(node, []).append(position)
+            pairs = [pair for pair, _ in group.pairs]
+            paths = tuple(pair.path for pair in pairs)
+            outcomes = [outcome for pair in pairs for outcome in (pair.before, pair.after) if outcome]
+            profile = self._profile(pairs[0].kind)
+            objects = [ChangedObject(node, tuple(positions[node])) for node in sorted(positions, key=from_the_root)]
+            state = self._after if group.where == "new" else self._before
+            yield EffectChange(
+                kind=profile.group_kind,
+                profile=profile,
+                fields=group.difference.fields,
+                where=group.where,
+                from_nothing=group.difference.from_nothing,
+                to_nothing=group.difference.to_nothing,
+                paths=paths,
+                objects=(
+                    *(state.among_all(changed, paths) for changed in objects[: self._scoped]),
+                    *objects[self._scoped :],
+                ),
+                assumed=assumed_of(profile, outcomes),
+                doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
+            )
+
+    def _difference(self, pair: Pair) -> _Difference:
+        """What differs of a pair of outcomes; each is looked at once, on however many paths it stands."""
+        before, after = (outcome and outcome.resolution for outcome in (pair.before, pair.after))
+        key: tuple[object, ...] = (before, after, pair.path[-1].object.group_kind)
+        if before is None or after is None:
+            # What objects say themselves lasts, so that it does not matter.
+            key = (before and before.likeness, after and after.likeness, pair.kind, pair.path[-1].object.group_kind)
+        if key not in self._differences:
+            fields = tuple(_field_changes(pair, self._comparison))
+            self._differences[key] = _Difference(
+                fields=fields,
+                text=json.dumps(
+                    [[field.field, _plain(field.before), _plain(field.after)] for field in fields], default=str
+                ),
+                from_nothing=not (before and before.policies_in_force),
+                to_nothing=not (after and after.policies_in_force),
+            )
+        return self._differences[key]
+
+    def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
+        """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
+
+        Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
+        """
+        profile = self._profile(pair.kind)
+        otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
+        sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
+        nodes = affected_on(pair.path, profile, otherwise or sources)
+        if pair.in_before and pair.in_after:
+            return nodes
+        other = self._after if pair.in_before else self._before
+        ways = {node: pair.path[: place + 1] for place, node in enumerate(pair.path)}
+        return tuple(node for node in nodes if not other.leads(ways[node]))
+
+    def _profile(self, kind: GroupKind) -> PolicyKindProfile:
+        return self._comparison.profile_in(self._comparison.before, kind)
+
+    def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
+        """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
+        if not pair.in_after or all(node.object in self._comparison.deleted for node in nodes):
+            return "gone"
+        return "new" if not pair.in_before or all(node.object in self._comparison.created for node in nodes) else "kept"
+
+
+class _PathsOf:
+    """The paths of one state, looked up once for each node."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._to: dict[NodeRef, frozenset[Path]] = {}
+        self._through: dict[NodeRef, tuple[Path, ...]] = {}
+        self._beginning: dict[NodeRef, dict[Path, list[int]]] = {}
+
+    def leads(self, way: Path) -> bool:
+        """Whether a way is one of those that lead to its end."""
+        node = way[-1]
+        if node not in self._to:
+            there = may_exist(self._analysis, node)
+            self._to[node] = frozenset(self._analysis.topology.paths(node) if there else ())
+        return way in self._to[node]
+
+    def among_all(self, changed: ChangedObject, paths: tuple[Path, ...]) -> ChangedObject:
+        """An object with all of its paths that carry traffic, if these are more than those of its change."""
+        node = changed.node
+        if node not in self._through:
+            self._through[node] = tuple(
+                filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node))
+            )
+            self._beginning[node] = _by_beginning(node, self._through[node])
+        through, beginning = self._through[node], self._beginning[node]
+        chosen = {place for position in changed.paths for place in beginning.get(paths[position], ())}
+        if len(chosen) in {0, len(through)}:
+            return changed
+        return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
+
+
+def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:
+    """The positions of paths by what they begin with, down to a node or further."""
+    positions: dict[Path, list[int]] = {}
+    for position, path in enumerate(paths):
+        first = path.index(node) if node in path else 0
+        for length in range(first, len(path)):
+            positions.setdefault(path[: length + 1], []).append(position)
+    return positions
+
+
+@value()
+class _Named:
+    name: str
+    security: bool
+    value: EffectiveValue
+    leaf: Leaf
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the target object itself says it."""
+        return self.leaf.source.object == self.leaf.source.target.object
+
+
+def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
+    before, after = _Outcome(pair.before, comparison.before), _Outcome(pair.after, comparison.after)
+    profile = comparison.profile_in(comparison.before, pair.kind)
+    one_state = not profile.own and not (pair.before and pair.after)
+    for path in {**before.named, **after.named}:
+        old, new = before.named.get(path), after.named.get(path)
+        # What the object itself says lasts where no policy of the kind is any more, or was before, or goes with it.
+        if one_state and any(each and each.is_own for each in (old, new)):
+            continue
+        if old is None or new is None or not old.value.is_like(new.value):
+            known = old or after.named[path]
+            security = any(field.security for field in (old, new) if field)
+            yield FieldChange(known.name, before.placed(path), after.placed(path), security=security)
+    yield from _without_fields(
+        _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after), comparison
+    )
+
+
+class _Outcome:
+    """The effective fields of an outcome by where they stand in it, if there is one."""
+
+    def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.named: dict[Field, _Named] = {}
+        if effective is None:
+            return
+        profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+        self._places = Places(analysis, effective, profile)
+        for named in named_leaves(effective.spec, profile):
+            self.named[named.field] = _Named(
+                named.name,
+                profile.is_security(named.field[1:] if profile.all_apply else named.field),
+                EffectiveValue(
+                    named.leaf.value,
+                    named.leaf.source,
+                    removed=named.leaf.removed,
+                    certain=named.leaf.source not in effective.resolution.undecided,
+                ),
+                named.leaf,
+            )
+
+    def placed(self, field: Field) -> EffectiveValue | None:
+        """The value of a field with where it is written."""
+        named = self.named.get(field)
+        if named is None:
+            return None
+        origin, declared_in = origin_of(self._analysis, named.leaf.source), self._places.field(field, named.leaf)
+        return replace(named.value, origin=origin, declared_in=declared_in)
+
+
+def _without_fields(
+    old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source], comparison: StateComparison
+) -> Iterator[FieldChange]:
+    """Policies that take part without declaring a field, in one of the states alone."""
+    for policy in sorted(old.keys() ^ new.keys()):
+        before, after = (
+            EffectiveValue({}, source, removed=False, origin=origin_of(state, source))
+            if (source := sources.get(policy))
+            else None
+            for sources, state in ((old, comparison.before), (new, comparison.after))
+        )
+        yield FieldChange("", before, after, security=False)
+
+
+def _declaring_nothing(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[ObjectRef, Source]:
+    """The policies that take part in an outcome without declaring a field, also where each is apart from the others."""
+    if effective is None:
+        return {}
+    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    return {
+        part.source.object: part.source
+        for part in effective.contributions
+        if part.source in effective.members and not any(named_leaves(part.spec, profile))
+    }
+
+
+def _plain(value: EffectiveValue | None) -> Json:
+    return None if value is None else [value.value, repr(value.source), value.removed, value.certain]
