@@ -95,7 +95,7 @@ def test_what_a_node_is_affected_by() -> None:
 
 def test_the_enforcement_of_what_is_no_policy() -> None:
     """There is none."""
-    with pytest.raises(NotFoundError, match="Gateway default/g is no policy that was read"):
+    with pytest.raises(NotFoundError, match="Gateway default/g is not a policy that was read"):
         analyze(snapshot(*WORLD)).enforcement(ref("Gateway", "g"))
 
 
@@ -115,7 +115,7 @@ def test_routes_in_a_circle_are_reported() -> None:
         for name, target in rules.items()
     ]
     found = [one for one in analyze(snapshot(gateway_class(), gateway(), *routes)).diagnostics if one.rule == "cycle"]
-    circle = "a request would circle: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
+    circle = "a request would loop: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
     assert [(one.severity, one.subject, one.message) for one in found] == [
         ("error", ref("HTTPRoute", name), f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")
     ]

@@ -73,7 +73,7 @@ class TestWhatIsShared:
             pytest.param(SERVICE, id="a Service"),
             pytest.param(ROUTE_R, id="a route"),
             pytest.param(NAMESPACE, id="a Namespace"),
-            pytest.param(build.resource("ConfigMap", "c", group=""), id="what is no policy"),
+            pytest.param(build.resource("ConfigMap", "c", group=""), id="what is not a policy"),
             pytest.param(build.crd("ColorPolicy"), id="a definition"),
             pytest.param(build.grant(), id="a grant"),
             pytest.param(build.policy("p", TO_S, kind="BackendTLSPolicy", group=GATEWAY_API), id="policy of the API"),

@@ -275,7 +275,7 @@ class Analysis:
     def enforcement(self, policy: ObjectRef) -> Enforcement:
         """How far a policy is in force over all its paths. Raises `NotFoundError` for what is no such policy."""
         if policy not in self.attachments:
-            raise NotFoundError(f"{policy} is no policy that was read", self.registry.why_none(policy.group_kind))
+            raise NotFoundError(f"{policy} is not a policy that was read", self.registry.why_none(policy.group_kind))
         return self._enforcements.of(policy)
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:

@@ -119,7 +119,7 @@ class Problems:
         for cycle in self._cycles:
             routes = tuple(dict.fromkeys(node.object for node in cycle))
             if route.ref in routes:
-                message = f"{route.ref}: a request would circle: {' → '.join(map(str, (*routes, routes[0])))}"
+                message = f"{route.ref}: a request would loop: {' → '.join(map(str, (*routes, routes[0])))}"
                 yield Diagnostic(
                     rule="cycle",
                     severity="error",

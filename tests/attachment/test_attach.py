@@ -138,7 +138,7 @@ class TestAcrossNamespaces:
         profile = replace(ANY, cross_namespace=False)
         assert outcome(self.there, self.lets_in, to=self.far, profile=profile) == (
             "not permitted",
-            "ColorPolicy can target its own namespace default alone, not infra",
+            "ColorPolicy can only target its own namespace default, not infra",
         )
 
     def test_without_a_grant(self) -> None:

@@ -160,7 +160,7 @@ class TestFailing:
         (found,) = attachments(filtered(FILTER, kind="GRPCRoute"))
         assert (found.state, found.message) == (
             "filter unsupported",
-            "a filter can name a ColorPolicy in a rule of an HTTPRoute alone, and GRPCRoute default/r is none",
+            "a filter can name a ColorPolicy only in a rule of an HTTPRoute",
         )
 
     def test_a_backend_of_a_kind_that_applies_to_rules_alone(self) -> None:
@@ -177,9 +177,9 @@ class TestFailing:
     def test_a_backend(self) -> None:
         """No node stands for one backend of a rule, and that is said."""
         (found,) = attachments(route(rules=[rule({**backend(), "filters": [FILTER]})]), profile=BACKENDS)
-        requests = "requests of HTTPRoute default/r#rule[0] to Service default/s alone"
+        requests = "requests of HTTPRoute default/r#rule[0] to Service default/s"
         assert found.state == "not computed"
-        assert found.message == f"it applies to {requests}, and what it changes there is not computed"
+        assert found.message == f"it applies only to {requests}, and what it changes there is not computed"
 
     def test_a_route_of_another_controller(self) -> None:
         """None of its parents is managed by the kind's own."""
@@ -191,7 +191,7 @@ class TestFailing:
         )
         assert (found.state, found.message) == (
             "not managed",
-            "ColorPolicy acts on what example.com/ours manages, and no parent of HTTPRoute default/r is",
+            "ColorPolicy counts only for what example.com/ours manages, and no parent of HTTPRoute default/r is",
         )
 
     def test_a_policy_without_what_it_needs(self) -> None:
@@ -208,7 +208,9 @@ class TestUnread:
         """One of them may name it."""
         (found,) = attachments(complete=False)
         assert (found.state, found.target, found.declared.field) == ("target unknown", None, "")
-        assert found.message == "no HTTPRoute of namespace default was read, and a filter of one may name it"
+        assert (
+            found.message == "no HTTPRoute of namespace default that was read names it in a filter, and another one may"
+        )
 
     def test_others_of_the_namespace_were_read(self) -> None:
         """What they do not name, one that is not in the input may; but not where all are known to be there."""
@@ -304,8 +306,8 @@ class TestProblems:
     @pytest.mark.parametrize(
         ("profile", "lacks"),
         [
-            (EITHER, "has no target reference and is named by no filter of a route"),
-            (ALONE, "is named by no filter of a route"),
+            (EITHER, "has no target reference and is named by no filter of any route"),
+            (ALONE, "is named by no filter of any route"),
         ],
     )
     def test_a_policy_that_nothing_attaches(self, profile: PolicyKindProfile, lacks: str) -> None:

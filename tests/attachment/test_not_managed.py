@@ -42,13 +42,13 @@ def outcome(*objects: Resource, to: Mapping[str, Json], complete: bool = True) -
 )
 def test_not_managed(to: Mapping[str, Json], what: str) -> None:
     """Nothing is said of sections then."""
-    message = f"ColorPolicy acts on what a.com/c or b.com/c manages, and {what}"
+    message = f"ColorPolicy counts only for what a.com/c or b.com/c manages, and {what}"
     assert outcome(THEIRS, gateway("g"), route("r"), to=to) == ("not managed", message)
 
 
 def test_managed_by_nobody() -> None:
     """A Gateway of a class that does not exist."""
-    message = "ColorPolicy acts on what a.com/c or b.com/c manages, and Gateway default/g is not"
+    message = "ColorPolicy counts only for what a.com/c or b.com/c manages, and Gateway default/g is not"
     assert outcome(gateway("g"), to=target("g")) == ("not managed", message)
 
 
@@ -93,8 +93,8 @@ class TestIgnored:
         """Of each Gateway of theirs once, and of no other one."""
         parents = [parent("broken"), parent("theirs"), parent("broken", port=80)]
         message = (
-            "ColorPolicy acts on what a.com/c or b.com/c manages, and no parent of HTTPRoute default/r counts: Gateway "
-            "default/broken is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
+            "ColorPolicy counts only for what a.com/c or b.com/c manages, and no parent of HTTPRoute default/r counts: "
+            "Gateway default/broken is not valid: spec.infrastructure.parametersRef: Settings default/s does not exist"
         )
         assert self.outcome(route("r", parents=parents)) == ("not managed", message)
 

@@ -101,7 +101,7 @@ def test_a_namespace_that_may_be_the_policys_own() -> None:
     found = policy("p", target("g", namespace="${NS}"))
     (attachment,) = attach(found, profile, Topology(index(found, gateway(), complete=True)))
     assert attachment.state == "target unknown"
-    assert attachment.message.endswith("own namespace default alone, not ${NS}, if these are not the same")
+    assert attachment.message.endswith("own namespace default, not ${NS}, if these are not the same")
 
 
 def test_a_route_that_others_may_delegate_to_may_be_managed() -> None:

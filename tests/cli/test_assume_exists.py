@@ -41,7 +41,7 @@ def test_what_is_assumed_is_no_doubt(command: Command, world: str, closed: tuple
     assert code == 0
     assert "Invalid" not in out
     assert "not in the input." not in err
-    assert "taken to exist, as --assume-exists says: ClusterIssuer le, which is not in the input" in err
+    assert "assumed to exist (--assume-exists): ClusterIssuer le, which is not in the input" in err
 
 
 def test_without_it(command: Command, world: str) -> None:

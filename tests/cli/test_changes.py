@@ -82,7 +82,7 @@ class TestDeletions:
         """With the namespace in which it would be."""
         with pytest.raises(NotFoundError, match='gateway "far" not found in namespace default') as caught:
             deletions(analyze(snapshot(*WORLD)), ["gateway/far"], "default")
-        assert caught.value.hint == "it exists in namespace other: say gateway/other/far"
+        assert caught.value.hint == "it exists in namespace other: use gateway/other/far"
         with pytest.raises(UsageError, match='there is no resource type "teapot"'):
             deletions(analyze(snapshot(*WORLD)), ["teapot/a"], "default")
 
@@ -128,10 +128,10 @@ class TestRetargeted:
 
     def test_what_is_no_policy(self) -> None:
         """Nor a Namespace that is known by what is in it alone, whatever is said of its kind."""
-        with pytest.raises(UsageError, match="Service default/s is no policy") as caught:
+        with pytest.raises(UsageError, match="Service default/s is not a policy") as caught:
             _spec("svc/s=gateway/g")
         assert "--profiles" in caught.value.hint
-        with pytest.raises(UsageError, match="Namespace other is no policy"):
+        with pytest.raises(UsageError, match="Namespace other is not a policy"):
             _spec("namespace/other=gatewayclass/public", profile=PolicyKindProfile(NAMESPACE, "direct", "profile"))
 
     def test_what_names_no_targets(self) -> None:

@@ -36,10 +36,10 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("profile: [near.yaml]\n", "config.yaml:1: profile: there is no such field; did you mean profiles?"),
         ("profiles:\n  near.yaml\n", "config.yaml:1: profiles: must be a list, not 'near.yaml'"),
         ("profiles:\n  - 1\n", "config.yaml:2: profiles[0]: must be text, not 1"),
-        ('profiles: [near.yaml, "a\\0b"]\n', "config.yaml:1: profiles[1]: 'a\\x00b' does not fit. A path is wanted."),
-        ("profiles: ['']\n", "config.yaml:1: profiles[0]: '' does not fit. A path is wanted."),
+        ('profiles: [near.yaml, "a\\0b"]\n', "config.yaml:1: profiles[1]: 'a\\x00b' does not fit. A path is expected."),
+        ("profiles: ['']\n", "config.yaml:1: profiles[0]: '' does not fit. A path is expected."),
         ("offline: x\n", "config.yaml:1: offline: must be a list, not 'x'"),
-        ("owner: ''\n", "config.yaml:1: owner: '' does not fit. A label or annotation is wanted."),
+        ("owner: ''\n", "config.yaml:1: owner: '' does not fit. A label or annotation is expected."),
         ("- near.yaml\n", "config.yaml:1: the file: must be a mapping"),
         ("profiles: []\nprofiles: []\n", "config.yaml:2: profiles is given twice: it is on line 1 as well"),
         ("profiles: [", "config.yaml:1: not valid YAML"),
@@ -186,7 +186,7 @@ class TestSettings:
     def test_neither_name_nor_value(self, config: Path, setting: str) -> None:
         """Is wrong usage."""
         config.parent.joinpath("near.yaml").write_text(CONTROLLED, "utf-8")
-        with pytest.raises(UsageError, match="is no setting") as refused:
+        with pytest.raises(UsageError, match="is not a setting") as refused:
             known([str(config.parent)], [setting])
         assert refused.value.hint == "write --setting NAME=VALUE"
 

@@ -68,7 +68,7 @@ def test_an_unknown_type_is_refused(command: Command, manifests: Path) -> None:
     ("words", "message"),
     [
         (["httproute/x", "-n", "app"], 'error: httproute "x" not found in namespace app\n'),
-        (["httproute/r"], "hint: it exists in namespace app: say httproute/app/r\n"),
+        (["httproute/r"], "hint: it exists in namespace app: use httproute/app/r\n"),
         (["gateway/g", "-n", "app", "--section", "x"], "error: Gateway app/g has no section x\nhint: it has http\n"),
     ],
 )
@@ -153,7 +153,7 @@ def test_where_manifests_are_that_name_no_namespace(command: Command, manifests:
         "",
         (
             'error: httproute "r" not found in namespace app\n'
-            "hint: it exists in namespace default: say httproute/default/r\n"
+            "hint: it exists in namespace default: use httproute/default/r\n"
         ),
     )
 

@@ -33,7 +33,7 @@ red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
         ([], "the type of objects to list is missing", EXAMPLE),
         (["gateways,"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
         (["gateways,routes/r"], "get takes TYPE, TYPE NAME... or TYPE/NAME...", EXAMPLE),
-        (["effective,routes"], "effective is listed alone", "for example: get effective --of routes"),
+        (["effective,routes"], "effective cannot be listed with other types", "for example: get effective --of routes"),
         (
             ["policies", "--enforcement", "enforced,odd"],
             'there is no enforcement "odd"',
@@ -54,7 +54,7 @@ red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
         ),
         (
             ["gateways", "-l", "a b"],
-            '"a b" is no label selector: "b" is where one of =, ==, !=, in, notin should be',
+            '"a b" is not a label selector: "b" is where one of =, ==, !=, in, notin should be',
             "for example: -l 'app=shop,tier in (front, back),!canary'",
         ),
         (
@@ -100,7 +100,7 @@ def test_a_name_that_is_not_there_has_no_answer(command: Command, manifests: Pat
     assert command("get", "gateway", "g", "--offline", manifests) == (
         3,
         "",
-        'error: gateway "g" not found in namespace default\nhint: it exists in namespace app: say gateway/app/g\n',
+        'error: gateway "g" not found in namespace default\nhint: it exists in namespace app: use gateway/app/g\n',
     )
     code, out, err = command("get", "httproutes", "r", "s", "-n", "app", "--offline", manifests)
     assert (code, out) == (3, "")
@@ -225,7 +225,7 @@ def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:
         ([], (0, "NAME   RULE      ColorPolicy\nr      rule[0]   color red\n", "")),
         (
             ["--field", "color, shade"],
-            (0, "NAME   RULE      color   shade\nr      rule[0]   red     -\n", "shade is in force"),
+            (0, "NAME   RULE      color   shade\nr      rule[0]   red     -\n", "shade is not in force anywhere"),
         ),
         (["--field", "color", "--missing"], (0, "", "No rule in namespace app lacks color; 1 was looked at.\n")),
         (

@@ -95,7 +95,7 @@ def test_who_wrote_it_is_not_known(command: Command, manifests: Path, monkeypatc
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(manifests.parent))
     code, out, err = command(*ROUTE, "--blame", "--offline", manifests)
     assert (code, json.loads(out)["inForce"][0]["settings"][0]["blame"]) == (0, None)
-    assert err == f"nobody can be named for the lines of {manifests / 'all.yaml'}: it is in no git repository\n"
+    assert err == f"the authors of {manifests / 'all.yaml'} are not known: it is in no git repository\n"
 
 
 def test_who_owns_it(command: Command, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_an_unknown_option_is_refused(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["httproute/menu", "httproute/menu"], 2, "HTTPRoute baker/menu is no policy"),
+        (["httproute/menu", "httproute/menu"], 2, "HTTPRoute baker/menu is not a policy"),
         (["retrypolicy/none", "httproute/menu"], 3, 'retrypolicy "none" not found in namespace baker'),
         (["retrypolicy/own", "httproute/none"], 3, 'httproute "none" not found in namespace baker'),
         (["retrypolicy/own", "service/cream"], 3, 'service "cream" not found in namespace baker'),

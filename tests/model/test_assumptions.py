@@ -50,7 +50,7 @@ def test_short_names() -> None:
 @pytest.mark.parametrize("text", ["", "/a", "secret/", "secret//a", "a/b/c/d"])
 def test_what_says_nothing(text: str) -> None:
     """Is refused."""
-    with pytest.raises(ValueError, match="is no KIND"):
+    with pytest.raises(ValueError, match="is not KIND"):
         AssumedObjects.parse(text)
 
 

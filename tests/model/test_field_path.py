@@ -49,7 +49,7 @@ def test_what_a_text_means(text: str, steps: tuple[Step, ...]) -> None:
 @pytest.mark.parametrize("text", ["a..b", "a.", "..a", "a[", "a[x]", "a]", "a[0]b", "a[-1]", 'a["b]', "a[0"])
 def test_what_is_no_path(text: str) -> None:
     """An error rather than another path."""
-    with pytest.raises(ValueError, match="is no path of a field"):
+    with pytest.raises(ValueError, match="is not the path of a field"):
         at(text)
 
 

@@ -42,7 +42,7 @@ def test_what_is_no_selector_is_refused(text: str, message: str | None) -> None:
         return
     with pytest.raises(UsageError) as error:
         parse_label_query(text)
-    assert error.value.message == f'"{text}" is no label selector: {message}'
+    assert error.value.message == f'"{text}" is not a label selector: {message}'
 
 
 @pytest.mark.parametrize(

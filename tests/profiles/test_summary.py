@@ -52,6 +52,9 @@ def test_numbers_have_nouns() -> None:
     assert phrases({"filters": [{}]}, part("filters", "{# filter}")) == ("1 filter",)
     assert phrases({"limits": {"a": 1, "b": 2}}, part("limits", "{#} of them")) == ("2 of them",)
     assert phrases({"retries": 3}, part("retries", "{# retry}")) == ("3 retries",)
+    assert phrases({"retries": 0, "filters": []}, part("retries", "{# retry}"), part("filters", "{# filter}")) == (
+        "0 retries",
+    )
 
 
 def test_many_values_in_one_phrase_are_cut() -> None:

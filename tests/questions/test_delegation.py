@@ -88,7 +88,7 @@ def test_a_circle_is_a_problem_of_each_route_in_it() -> None:
         http_route("b", passing("/a", to("a"))),
     )
     found = [one for one in world(*routes).diagnostics if one.severity == "error"]
-    circle = "a request would circle: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
+    circle = "a request would loop: HTTPRoute default/a → HTTPRoute default/b → HTTPRoute default/a"
     assert [(one.rule, one.message) for one in found] == [
         ("cycle", f"HTTPRoute default/{name}: {circle}") for name in ("a", "b")
     ]

@@ -1,4 +1,4 @@
-"""Settings of what routes, Gateways and classes name, and what is no policy: filters and parameters, as sources."""
+"""Settings of what routes, Gateways and classes name, and what is not a policy: filters and parameters, as sources."""
 
 from __future__ import annotations
 
@@ -167,6 +167,11 @@ class TestFiltersOfBackends:
         for section, name in (("one", "key"), ("other", "second")):
             found = in_force(analysis, node("HTTPRoute", "r", section), "HTTPRouteFilter")
             assert {source for _, _, source, _ in found} == {name}
+            enforcement = analysis.enforcement(ref("HTTPRouteFilter", name, group=ENVOY))
+            ways = [
+                [at.section for at in outcome.path if at.object == ROUTE.object] for outcome in enforcement.outcomes
+            ]
+            assert ways == [["", section]]
 
     def test_where_the_kind_takes_none(self) -> None:
         """It is refused."""
@@ -261,6 +266,11 @@ class TestParameters:
             "no Gateway of namespace default that was read names it as its parameters, and another one may",
             "no GatewayClass that was read names it as its parameters, and another one may",
         ]
+        unseen = describe_policy(analysis, self.WIDE.ref).unseen
+        assert [(each.what, each.reason) for each in unseen] == [
+            ("Gateways in namespace default", f"one that was not read may name {self.WIDE.ref} as its parameters"),
+            ("GatewayClasses", f"one that was not read may name {self.WIDE.ref} as its parameters"),
+        ]
         assert asked(self.WIDE).enforcement(self.WIDE.ref).state == "NoEffect"
 
     def test_a_difference_is_one_at_the_gateway(self) -> None:
@@ -300,7 +310,7 @@ class TestWhyNot:
         ("found", "rule_of_route", "message"),
         [
             (CLOSED, "one", "its target is rule a of {}, and not rule one of {}"),
-            (KEY, "a", "it applies to requests of rule one of {} alone, and of these to those for {backend}"),
+            (KEY, "a", "it applies only to requests of rule one of {}, and of these to those for {backend}"),
         ],
     )
     def test_of_another_rule(self, found: Resource, rule_of_route: str, message: str) -> None:
@@ -312,12 +322,11 @@ class TestWhyNot:
 
 def test_patches_reach_all_that_a_gateway_serves() -> None:
     """They are not read, so that they may change anything there."""
-    patch = resource(
-        "EnvoyPatchPolicy",
-        "p",
-        {"targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "g"}, "type": "JSONPatch"},
-        group=ENVOY,
-    )
+    spec: dict[str, Json] = {
+        "targetRef": {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "g"},
+        "type": "JSONPatch",
+    }
+    patch = resource("EnvoyPatchPolicy", "p", spec, group=ENVOY)
     analysis = asked(patch, route())
     described = describe(analysis, ROUTE)
     assert [(group.kind, group.profile.patches) for group in described.in_force] == [
@@ -325,6 +334,8 @@ def test_patches_reach_all_that_a_gateway_serves() -> None:
     ]
     assert described.not_applying == ()
     assert "may change anything here; its patches are not read" in " ".join(shown(described, "tree").split())
+    empty = resource("EnvoyPatchPolicy", "p", {**spec, "jsonPatches": []}, group=ENVOY)
+    assert "0 JSON patches" not in shown(describe(asked(empty, route()), ROUTE), "tree")
     of_policy = " ".join(shown(describe_policy(analysis, patch.ref), "tree").split())
     assert "it affects 1 HTTPRoute, and may change anything there: its patches are not read." in of_policy
 
@@ -373,6 +384,19 @@ class TestTraffic:
         """It answers nothing."""
         there = route(rules=[rule(backend(filters=[filtered("closed")]))])
         assert self.lost(asked(self.OPEN, there), CLOSED) == []
+
+    def test_a_backend_with_a_filter_that_is_deleted(self) -> None:
+        """The filter still names it: its target is the same."""
+        there = route(rules=[rule(backend(filters=[filtered("closed")]))])
+        changed = what_if(asked(self.OPEN, there), deleted=[service("s").ref])
+        assert diff(changed).attachments == ()
+
+    def test_one_of_a_backend_where_nothing_of_it_counts(self) -> None:
+        """No other policy is to blame."""
+        there = route(rules=[rule(backend(filters=[filtered("closed")]))])
+        text = shown(blast_radius(asked(CLOSED, there), CLOSED.ref), "tree")
+        assert "No effect\n  nothing that it sets counts on Service default/s, port 8080" in text
+        assert "others set" not in text
 
     def test_one_of_another_controller(self) -> None:
         """What it would answer does not count."""
@@ -426,7 +450,7 @@ class TestLists:
         kinds = ("httproutefilter", "envoyproxy", "gatewayparameters.gateway.kgateway.dev")
         words = [explanation_headline(explain(self.WORLD, kind)).partition(" is a kind of ")[2] for kind in kinds]
         both = "parameters that Gateways and their classes name: they hold for all that the Gateway serves; of those"
-        rule_of_two = "of two there, both apply, none beats the other"
+        rule_of_two = "of two there, both apply, neither beats the other"
         assert words == [
             f"filters that routes name: one changes the requests of the rule that names it; {rule_of_two}.",
             f"{both} of a class and of its Gateway, they say themselves which one wins.",

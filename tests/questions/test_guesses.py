@@ -190,7 +190,7 @@ class TestAssumed:
         analysis = world({"one": 1}, {"one": 2}, labelled("Direct"))
         assert describe_policy(analysis, A).assumed == ("class",)
         (above,) = describe(analysis, OTHER).not_applying
-        assert above.message.startswith("ColorPolicy is a direct policy by its label: it applies to its target alone")
+        assert above.message.startswith("ColorPolicy is a direct policy by its label: it applies only to its target")
         (reason,) = why_not(analysis, A, OTHER).reasons
         assert "is a direct policy by its label" in reason.message
         assert explain(analysis, "colorpolicy").basis("policy_class") == "label"

@@ -100,7 +100,7 @@ def test_the_tree_of_a_policy(snapshot: SnapshotAssertion, name: str) -> None:
         (
             "Atomic defaults",
             "one-applies",
-            "{second}: b second (refused: of several on one target the first that a filter names applies)",
+            "{second} has no effect: b second (refused: of several on one target the first that a filter names",
         ),
     ],
 )
@@ -149,8 +149,8 @@ def test_routes_that_were_not_read() -> None:
     """A policy that nothing names, as far as is known, may be named by one of them."""
     answer = about_policy(asked(complete=False, routes=False), "spare")
     assert headline(answer) == (
-        "Whether ColorPolicy default/spare has an effect is unknown: no HTTPRoute of namespace default was read, and a"
-        " filter of one may name it."
+        "Whether ColorPolicy default/spare has an effect is unknown: no HTTPRoute of namespace default that was"
+        " read names it in a filter, and another one may."
     )
     assert [found.what for found in answer.unseen] == ["HTTPRoutes in namespace default"]
     assert "filters of HTTPRoutes   target unknown" in tree(answer)
@@ -170,6 +170,6 @@ def test_explaining_the_kind() -> None:
 def test_a_kind_that_filters_alone_attach() -> None:
     """Its target fields are none, and yet it is known how it attaches."""
     text = " ".join(explained(asked(replace(PROFILE, attachment="filters"))).split())
-    assert "named in filters of routes alone" in text
+    assert "named in filters of routes only" in text
     assert "namespace that of the policy" in text
     assert "nothing is claimed" not in text

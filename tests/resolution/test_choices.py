@@ -167,7 +167,7 @@ class TestOrder:
 
 
 def test_nothing_claims_a_node_where_nothing_is_attached() -> None:
-    """Nor can an object of a kind that is no policy."""
+    """Nor can an object of a kind that is not a policy."""
     analysis = world(PATCHING)
     assert analysis.resolver.claimants(node("Gateway", "g"), COLOR) == ()
     assert analysis.resolver.claimants(node("Gateway", "g"), GATEWAY) == ()

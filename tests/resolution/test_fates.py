@@ -144,7 +144,7 @@ class TestElements:
 
 
 class TestRefused:
-    """Where one policy alone applies to a target, the others are kept out of the merge."""
+    """Where only one policy applies to a target, the others are kept out of the merge."""
 
     parts = (
         declares("a", {"x": 1, "y": 1}, "Patch defaults", at="g"),

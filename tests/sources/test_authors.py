@@ -84,8 +84,8 @@ def test_no_repository(tmp_path: Path, repository: Repository) -> None:
     assert authors.of(Origin("<stdin>", 1)) is None
     assert authors.of(Origin(str(repository.folder / "gone.yaml"), 1)) is None
     assert list(authors.complaints)[:2] == [
-        f"nobody can be named for the lines of {source}: it is in no git repository",
-        "nobody can be named for what comes from standard input",
+        f"the authors of {source} are not known: it is in no git repository",
+        "what comes from standard input has no known author",
     ]
     assert len(authors.complaints) == 3
 
@@ -123,4 +123,4 @@ def test_git_gives_up(repository: Repository) -> None:
     authors = Authors()
     assert authors.of(Origin(source, 1)) is None
     (complaint,) = authors.complaints
-    assert complaint.startswith(f"{source}: nobody can be named for its lines: ")
+    assert complaint.startswith(f"{source}: the authors of its lines are not known: ")

@@ -164,7 +164,7 @@ def test_given_patterns_start_at_each_folder_that_is_searched() -> None:
 @pytest.mark.parametrize("pattern", ["!", "/", "", " ", "# x", "[", "\\", "*a*a*a*a", "a" * 2_000, "**/a/**/a/**/a/**"])
 def test_what_is_no_pattern(repository: Repository, pattern: str) -> None:
     """Given, it is a mistake; in a file, it says nothing, and the other lines do."""
-    with pytest.raises(UsageError, match="is no pattern of files"):
+    with pytest.raises(UsageError, match="is not a file pattern"):
         Exclusions([pattern])
     repository.write(".gitignore", f"{pattern}\nb.yaml\n")
     assert set(FILES) - set(_found()) == {"b.yaml", "apps/dev/deep/b.yaml"}

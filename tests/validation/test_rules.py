@@ -210,7 +210,7 @@ def test_values_have_the_types_of_the_schema(of: Json, value: Json, rule: str) -
     assert refusals(ruled(rule, of=of), value) == []
 
 
-UNCHECKED: Final = "spec: whether it keeps the rule "
+UNCHECKED: Final = "spec: whether it satisfies the rule "
 
 
 @pytest.mark.parametrize(

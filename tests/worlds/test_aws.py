@@ -60,7 +60,7 @@ def test_a_service_and_its_export_have_policies_of_their_own() -> None:
 
 
 def test_what_became_of_every_policy() -> None:
-    """One refused, one without its Gateway; the configuration of a target group is no policy."""
+    """One refused, one without its Gateway; the configuration of a target group is not a policy."""
     assert states(analyze(world())) == {
         "AccessLogPolicy ferries/inquiry": ("Conflicted", ["ferries/logbook"]),
         "AccessLogPolicy ferries/logbook": ("Enforced", []),

@@ -32,7 +32,8 @@ def unread_holders(policy: ObjectRef, profile: PolicyKindProfile, index: Index) 
     """What is not known of a policy that nothing attaches: whether something that was not read names it."""
     for kind in sorted(profile.filter_routes):
         if index.presence(ObjectRef(kind, policy.namespace, "")) == "unknown":
-            message = f"no {kind.kind} of namespace {policy.namespace} was read, and a filter of one may name it"
+            where = f"of namespace {policy.namespace}"
+            message = f"no {kind.kind} {where} that was read names it in a filter, and another one may"
             declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace, way="filter")
             yield Attachment(policy=policy, target=None, declared=declared, state="target unknown", message=message)
     for kind in sorted(WITH_PARAMETERS) if profile.attachment == "parameters" else ():
@@ -71,8 +72,8 @@ def _by_filters(policy: Resource, profile: PolicyKindProfile, topology: Topology
         backend = _backend(topology, named) if named.backend and profile.role == "filter" else None
         target, failure = backend or rule, _filter_not_attached(policy, profile, topology, named)
         if failure is None and named.backend and backend is None:
-            requests = f"requests of {rule} to {named.backend} alone"
-            message = f"it applies to {requests}, and what it changes there is not computed"
+            requests = f"requests of {rule} to {named.backend}"
+            message = f"it applies only to {requests}, and what it changes there is not computed"
             failure = NotAttached("not computed", message)
         obj = target.object
         declared = TargetReference(
@@ -114,7 +115,7 @@ def _filter_not_attached(
     kind = policy.ref.kind
     if named.route.group_kind not in profile.filter_routes:
         able = " or ".join(with_article(route.kind) for route in sorted(profile.filter_routes))
-        message = f"a filter can name {with_article(kind)} in a rule of {able} alone, and {named.route} is none"
+        message = f"a filter can name {with_article(kind)} only in a rule of {able}"
         return NotAttached("filter unsupported", message)
     if named.backend and not profile.backend_filters:
         message = f"a filter of a backendRef cannot name {with_article(kind)}, only one of the rule itself can"

@@ -63,7 +63,7 @@ def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindPr
 def without_references(profile: PolicyKindProfile) -> str:
     """What a policy lacks that nothing attaches, in words: `has no target reference`."""
     lacks = ["has no target reference"] if profile.target_fields else []
-    lacks += ["is named by no filter of a route"] if profile.filter_routes else []
+    lacks += ["is named by no filter of any route"] if profile.filter_routes else []
     lacks += ["is not the parameters of any Gateway or GatewayClass"] if profile.attachment == "parameters" else []
     return " and ".join(lacks)
 
@@ -303,7 +303,7 @@ class FollowedReference:
             return None
         kind = self.policy.ref.group_kind
         if self.profile.cross_namespace is False and self.declared.selector is None:
-            message = f"{kind.kind} can target its own namespace {home} alone, not {ref.namespace}"
+            message = f"{kind.kind} can only target its own namespace {home}, not {ref.namespace}"
             if may_equal(home, ref.namespace):
                 return NotAttached("target unknown", f"{message}, if these are not the same")
             return NotAttached("not permitted", message)

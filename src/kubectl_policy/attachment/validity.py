@@ -101,9 +101,9 @@ def not_managed(topology: Topology, ref: ObjectRef, kind: str, controllers: Coll
     if ref.group_kind in ROUTES:
         invalid = "; ".join(dict.fromkeys(_invalid_parents(topology, ref, controllers)))
         counts = f"counts: {invalid}" if invalid else "is"
-        return f"{kind} acts on what {ours} manages, and no parent of {ref} {counts}"
+        return f"{kind} counts only for what {ours} manages, and no parent of {ref} {counts}"
     theirs = topology.gateways.controller_of(ref)
-    return f"{kind} acts on what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
+    return f"{kind} counts only for what {ours} manages, and {ref} is " + (f"managed by {theirs}" if theirs else "not")
 
 
 def _invalid_parents(topology: Topology, route: ObjectRef, controllers: Collection[str]) -> Iterator[str]:

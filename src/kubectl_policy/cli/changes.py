@@ -37,9 +37,7 @@ def diff(
         list[str] | None,
         typer.Option("--filename", "-f", metavar="PATH", help="Apply these manifests to the input. Repeatable."),
     ] = None,
-    delete: Annotated[
-        list[str] | None, typer.Option(metavar="TYPE/NAME", help="Take an object away. Repeatable.")
-    ] = None,
+    delete: Annotated[list[str] | None, typer.Option(metavar="TYPE/NAME", help="Delete an object. Repeatable.")] = None,
     retarget: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,10 +50,10 @@ def diff(
 ) -> int:
     """Compare two states by the effects of policies.
 
-    Not by their text: either two states are compared, or the input (--offline) before and after changes. Shows
-    which settings are lost, changed and gained, where, and by whose doing; which routes and policies lose or get a
-    target; and which problems that introduces or fixes. Exits with 1 if anything changes, and with 4 if not all that
-    matters could be seen.
+    Compares effects, not text: either two states, or the input (--offline) before and after changes. Shows which
+    settings are lost, changed and gained, where, and which policy does it; which routes and policies lose or get a
+    target; and which problems that introduces or fixes. Exits with 1 if anything changes, and with 4 if part of what
+    matters could not be read.
 
     \b
     Examples:
@@ -104,7 +102,8 @@ def blast_radius(
 
     Nothing is deleted. For a policy: the objects that it affects, those where others beat it, and what each would have
     instead. For a Gateway, a route, a Service, a Namespace, a ReferenceGrant or anything else: what would lose its
-    parents, its targets, its traffic and its settings. Exits with 4 if not all could be seen that matters.
+    parents, its targets, its traffic and its settings. Exits with 4 if part of what matters could not be
+    read.
 
     \b
     Examples:
@@ -161,7 +160,7 @@ def _what_if(
     deleted = deletions(analysis, delete or (), call.namespace)
     changed = Counter([*deleted, *(resource.ref for resource in applied)])
     if twice := next((policy.ref for policy in policies if changed[policy.ref] > 1), None):
-        hint = "give it one target, and leave it in -f alone"
+        hint = "give it one target, and leave it out of -f"
         raise UsageError(f"{twice} is to be changed in two ways at once", hint)
     return what_if(analysis, applied=applied, deleted=cascade(analysis.index, deleted), unread=read_in)
 

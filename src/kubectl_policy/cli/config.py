@@ -48,7 +48,7 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     for setting in settings or ():
         name, equals, value = setting.partition("=")
         if not name or not equals:
-            raise UsageError(f'"{setting}" is no setting', "write --setting NAME=VALUE")
+            raise UsageError(f'"{setting}" is not a setting', "write --setting NAME=VALUE")
         values[name] = value
     if values:
         built_in = (profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values())
@@ -115,10 +115,10 @@ def _shape() -> Shape:
     named = r"^[^\x00]+$"
     return Record(
         dict,
-        Declaration(Items(Text(pattern=named, hint="A path is wanted.")), name="profiles"),
+        Declaration(Items(Text(pattern=named, hint="A path is expected.")), name="profiles"),
         Declaration(Entries(Text()), name="settings"),
-        Declaration(Text(pattern=named, hint="A label or annotation is wanted."), name="owner"),
-        Declaration(Items(Text(pattern=named, hint="A path is wanted.")), name="offline"),
+        Declaration(Text(pattern=named, hint="A label or annotation is expected."), name="owner"),
+        Declaration(Items(Text(pattern=named, hint="A path is expected.")), name="offline"),
     )
 
 

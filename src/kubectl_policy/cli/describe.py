@@ -43,7 +43,7 @@ def describe(
     ] = None,
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="Only fields that begin so: timeout, jwt.providers. Repeatable."),
+        typer.Option(metavar="FIELD", help="Only fields that start with this: timeout, jwt.providers. Repeatable."),
     ] = None,
     blame: Annotated[
         bool, typer.Option("--blame", help="Say who wrote each setting, and when: by git, or by managedFields.")

@@ -35,28 +35,28 @@ def get(
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
     enforcement: Annotated[
-        str, typer.Option(metavar="STATE[,STATE]", help="Of policies: only those that are Overridden, NoEffect, ...")
+        str, typer.Option(metavar="STATE[,STATE]", help="Only policies in these states: Overridden, NoEffect, ...")
     ] = "",
     hostname: Annotated[
-        str, typer.Option(metavar="HOST", help="Of routes and listeners: only those that take requests for it.")
+        str, typer.Option(metavar="HOST", help="Only routes or listeners that take requests for it.")
     ] = "",
     sort_by: Annotated[
         str, typer.Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
     ] = "",
     all_kinds: Annotated[
-        bool, typer.Option("--all-kinds", help="Of policies, also those that are about neither Gateways nor routes.")
+        bool, typer.Option("--all-kinds", help="Also list policies that are about neither Gateways nor routes.")
     ] = False,
     of: Annotated[
-        Literal["routes", "gateways", "services"], typer.Option(help="Of effective: of which objects there are rows.")
+        Literal["routes", "gateways", "services"], typer.Option(help="With effective: which objects get a row.")
     ] = "routes",
     kind: Annotated[
-        str, typer.Option(metavar="KIND[,KIND]", help="Of effective: only these policy kinds, a column each.")
+        str, typer.Option(metavar="KIND[,KIND]", help="With effective: a column for each of these policy kinds.")
     ] = "",
     field: Annotated[
-        str, typer.Option(metavar="FIELD[,FIELD]", help="Of effective: a column for each of these settings.")
+        str, typer.Option(metavar="FIELD[,FIELD]", help="With effective: a column for each of these settings.")
     ] = "",
     missing: Annotated[
-        bool, typer.Option("--missing", help="Of effective: only where nothing of what is asked for is in force.")
+        bool, typer.Option("--missing", help="With effective: only rows where none of the columns is set.")
     ] = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="With --missing: exit with 1 if there is such a row.")
@@ -131,7 +131,7 @@ def _check(
     """Raise `UsageError` for an option that is for something else than what is asked for."""
     if types[0][0] == _EFFECTIVE:
         if len(types) > 1:
-            raise UsageError("effective is listed alone", "for example: get effective --of routes")
+            raise UsageError("effective cannot be listed with other types", "for example: get effective --of routes")
         for option in (name for name, value in of_lists.items() if value):
             raise UsageError(f"{option} is not for get effective", f"leave out {option}")
     for option in (name for name, value in of_effective.items() if value and types[0][0] != _EFFECTIVE):

@@ -28,16 +28,16 @@ _SOON: Final = 5
 def history(
     call: Call,
     objects: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object that is meant.")
+        list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object to look at.")
     ] = None,
     *,
     kind: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help="Only policies of this kind. Repeatable.")
     ] = None,
     field: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Only fields that begin so: timeout, jwt. Repeatable.")
+        list[str] | None, typer.Option(metavar="FIELD", help="Only fields that start with this: timeout. Repeatable.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Stop after so many changes.")] = 10,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Stop after this many changes.")] = 10,
     show_all: ShowAll = False,
 ) -> int:
     """Show how the settings in force on an object changed in git.

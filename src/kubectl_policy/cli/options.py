@@ -30,14 +30,17 @@ if TYPE_CHECKING:
 
 # Options that some commands share.
 AllowIncomplete: TypeAlias = Annotated[
-    bool, typer.Option("--allow-incomplete", help="Go by what could be seen, even if that is not all that matters.")
+    bool,
+    typer.Option(
+        "--allow-incomplete", help="Answer from what could be read, even if something that matters is missing."
+    ),
 ]
 AllNamespaces: TypeAlias = Annotated[
-    bool, typer.Option("--all-namespaces", "-A", help="List what is in any namespace.")
+    bool, typer.Option("--all-namespaces", "-A", help="List objects in all namespaces.")
 ]
-ShowAll: TypeAlias = Annotated[bool, typer.Option("--show-all", help="Show all of long lists and values.")]
+ShowAll: TypeAlias = Annotated[bool, typer.Option("--show-all", help="Show long lists and values in full.")]
 Selector: TypeAlias = Annotated[
-    str, typer.Option("--selector", "-l", metavar="QUERY", help="List what has these labels, as for kubectl.")
+    str, typer.Option("--selector", "-l", metavar="QUERY", help="List objects with these labels, as in kubectl.")
 ]
 
 
@@ -63,7 +66,7 @@ class Call:
         typer.Option(metavar="PATTERN", help="Leave out files and folders, as a .gitignore does. Repeatable."),
     ] = None
     cluster: Annotated[
-        str, typer.Option(metavar="NAME", help="Of a tree for several clusters, read what is for this one.")
+        str, typer.Option(metavar="NAME", help="In a tree for several clusters, read what is for this one.")
     ] = ""
     variables: Annotated[
         list[str] | None,
@@ -86,13 +89,13 @@ class Call:
         ),
     ] = None
     complete: Annotated[
-        bool, typer.Option("--complete", help="Take it that what is not in the input does not exist.")
+        bool, typer.Option("--complete", help="Assume that what is not in the input does not exist.")
     ] = False
     assume_exists: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KIND[/NAME]",
-            help="Take it that objects exist which are not in the input: all of a kind, or one. Repeatable.",
+            help="Assume that objects exist which are not in the input: all of a kind, or one. Repeatable.",
         ),
     ] = None
     color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour trees and tables.")] = "auto"

@@ -106,7 +106,7 @@ def mention_what_was_assumed(analysis: "Analysis") -> None:
         shown = [str(ref) for ref in taken[:_MOST_NAMED]]
         more = [count(len(taken) - len(shown), "more object")] if len(taken) > len(shown) else []
         are = "is" if len(taken) == 1 else "are"
-        complain(f"taken to exist, as --assume-exists says: {listed([*shown, *more])}, which {are} not in the input")
+        complain(f"assumed to exist (--assume-exists): {listed([*shown, *more])}, which {are} not in the input")
 
 
 def at_fields(

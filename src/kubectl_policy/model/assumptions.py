@@ -25,7 +25,7 @@ class AssumedObjects:
         """What `KIND`, `KIND/NAME` or `KIND/NAMESPACE/NAME` means. Raises `ValueError` for anything else."""
         kind, *rest = text.split("/")
         if not kind or not all(rest) or len(rest) > 2:  # noqa: PLR2004 (a namespace and a name)
-            raise ValueError(f"{text} is no KIND, KIND/NAME or KIND/NAMESPACE/NAME")
+            raise ValueError(f"{text} is not KIND, KIND/NAME or KIND/NAMESPACE/NAME")
         return cls(kind.lower(), rest[0] if rest[1:] else "", rest[-1] if rest else "")
 
     def covers(self, ref: ObjectRef, names: Collection[str]) -> bool:

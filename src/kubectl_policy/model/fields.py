@@ -106,7 +106,7 @@ def _parsed(text: str) -> FieldPath:
     while end < len(written):
         found = _STEP.match(written, end)
         if found is None:
-            raise ValueError(f"{text} is no path of a field")
+            raise ValueError(f"{text} is not the path of a field")
         end, sort, step = found.end(), found.lastgroup, found[found.lastgroup or 0]
         if sort == "every" or (sort == "name" and step == "*"):
             steps.append(Every.ITEM if sort == "every" else Every.KEY)

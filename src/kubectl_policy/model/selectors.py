@@ -134,7 +134,7 @@ class _Query:
 
     def refuse(self, wanted: str) -> NoReturn:
         found = f'"{self.peek()}"' if self.peek() else "the end"
-        message = f'"{self._text}" is no label selector: {found} is where {wanted} should be'
+        message = f'"{self._text}" is not a label selector: {found} is where {wanted} should be'
         raise UsageError(message, "for example: -l 'app=shop,tier in (front, back),!canary'")
 
     def requirement(self) -> dict[str, Json]:

@@ -71,7 +71,7 @@ EVENTS: Final[Mapping[Event, str]] = {
     "overlapping": "its target shares requests with a route that it does not target",
     "not enabled": "the parameters of a Gateway do not allow it",
     "filter unsupported": "a filter names it that cannot",
-    "not computed": "a filter names it for one backend alone",
+    "not computed": "a filter names it for one backend only",
     "enforced": "all of it is in force",
     "partially enforced": "a part of it is in force",
     "overridden": "others replace all of it",

@@ -423,7 +423,7 @@ class PolicyKindProfile:
     """Whether answers may be wrong where the `notes` say what the kind does besides; answers then show the notes."""
     attachment: Ways = field_of(Choice(Ways), default="references", topic=TARGETS)
     """`references`: a policy attaches by target references. `partly`: by these or, if it has none, in a way that is not
-    computed. `filters`: by filters of routes alone (`filterRoutes`); such an object is no policy, but a filter.
+    computed. `filters`: by filters of routes alone (`filterRoutes`); such an object is not a policy, but a filter.
     `parameters`: where a Gateway (`spec.infrastructure.parametersRef`) or a GatewayClass (`spec.parametersRef`) names
     it; nor is such an object a policy. `none`: in a way that is not computed, so that nothing is claimed about what it
     affects.

@@ -56,6 +56,9 @@ class SummaryPart:
         for path, value in pattern.each(spec):
             if value is None:
                 continue
+            if "{#" in self.words and isinstance(value, Mapping | list | tuple) and not value:
+                yield path.steps, ""  # None of something is not worth a phrase.
+                continue
             entries = [str(key) for key, step in zip(path.steps, pattern.steps, strict=True) if step is Every.KEY]
             # What is between placeholders, and their names, take turns.
             pieces = _PLACEHOLDER.split(self.words)

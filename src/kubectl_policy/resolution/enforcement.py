@@ -118,7 +118,7 @@ class Enforcements:
         self._contentions: dict[GroupKind, Mapping[ObjectRef, tuple[Contention, ...]]] = {}
 
     def of(self, policy: ObjectRef) -> Enforcement:
-        """How far a policy is enforced over all its paths. Raises `KeyError` for an object that is no policy."""
+        """How far a policy is enforced over all its paths. Raises `KeyError` for an object that is not a policy."""
         enforcement = self._without_contentions(policy)
         contended = self.contentions(policy)
         if not contended:
@@ -153,12 +153,17 @@ def enforce(
     resolver: Resolver,
 ) -> Enforcement:
     """The enforcement of a policy, given all of its attachments."""
-    targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
+    attached = [attachment for attachment in attachments if attachment.target and attachment.state == "attached"]
+    targets = [attachment.target for attachment in attached if attachment.target]
+    # What filters of backendRefs name is about the requests of their rules alone.
+    rules = {attachment.declared.rule for attachment in attached}
     if not targets:
         return Enforcement(policy, _unattached(attachments, profile), (), ())
     carrying: list[Path] = []
     idle: list[Path] = []
     for path in paths_by_way_of(targets, profile, topology):
+        if None not in rules and rules.isdisjoint(path):
+            continue
         (carrying if topology.carries_traffic(path) else idle).append(path)
     on_paths = (resolver.effective_of(profile.group_kind, path) for path in carrying)
     outcomes = tuple(effective for effective in on_paths if effective)

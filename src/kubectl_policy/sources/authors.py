@@ -42,12 +42,12 @@ class Authors:
 
     def _read(self, source: str) -> list[Authorship]:
         if source == STDIN:
-            self.complaints["nobody can be named for what comes from standard input"] = None
+            self.complaints["what comes from standard input has no known author"] = None
             return []
         try:
             return self._of_file(source)
         except (OSError, ValueError, DocumentError, SourceError) as error:
-            self.complaints[f"{source}: nobody can be named for its lines: {error}"] = None
+            self.complaints[f"{source}: the authors of its lines are not known: {error}"] = None
             return []
 
     def _of_file(self, source: str) -> list[Authorship]:
@@ -67,7 +67,7 @@ class Authors:
             if complaint:
                 is_none = "not a git repository" in complaint
                 why = "it is in no git repository" if is_none else f"git cannot be asked: {complaint}"
-                self.complaints[f"nobody can be named for the lines of {source}: {why}"] = None
+                self.complaints[f"the authors of {source} are not known: {why}"] = None
                 return []
             return [NOT_COMMITTED] * len(lines)
         prefix = "" if parts else git.ask(*folder, "rev-parse", "--show-prefix").out

@@ -103,7 +103,7 @@ def _alternatives(
         kind=counts.ref.kind,
         namespace=counts.ref.namespace,
         name=counts.ref.name,
-        reason=f"it is otherwise in {named}",
+        reason=f"it is different in {named}",
         origin=counts.origin,
         remedy=remedy,
         mentions=frozenset[str]().union(*filter(None, words)) if None not in words else None,

@@ -65,7 +65,7 @@ class Exclusions:
         for pattern in patterns:
             if not _compiled(_patterns_in([pattern])):
                 raise UsageError(
-                    f'"{pattern}" is no pattern of files', "write it as in a .gitignore: `--exclude tests/`"
+                    f'"{pattern}" is not a file pattern', "write it as in a .gitignore: `--exclude tests/`"
                 )
         self.given = patterns
 

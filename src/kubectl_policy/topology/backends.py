@@ -147,7 +147,7 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
         message = f"no ReferenceGrant in namespace {namespace} lets {ref.parent.object} refer to an HTTPRoute"
         return Problem(message=message, reason=NOT_PERMITTED)
     if circle:
-        return Problem(message=f"a request would circle: {circle_words(circle)}", reason=NOT_PERMITTED)
+        return Problem(message=f"a request would loop: {circle_words(circle)}", reason=NOT_PERMITTED)
     if ref.permitted is None:
         where = f"whether {ref.parent.object} may refer to routes in namespace {namespace} is unknown"
         return Problem(message=f"{where}: no ReferenceGrant in the input says so", certain=False)

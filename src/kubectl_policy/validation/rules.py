@@ -143,7 +143,7 @@ def _undecided(value: Json, rule: Mapping[str, Json], field: FieldPath, result: 
         detail = f"no such key: {missing['key']} evaluating rule: {about}"
         return refused(field, "FieldValueInvalid", shown(type_of(value)), detail)
     why = result.problem or "it is neither true nor false"
-    return unchecked(field, f"whether it keeps the rule {shown(about)} was not checked: {why}")
+    return unchecked(field, f"whether it satisfies the rule {shown(about)} was not checked: {why}")
 
 
 def _broken(value: Json, rule: Mapping[str, Json], field: FieldPath, detail: str) -> Problem:

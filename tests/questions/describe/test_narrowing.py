@@ -31,7 +31,7 @@ def test_words_for_kinds_are_those_of_people() -> None:
     )
     with pytest.raises(UsageError) as error:
         focus_on(analysis, ["httproute"], ())
-    assert (error.value.message, error.value.hint) == ("HTTPRoute is no policy kind", "get policykinds lists them")
+    assert (error.value.message, error.value.hint) == ("HTTPRoute is not a policy kind", "get policykinds lists them")
     with pytest.raises(UsageError, match='there is no resource type "colour" in the input'):
         focus_on(analysis, ["colour"], ())
 

@@ -96,7 +96,7 @@ def test_what_does_not_apply_has_its_reason() -> None:
         NotApplying(
             policy=limit._replace(name="direct"),
             target=build.node("Gateway", "g"),
-            message="LimitPolicy is a direct policy: it applies to its target alone, not to what is below it",
+            message="LimitPolicy is a direct policy: it applies only to its target, not to what is below it",
         ),
         NotApplying(
             policy=color._replace(name="lost"),

@@ -77,7 +77,7 @@ def test_why_each_parent_leads_nowhere() -> None:
 
 
 def test_what_policies_say_that_were_not_read() -> None:
-    """A source may be the object itself, which is no policy."""
+    """A source may be the object itself, which is not a policy."""
     found = about(world(defaults("p", build.target("r", "HTTPRoute"), a=1)), "HTTPRoute", "r")
     assert [str(each.policy) for each in found.sources] == ["ColorPolicy default/p"]
     assert about(analyze(build.snapshot(build.gateway())), "Gateway", "g").sources == ()

@@ -77,7 +77,7 @@ class TestRoutes:
     """Of a route that both states have, what it says itself is compared as settings of policies are."""
 
     def test_a_time_out(self) -> None:
-        """A change even where there is no policy."""
+        """A change even where there is not a policy."""
         found = differing(state(rule(timeouts={"request": "120s"})), state(rule(timeouts={"request": "1s"})))
         assert told(found) == ["HTTPRoute rule[0]: timeouts.request changed kept 120s by r → 1s by r"]
         assert found.changes

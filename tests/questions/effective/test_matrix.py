@@ -158,7 +158,7 @@ def test_kinds_can_be_chosen() -> None:
     assert asked(analysis, kinds=("limitpolicy",), fields=("a",)).unused == ("a",)
     with pytest.raises(UsageError) as error:
         asked(analysis, kinds=("service",))
-    assert error.value.message == "service is no policy kind"
+    assert error.value.message == "service is not a policy kind"
 
 
 def test_what_is_about_security_comes_first() -> None:

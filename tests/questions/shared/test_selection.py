@@ -125,7 +125,7 @@ def test_a_name_that_is_not_there_has_no_answer() -> None:
         select(analysis, "gtw", Selection("default", ("edge", "inner")))
     assert (error.value.message, error.value.hint) == (
         'gtw "inner" not found in namespace default',
-        "it exists in namespace far: say gtw/far/inner",
+        "it exists in namespace far: use gtw/far/inner",
     )
     with pytest.raises(NotFoundError, match=r'^gc "x" not found$'):
         select(analysis, "gc", Selection("default", ("x",)))
@@ -202,7 +202,7 @@ def test_an_ambiguous_name_is_refused() -> None:
             "shop",
             "near",
             " in namespace near",
-            "it exists in namespace default, far: say httproute/default/shop",
+            "it exists in namespace default, far: use httproute/default/shop",
         ),
         ("gateway", "edgy", "default", " in namespace default", "did you mean edge?"),
         ("gateway", "zzz", "default", " in namespace default", "there are: default/edge"),

@@ -112,7 +112,7 @@ def test_a_path_that_is_followed_no_further() -> None:
     for name, (first, last) in {"c40": ("c10", "c40"), "c2": ("", "")}.items():
         node = build.node("HTTPRoute", name)
         found = [(each.what, each.reason) for each in unseen_for(analysis, node, analysis.topology.paths(node))]
-        reason = f"it is followed from HTTPRoute default/{first} to HTTPRoute default/{last} alone"
+        reason = f"it is followed only from HTTPRoute default/{first} to HTTPRoute default/{last}"
         assert found == ([(what, reason)] if first else [])
     edge = build.node("Gateway", "g")
     assert [each.what for each in cut_paths(analysis.topology.paths_through(edge))] == [what]

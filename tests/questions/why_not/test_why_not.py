@@ -109,7 +109,7 @@ def errors(analysis: Analysis, obj: ObjectRef) -> set[str]:
 def test_what_is_no_policy_or_was_not_read_has_no_answer() -> None:
     """Nor has a section that is not there."""
     analysis = usual(defaults("p", ON_ROUTE, a=1))
-    with pytest.raises(UsageError, match="HTTPRoute default/r is no policy"):
+    with pytest.raises(UsageError, match="HTTPRoute default/r is not a policy"):
         why_not(analysis, ROUTE.object, ROUTE)
     with pytest.raises(NotFoundError, match="ColorPolicy default/q is not in the input"):
         why_not(analysis, build.ref("ColorPolicy", "q", group="example.com"), ROUTE)

@@ -62,8 +62,8 @@ def test_nothing_changes() -> None:
     ("effects", "sentence"),
     [
         ([change(LOST)], "HTTPRoute default/r loses settings."),
-        ([change(replace(LOST, security=True))], "HTTPRoute default/r loses settings, relevant to security."),
-        ([change(replace(GAINED, security=True))], "HTTPRoute default/r gains settings, relevant to security."),
+        ([change(replace(LOST, security=True))], "HTTPRoute default/r loses settings, including security settings."),
+        ([change(replace(GAINED, security=True))], "HTTPRoute default/r gains settings, including security settings."),
         ([change(CHANGED, nodes=routes(2))], "2 objects in namespace default get other values."),
         ([change(MOVED)], "HTTPRoute default/r gets the same values from elsewhere."),
         # An object is counted once, with the worst that happens to it, wherever that is.
@@ -81,7 +81,7 @@ def test_nothing_changes() -> None:
                 change(MOVED, nodes=routes(2, "moved")),
             ],
             (
-                "8 objects change in 3 namespaces, for 2 of them in settings relevant to security: 4 lose settings, "
+                "8 objects change in 3 namespaces, including security settings on 2 of them: 4 lose settings, "
                 "3 get other values and 1 gains settings; 2 objects get the same values from elsewhere."
             ),
         ),
@@ -105,7 +105,7 @@ def test_traffic_is_told_apart_from_settings() -> None:
     some = _partly(change(LOST, nodes=routes(3, "far"), where="gone"))
     new = change(GAINED, nodes=routes(1, "new"), where="new")
     assert diff_headline(difference(effects=(gone, some, new))) == (
-        "Traffic ends for 2 objects and on at least one path of 3 more; traffic begins for HTTPRoute new/r0."
+        "Traffic ends for 2 objects and on at least one path of 3 more; traffic starts for HTTPRoute new/r0."
     )
     assert diff_headline(difference(effects=(some,))) == "Traffic ends on at least one path of 3 objects."
     again = change(GAINED, nodes=routes(2), where="new")
@@ -130,7 +130,7 @@ def test_a_backend_without_routes_has_no_other_way() -> None:
     assert diff_headline(difference(effects=(gone, alone))) == "Traffic ends for Service default/s."
     routed = replace(alone, paths=((ROUTE, service),))
     only = change(LOST, nodes=[service], where="gone")
-    assert diff_headline(difference(effects=(only, routed))) == "Traffic begins for Service default/s."
+    assert diff_headline(difference(effects=(only, routed))) == "Traffic starts for Service default/s."
 
 
 def test_relations() -> None:
@@ -161,7 +161,7 @@ def test_relations() -> None:
         "HTTPRoute default/r gains settings; ColorPolicy default/p is left without a target; "
         "ColorPolicy default/q loses a target; "
         "ColorPolicy default/q gains a target; what HTTPRoute default/r is attached to is no longer known; "
-        "ColorPolicy default/q comes into force; ColorPolicy default/new is new and has no effect; "
+        "ColorPolicy default/q takes effect; ColorPolicy default/new is new and has no effect; "
         "1 problem is introduced; 2 problems are fixed (1 object created)."
     )
 
@@ -204,7 +204,7 @@ def test_what_is_left_elsewhere_is_not_said_to_be_lost() -> None:
         "both, which lose every setting of TimeoutPolicy on the paths that it affects."
     )
     assert blast_headline(without("BackendTLSPolicy pastry/cream")).endswith(
-        "that object (in settings relevant to security), which loses every setting of BackendTLSPolicy."
+        "that Service (including security settings), which loses every setting of BackendTLSPolicy."
     )
 
 
@@ -214,9 +214,11 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     (effect,) = answer.difference.effects
     secure = replace(effect, fields=tuple(replace(one, security=True) for one in effect.fields))
     found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
-    assert "changes all 3 (in settings relevant to security), which lose" in blast_headline(found)
+    assert "changes all 3 (including security settings), which lose" in blast_headline(found)
     other = replace(found, reach=None, subject=build.ref("Gateway", "x"))
-    assert blast_headline(other) == ("Deleting Gateway default/x takes settings from 3 objects, relevant to security.")
+    assert blast_headline(other) == (
+        "Deleting Gateway default/x takes settings from 3 objects, including security settings."
+    )
 
 
 def test_a_policy_without_effect() -> None:
@@ -240,8 +242,7 @@ def test_a_policy_without_effect() -> None:
     assert "has no effect: " in said("many", "LimitPolicy")
     assert said("dup2", "LimitPolicy").endswith("in favour of LimitPolicy default/dup. Deleting it changes nothing.")
     assert said("dup", "LimitPolicy").endswith(
-        "affects Service default/s, port 8080. Deleting it changes that object; "
-        "LimitPolicy default/dup2 comes into force."
+        "affects Service default/s, port 8080. Deleting it changes that Service; LimitPolicy default/dup2 takes effect."
     )
 
 
@@ -298,4 +299,6 @@ def test_what_is_not_known_is_said() -> None:
 @pytest.mark.parametrize("text", ["{0}", "{who}", "{is}", "%s", "\\", "\x1b[31m"])
 def test_names_are_no_templates(text: str) -> None:
     """A name is said as it is, whatever it looks like."""
-    assert diff_headline(hostile(text)).startswith(f"{text} {text}/{text} gets other values, relevant to security; ")
+    assert diff_headline(hostile(text)).startswith(
+        f"{text} {text}/{text} gets other values, including security settings; "
+    )

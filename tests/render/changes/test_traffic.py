@@ -160,7 +160,7 @@ def test_what_nothing_reaches() -> None:
         listeners=(HERE, build.node("Gateway", "g", "https"), build.node("Service", "m", group="")),
         backends=services,
     )
-    assert shown(found).partition("\nNothing reaches any more\n")[2] == (
+    assert shown(found).partition("\nNo longer reachable\n")[2] == (
         "  hostnames   any hostname, a.b\n"
         "  listeners   http, https of Gateway default/g, Service default/m\n"
         "  backends    Service default/s\n"
@@ -198,7 +198,7 @@ def test_what_is_gained() -> None:
         "    rule b is new\n"
     )
     assert diff_headline(found) == (
-        "Traffic begins for HTTPRoute default/new (hostname a.b); "
+        "Traffic starts for HTTPRoute default/new (hostname a.b); "
         "more traffic comes to 2 routes in namespace default (hostname a.b)."
     )
 
@@ -210,14 +210,14 @@ def test_what_ends_in_a_sentence_of_its_own() -> None:
     assert diff_headline(found) == (
         "Traffic ends for HTTPRoute default/a; 25% of the requests of HTTPRoute default/r get 500 (hostname a.b); "
         "part of the traffic ends for HTTPRoute default/m; "
-        "2 routes in namespace default are left behind Gateways that no controller acts on."
+        "2 routes in namespace default are left behind Gateways without a controller."
     )
     assert diff_headline(losing(some=(fails(failing()), fails(failing())))).startswith(
         "Part of the requests fail for 2"
     )
     alone = replace(found, traffic=replace(found.traffic, lost=TrafficOneWay(), uncontrolled=(route("u"),)))
-    assert diff_headline(alone) == ("HTTPRoute default/u is left behind Gateways that no controller acts on.")
-    assert "Behind Gateways that no controller acts on any more\n  HTTPRoute default/u" in shown(alone)
+    assert diff_headline(alone) == ("HTTPRoute default/u is left behind Gateways without a controller.")
+    assert "Behind Gateways left without a controller\n  HTTPRoute default/u" in shown(alone)
 
 
 def test_behind_listeners() -> None:

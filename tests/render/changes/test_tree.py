@@ -114,13 +114,13 @@ def test_a_policy_without_fields_has_a_line() -> None:
 
 def test_what_protects_is_said() -> None:
     """In the heading and, where only some of the fields do, at each of them."""
-    assert "Lost · relevant to security · ColorPolicy.example.com" in shown(change(field("lost", security=True)))
-    assert "(protects)" not in shown(change(field("lost", security=True)))
+    assert "Lost · security · ColorPolicy.example.com" in shown(change(field("lost", security=True)))
+    assert "(security)" not in shown(change(field("lost", security=True)))
     some = shown(change(field("lost", security=True), field("lost", name="shade")), subject=True)
-    assert "  color   red   → nothing (protects)\n  shade   red   → nothing\n" in some
-    assert "Gained · relevant to security, newly enforced · Color" in shown(change(field("gained", security=True)))
+    assert "  color   red   → nothing (security)\n  shade   red   → nothing\n" in some
+    assert "Gained · security, newly enforced · Color" in shown(change(field("gained", security=True)))
     new = shown(change(field("gained", security=True), field("gained", name="shade")), subject=True)
-    assert "→ blue (protects)\n" in new
+    assert "→ blue (security)\n" in new
 
 
 def test_that_nothing_of_a_kind_is_left_is_said() -> None:

@@ -85,7 +85,7 @@ class TestListenerPolicy:
         """It has no effect, for nobody's sake, also if there may be more below."""
         answer = describe_policy(world(self.controller, self.http, self.wide, complete=complete), self.http.ref)
         text = told(answer)
-        assert "listener http has no effect: controllers ignore all that it says there" in text
+        assert "listener http has no effect: controllers ignore everything that it sets there" in text
         assert "in effect nowhere controllers ignore it default.httpSettings.idleTimeout 1s" in text
         data = loaded(answer)
         assert (data["enforcement"], data["affected"]) == ({"state": "NoEffect", "by": [], "undecidedWith": []}, [])
@@ -113,7 +113,7 @@ class TestListenerPolicy:
         assert "(controllers ignore it here)" in beside
         alone = describe(world(self.controller, self.http), node("Gateway", "g", "http"))
         assert "ListenerPolicy nothing default/on-http is ignored" in told(alone)
-        assert "of default/on-http → listener http: " in told(alone)
+        assert "default/on-http → listener http has no effect: " in told(alone)
         assert "default.httpSettings.idleTimeout 1s (controllers ignore it here)" in told(alone)
         (group,) = loaded(alone)["inForce"]
         assert (group["policies"], group["settings"]) == ([], [])

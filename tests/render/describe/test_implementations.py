@@ -139,8 +139,8 @@ class TestOneApplies:
         policies = [colours("old", TO_ROUTE, color="red"), colours("p", TO_ROUTE, age=2, color="blue")]
         answer = about_policy(analysis_of(profile, *policies), "p")
         assert headline(answer) == (
-            "ColorPolicy default/p → HTTPRoute default/r has no effect: it is refused everywhere, because one policy "
-            "alone applies to a target, and ColorPolicy default/old came first."
+            "ColorPolicy default/p → HTTPRoute default/r has no effect: it is refused everywhere, because only one "
+            "policy applies to a target, and ColorPolicy default/old came first."
         )
         text = tree(answer, WIDE)
         assert (
@@ -160,7 +160,7 @@ class TestOneApplies:
         assert (
             "ColorPolicy default/above → Gateway default/g   test.yaml:1\n"
             "  color   red   instead of blue, default/p → HTTPRoute default/r (conflict: refused)\n"
-            "  without effect of default/p → HTTPRoute default/r: size 1 (refused for the conflict)\n"
+            "  default/p → HTTPRoute default/r has no effect: size 1 (refused for the conflict)\n"
         ) in text
         assert "default/above → Gateway default/g; default/p is refused\n" in text
 
@@ -185,7 +185,7 @@ class TestOneApplies:
         text = " ".join(tree(about(analysis_of(profile, *policies), "HTTPRoute", "r"), WIDE).split())
         assert f"instead of blue, default/b → HTTPRoute default/r (refused: {expected} applies)" in text
         assert (
-            "without effect of default/b → HTTPRoute default/r: size 1, shade 2 "
+            "default/b → HTTPRoute default/r has no effect: size 1, shade 2 "
             f"(refused: of several on one target {expected} applies)"
         ) in text
 
@@ -269,13 +269,15 @@ def test_a_policy_on_anothers_gateway_says_whose_it_is() -> None:
     profile = replace(kind(), controllers=frozenset({"example.com/ours"}))
     analysis = analysis_of(profile, colours("p", TO_GATEWAY, color="red"))
     text = tree(about_policy(analysis, "p"), WIDE)
-    assert text.startswith("ColorPolicy default/p has no effect: ColorPolicy acts on what example.com/ours manages")
+    assert text.startswith(
+        "ColorPolicy default/p has no effect: ColorPolicy counts only for what example.com/ours manages"
+    )
     assert text.count("example.com/ours") == 1
     assert "  Gateway default/g   not managed\n" in text
     both = build.policy("p", TO_GATEWAY, build.target("own"), age=1, color="red")
     own = (build.gateway_class("ours", "example.com/ours"), build.gateway("own", class_name="ours"))
     text = tree(about_policy(analysis_of(profile, both, *own), "p"), WIDE)
-    assert "  Gateway default/g     not managed: ColorPolicy acts on what" in text
+    assert "  Gateway default/g     not managed: ColorPolicy counts only for what" in text
 
 
 def test_a_policy_on_anothers_gateway_is_not_in_doubt() -> None:
@@ -376,7 +378,7 @@ class TestWhatTargetsLack:
         found = analyze(build.snapshot(pending, p), profiles=[profile])
         assert headline(about_policy(found, "p")) == (
             "ColorPolicy default/p → Gateway default/g is enforced on its only path; it affects 1 Gateway, "
-            "but does nothing on Gateway default/g, for want of status.addresses."
+            "but does nothing on Gateway default/g, for lack of status.addresses."
         )
         unknown = headline(about_policy(analyze(build.snapshot(build.gateway("g"), p), profiles=[profile]), "p"))
         assert (

@@ -394,8 +394,8 @@ def test_why_a_route_is_attached_to_nothing_stands_in_the_first_sentence() -> No
     text = _tree(about(analysis, "HTTPRoute", "out"), View(120))
     assert " ".join(text.split()) == (
         "Nothing takes effect on HTTPRoute default/out, because it is attached to nothing: "
-        "listener mail of Gateway default/closed takes routes of no namespace [NotAllowedByListeners] (test.yaml:1), "
-        "Gateway default/gone does not exist [NoMatchingParent] (test.yaml:1) and 1 more reason. "
+        "listener mail of Gateway default/closed accepts routes from no namespace [NotAllowedByListeners] "
+        "(test.yaml:1), Gateway default/gone does not exist [NoMatchingParent] (test.yaml:1) and 1 more reason. "
         "Does not apply "
         "ColorPolicy default/deny → Gateway default/closed, listener mail: it is not attached there "
         "[NotAllowedByListeners] "

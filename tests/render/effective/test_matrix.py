@@ -120,7 +120,7 @@ def test_what_may_be_invalid_is_marked() -> None:
     assert shown(found, "table", View(headers=False)).split("   ")[2:] == ["basic auth (may be invalid)", "-\n"]
     assert matrix_remarks(found, empty=False) == [
         "1 rule, as far as could be read: 1 object is not in the input.",
-        "jwt is in force nowhere here; is it a field of these policies?",
+        "jwt is not in force anywhere here; is it a field of these policies?",
         "hint: -o yaml says what is not in the input",
     ]
 
@@ -151,9 +151,11 @@ def test_what_stands_next_to_a_table() -> None:
     """A field that is nowhere in force may be none; an empty list is explained as kubectl does."""
     assert matrix_remarks(of(several()), empty=False) == []
     assert matrix_remarks(of(several(), "nope"), empty=False) == [
-        "nope is in force nowhere here; is it a field of these policies?"
+        "nope is not in force anywhere here; is it a field of these policies?"
     ]
-    assert matrix_remarks(of(several(), "nope", "no"), empty=False)[0].startswith("nope and no are in force nowhere")
+    assert matrix_remarks(of(several(), "nope", "no"), empty=False)[0].startswith(
+        "nope and no are not in force anywhere"
+    )
     nowhere = matrix(several(), Asked(), Selection("far"))
     assert matrix_remarks(nowhere, empty=True) == [
         "No resources found in far namespace.",

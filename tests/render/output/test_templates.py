@@ -69,10 +69,10 @@ def test_a_template_is_filled_in(template: str, shown: str) -> None:
         (".a}{.b}", "a brace in -o jsonpath is not closed, or not opened"),
         ("{range .a}{.b}", "{range} in -o jsonpath has no {end}"),
         ("{.b}{end}", "{end} in -o jsonpath without {range}"),
-        ("{.a[}", '".a[" is no path: "[" is not understood'),
-        ("{.a b}", '".a b" is no path: " b" is not understood'),
-        ("{.a[?(@.b==)]}", '".a[?(@.b==)]" is no path: '),
-        ("{.a..}", '".a.." is no path: '),
+        ("{.a[}", '".a[" is not a path: "[" is not understood'),
+        ("{.a b}", '".a b" is not a path: " b" is not understood'),
+        ("{.a[?(@.b==)]}", '".a[?(@.b==)]" is not a path: '),
+        ("{.a..}", '".a.." is not a path: '),
     ],
 )
 def test_what_is_no_template_is_refused(template: str, problem: str) -> None:

@@ -107,7 +107,7 @@ def test_a_deletion_names_what_goes() -> None:
     [
         (
             "a target in a namespace that cannot be named",
-            "a ColorPolicy can name its own namespace far alone, so it would have to be moved to namespace default.",
+            "a ColorPolicy can only name its own namespace, far, so it would have to be moved to namespace default.",
         ),
         ("a need that is not there", "what the policy needs has to be there first."),
         ("nothing that it sets", "the policy has to declare what it is to set."),

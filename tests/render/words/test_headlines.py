@@ -19,8 +19,8 @@ POLICY = Unseen(what="ColorPolicy default/p", reason="x", policies=(build.ref("C
         ([], ""),
         ([FILE, FILE], ", as far as could be read: 1 file may hold more"),
         ([FILE, OBJECT], ", as far as could be read: 1 object is not in the input and 1 file may hold more"),
-        ([PATCHED], ", as far as could be read: 1 object may be otherwise"),
-        ([FILE, PATCHED], ", as far as could be read: 1 file may hold more and 1 object may be otherwise"),
+        ([PATCHED], ", as far as could be read: 1 object may be different"),
+        ([FILE, PATCHED], ", as far as could be read: 1 file may hold more and 1 object may be different"),
         ([POLICY], "; how 1 policy attaches is not computed"),
     ],
 )

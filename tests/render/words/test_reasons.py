@@ -68,20 +68,20 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             "kgateway",
             HARBOUR,
             (
-                "without effect of platform/old-clients → listener http: default.httpSettings.streamIdleTimeout 5s "
+                "platform/old-clients → listener http has no effect: default.httpSettings.streamIdleTimeout 5s "
                 "(controllers ignore it here)"
             ),
         ),
         (
             "kgateway",
             HARBOUR,
-            ("https only, without effect: perPort[80].listener.httpSettings.serverName (it is for another port)"),
+            ("https only, no effect: perPort[80].listener.httpSettings.serverName (it is for another port)"),
         ),
         (
             "kgateway",
             HARBOUR,
             (
-                "without effect of platform/names: default.httpSettings.xffNumTrustedHops 2, "
+                "platform/names has no effect: default.httpSettings.xffNumTrustedHops 2, "
                 "default.httpSettings.serverName harbour "
                 "(perPort has an entry for this port, which stands instead)"
             ),
@@ -100,7 +100,7 @@ HARBOUR: Final = build.node("Gateway", "harbour", namespace="platform")
             NGINX,
             route("articles", "newsroom"),
             (
-                "without effect of newsroom/pages → HTTPRoute newsroom/articles: "
+                "newsroom/pages → HTTPRoute newsroom/articles has no effect: "
                 "buffering.disable false, buffering.bufferSize 16k "
                 "(refused on all of its targets, for ProxySettingsPolicy newsroom/live "
                 "→ HTTPRoute newsroom/comments)"
@@ -119,7 +119,7 @@ def test_an_object_says_why_not(world: str, node: NodeRef, said: str) -> None:
         (
             "kgateway",
             "ListenerPolicy platform/old-clients",
-            "→ Gateway platform/harbour, listener http has no effect: controllers ignore all that it says there.\n",
+            "listener http has no effect: controllers ignore everything that it sets there.\n",
         ),
         ("kgateway", "ListenerPolicy platform/house", "is for another port on listener https only\n"),
         ("kgateway", "ListenerPolicy platform/house", "an entry of perPort stands instead on listener http only\n"),

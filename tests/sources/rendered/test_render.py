@@ -364,7 +364,7 @@ class TestClusters:
     def test_all_of_them(self, tree: Path) -> None:
         """What differs between them is in doubt, and the remedy names them."""
         (gap,) = [gap for gap in rendered(tree).gaps if gap.kind == "Service"]
-        assert (gap.namespace, gap.name, gap.reason) == ("x", "a", "it is otherwise in two")
+        assert (gap.namespace, gap.name, gap.reason) == ("x", "a", "it is different in two")
         assert gap.remedy == "--cluster one or --cluster two"
 
     @pytest.mark.parametrize(("cluster", "port"), [("one", 81), ("two", 82)])

@@ -50,7 +50,7 @@ def test_all_of_them(tmp_path: Path) -> None:
     assert _spec(snapshot) == {"a": "${DOMAIN}", "b": "own", "c": "x", "d": "${NONE}"}
     found = doubts(snapshot, tmp_path)
     assert "Service apps/b: apps/west/p.yaml patches it" in found
-    assert "ConfigMap flux-system/settings: it is otherwise in clusters/west/settings.yaml:1" in found
+    assert "ConfigMap flux-system/settings: it is different in clusters/west/settings.yaml:1" in found
     assert {gap.remedy for gap in snapshot.gaps if gap.kind == "ConfigMap"} == {"--cluster east or --cluster west"}
 
 

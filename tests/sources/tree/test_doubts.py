@@ -1,4 +1,4 @@
-"""What may be otherwise once it is rendered, and what may be there besides."""
+"""What may be different once it is rendered, and what may be there besides."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_alternatives(tmp_path: Path) -> None:
     shown = next(each for each in snapshot.resources if each.ref.name == "x")
     assert shown.origin.source == str(tmp_path / "b" / "x.yaml")
     (gap,) = snapshot.gaps
-    assert doubts(snapshot, tmp_path) == ["Service default/x: it is otherwise in a/x.yaml:1, c/x.yaml:1"]
+    assert doubts(snapshot, tmp_path) == ["Service default/x: it is different in a/x.yaml:1, c/x.yaml:1"]
     assert gap.remedy == " or ".join(f"--offline {tmp_path / name}" for name in "bac")
     assert [(each.rule, each.severity) for each in snapshot.diagnostics] == [("duplicate-object", "info")]
 
@@ -211,7 +211,7 @@ def test_many_alternatives(tmp_path: Path) -> None:
     """A message names three of them."""
     snapshot = read(tmp_path, {f"{n}/x.yaml": service("x", spec=f"{{a: {n}}}") for n in range(6)})
     assert doubts(snapshot, tmp_path) == [
-        "Service default/x: it is otherwise in 1/x.yaml:1, 2/x.yaml:1, 3/x.yaml:1 and 2 more"
+        "Service default/x: it is different in 1/x.yaml:1, 2/x.yaml:1, 3/x.yaml:1 and 2 more"
     ]
 
 

@@ -373,11 +373,11 @@ class TestCircles:
         circle = "HTTPRoute default/c → HTTPRoute default/c"
         assert delegations(topology, "c") == {
             "default/top#rule[0]": ("rule[0]", "rule[1]"),
-            "default/c#rule[1]": f"a request from rule[1] of HTTPRoute default/c would circle: {circle}",
+            "default/c#rule[1]": f"a request from rule[1] of HTTPRoute default/c would loop: {circle}",
         }
         assert reasons(topology, "c") == [
             ("resolved", "", ""),
-            ("broken", "RefNotPermitted", f"a request would circle: {circle}"),
+            ("broken", "RefNotPermitted", f"a request would loop: {circle}"),
         ]
         assert reasons(topology, "top") == [("resolved", "", "")]
         assert topology.missing_from(loop.ref) == ()
@@ -417,7 +417,7 @@ class TestCircles:
         found = delegations(topology, "r9-0")
         assert len(topology.paths_through(node("HTTPRoute", "top"))) < 10_000
         crowded = [message for name in range(10) for message in delegations(topology, f"r{name}-0").values()]
-        assert any("too many ways lead to it through other routes" in message for message in crowded)
+        assert any("too many paths lead to it through other routes" in message for message in crowded)
         assert found
 
     def test_matches_that_multiply_are_not_followed(self) -> None:
@@ -430,7 +430,7 @@ class TestCircles:
             http_route("c", rule(matches=many), annotations=annotations),
         )
         assert delegations(topology, "b") == {"default/top#rule[0]": ("rule[0]",)}
-        assert "too many ways" in str(delegations(topology, "c")["default/b#rule[0]"])
+        assert "too many paths" in str(delegations(topology, "c")["default/b#rule[0]"])
 
 
 class TestStatus:

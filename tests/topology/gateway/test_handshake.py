@@ -84,16 +84,19 @@ def test_a_gateway_without_listeners_matches_nothing() -> None:
     [
         (
             listener(allowedRoutes=allow(kinds=["GRPCRoute"])),
-            "listener http of Gateway infra/g takes GRPCRoute alone, not HTTPRoute",
+            "listener http of Gateway infra/g accepts only GRPCRoute, not HTTPRoute",
         ),
-        (listener(protocol="SMTP"), "listener http of Gateway infra/g takes no routes (protocol SMTP)"),
-        (listener(protocol=""), "listener http of Gateway infra/g takes no routes (protocol not given)"),
-        (listener(), "listener http of Gateway infra/g takes routes of its own namespace infra alone, not of baker"),
+        (listener(protocol="SMTP"), "listener http of Gateway infra/g accepts no routes (protocol SMTP)"),
+        (listener(protocol=""), "listener http of Gateway infra/g accepts no routes (protocol not given)"),
+        (
+            listener(),
+            "listener http of Gateway infra/g accepts routes only from its own namespace infra, not from baker",
+        ),
         (
             listener(allowedRoutes=allow("Selector", TEAM_A)),
             "namespace baker does not match the selector of listener http of Gateway infra/g",
         ),
-        (listener(allowedRoutes=allow("None")), "listener http of Gateway infra/g takes routes of no namespace"),
+        (listener(allowedRoutes=allow("None")), "listener http of Gateway infra/g accepts routes from no namespace"),
     ],
 )
 def test_a_listener_that_does_not_allow_the_route_refuses(entry: dict[str, Json], message: str) -> None:
@@ -273,7 +276,7 @@ def test_settings_reach_the_handshake() -> None:
     found = route(kind="TLSRoute")
     topology = Topology(index(found, world), Implementation(frozenset({"TLSRouteModeTerminate"})))
     assert (
-        topology.bindings(found.ref)[0].message == "listener http of Gateway default/g takes no routes (protocol TLS)"
+        topology.bindings(found.ref)[0].message == "listener http of Gateway default/g accepts no routes (protocol TLS)"
     )
 
 

@@ -22,12 +22,12 @@ def retargeted(analysis: Analysis, ref: ObjectRef, target: ObjectRef, section: s
     """A policy as it would be if it had one target alone, in the field that it uses now; all else stays as it is.
 
     The section may be given by its own name, or by the one that references of the kind use. Raises `UsageError` for
-    what is no policy or names no targets of its own, and for a section that the target has not.
+    what is not a policy or names no targets of its own, and for a section that the target has not.
     """
     profile = analysis.registry.profile_of(ref.group_kind)
     policy = analysis.index.get(ref)
     if profile is None or policy is None:
-        raise UsageError(f"{ref} is no policy", "a profile says which kinds are policies: --profiles PATH")
+        raise UsageError(f"{ref} is not a policy", "a profile says which kinds are policies: --profiles PATH")
     if not profile.target_fields:
         how, hint = {
             "filter": ("filters of routes name it", "change the routes instead"),

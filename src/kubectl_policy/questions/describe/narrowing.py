@@ -26,7 +26,7 @@ def focus_on(analysis: Analysis, kinds: Iterable[str], fields: Iterable[str]) ->
         named = kinds_meant(analysis, word)
         policies = [kind for kind in named if analysis.registry.profile_of(kind)]
         if not policies:
-            raise UsageError(f"{named[0].kind} is no policy kind", "get policykinds lists them")
+            raise UsageError(f"{named[0].kind} is not a policy kind", "get policykinds lists them")
         meant += policies
     return Focus(
         kinds=tuple(dict.fromkeys(meant)),

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class ObjectDescription:
-    """The answer for an object that is no policy.
+    """The answer for an object that is not a policy.
 
     `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position, and
     has also what rules of routes say themselves.
@@ -227,7 +227,7 @@ def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...])
     above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
     for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
         if profile.policy_class == "direct" and profile.role == "policy":
-            message = f"{policy.kind} is {profile.class_words}: it applies to its target alone, not to what is below it"
+            message = f"{policy.kind} is {profile.class_words}: it applies only to its target, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
 
 

@@ -74,13 +74,22 @@ def _targets_of(
     policy: ObjectRef, attached: Collection[Attachment], attached_then: Collection[Attachment]
 ) -> Iterator[AttachmentChange]:
     before, after = _by_target(attached), _by_target(attached_then)
+    # A port of a Service that does not exist any more is the Service: the same reference still names it.
+    still = {*map(_named, before.values())} & {*map(_named, after.values())}
     for target in sorted({*before, *after}):
         earlier, later = before.get(target), after.get(target)
         old, new = earlier.state if earlier else None, later.state if later else None
-        if old != new:
+        one = earlier or later
+        if old != new and not (one and (old is None or new is None) and _named(one) in still):
             failed = (attachment for attachment in (later, earlier) if attachment and attachment.state != "attached")
             message = next((attachment.message for attachment in failed), "")
             yield AttachmentChange(policy=policy, target=target, before=old, after=new, message=message)
+
+
+def _named(attachment: Attachment) -> tuple[str, ObjectRef | None, ObjectRef | None, State]:
+    """A reference, whatever section of its object it comes to, and its state."""
+    declared, target = attachment.declared, attachment.target
+    return declared.field, declared.named_by, target.object if target else None, attachment.state
 
 
 def _by_target(attachments: Collection[Attachment]) -> Mapping[NodeRef, Attachment]:

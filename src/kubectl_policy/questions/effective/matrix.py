@@ -152,7 +152,7 @@ def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
     for name in names:
         kinds = {kind for kind in kinds_meant(analysis, name) if analysis.registry.profile_of(kind) or kind in ROUTES}
         if not kinds:
-            raise UsageError(f"{name} is no policy kind", "get policykinds lists those that there are")
+            raise UsageError(f"{name} is not a policy kind", "get policykinds lists those that there are")
         found |= kinds
     return frozenset(found)
 

@@ -103,7 +103,7 @@ class PolicyStatuses:
     def of(self, policy: ObjectRef) -> tuple[AncestorStatus, ...]:
         """The report on a policy, place by place; empty if its controller would not report at all.
 
-        Raises `KeyError` for an object that is no policy.
+        Raises `KeyError` for an object that is not a policy.
         """
         kind = policy.group_kind
         profile = self._analysis.registry.known(kind)

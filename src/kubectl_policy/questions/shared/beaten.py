@@ -34,7 +34,7 @@ def lost_to_others(analysis: Analysis, policy: ObjectRef, effective: EffectivePo
     if not fates:
         winners = sorted(effective.policies_in_force())
         by = f"; {' and '.join(map(str, winners))} is in force" if winners else ""
-        yield Reason("no-fields", f"it declares no field that could be in force{by}", policy, field="spec")
+        yield Reason("no-fields", f"it sets no field that could take effect{by}", policy, field="spec")
     lost: dict[Source, list[Fate]] = {}
     for fate in fates:
         for by_source in fate.superseded_by:

@@ -300,7 +300,7 @@ def not_found(objects: Collection[ObjectRef], type_name: str, name: str, namespa
     namespace = own or namespace
     elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
     if elsewhere:
-        hint = f"it exists in namespace {', '.join(elsewhere)}: say {type_name}/{elsewhere[0]}/{name}"
+        hint = f"it exists in namespace {', '.join(elsewhere)}: use {type_name}/{elsewhere[0]}/{name}"
     elif objects:
         some = ", ".join(sorted({ref.qualified_name for ref in objects})[:5])
         hint = did_you_mean(name, {ref.name for ref in objects}) or f"there are: {some}"

@@ -40,7 +40,7 @@ class Unseen:
     """Something that was not seen: what it is, why, and the file or permission that would show it.
 
     `policies` are set of what was read and is not computed: of these policies it is not known whether they count. What
-    `is_there` was read, and may be otherwise.
+    `is_there` was read, and may be different.
     """
 
     what: str
@@ -210,8 +210,10 @@ def _unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> I
         if attachment.state != "target unknown":
             continue
         if not declared.field:
-            what = f"{plural(declared.kind)} in namespace {declared.namespace}"
-            yield Unseen(what=what, reason=f"none was read, and a filter of one may name {policy}", remedy=_ADD_ALL)
+            where = f" in namespace {declared.namespace}" if declared.namespace else ""
+            how = "as its parameters" if declared.way == "parameters" else "in a filter"
+            reason = f"one that was not read may name {policy} {how}"
+            yield Unseen(what=f"{plural(declared.kind)}{where}", reason=reason, remedy=_ADD_ALL)
         elif target is None:
             yield Unseen(what=f"what {policy} selects", reason=reason)
         elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
@@ -320,7 +322,7 @@ def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:
     for path in paths:
         if is_cut(path):
             first = next(node for node in path if node.object.group_kind != NAMESPACE)
-            reason = f"it is followed from {first} to {path[-1]} alone"
+            reason = f"it is followed only from {first} to {path[-1]}"
             yield Unseen(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
 
 

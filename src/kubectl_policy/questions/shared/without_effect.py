@@ -117,7 +117,7 @@ def does_not_count(analysis: Analysis, policy: ObjectRef, path: Path, node: Node
         return Reason("not-enabled", why_disabled(topology, gateway, enabling), gateway)
     if not controlled(topology, path, profile.controllers):
         ours = " or ".join(sorted(profile.controllers))
-        message = f"{policy.kind} acts on what {ours} manages, and {gateway or 'this path'} is not"
+        message = f"{policy.kind} counts only for what {ours} manages, and {gateway or 'this path'} is not"
         field = "spec.gatewayClassName" if gateway else ""
         return Reason("other-controller", message, gateway or policy, field=field)
     wide = too_wide(topology, path) if profile.hostnames == "inside" else ""
@@ -137,11 +137,11 @@ def direct_above(analysis: Analysis, policy: ObjectRef, node: NodeRef) -> Reason
     """Why a direct policy has no effect below its target, or a filter none on requests of other rules."""
     profile = analysis.registry.known(policy.group_kind)
     message = (
-        f"{policy.kind} is {profile.class_words}: it applies to its target {named(node)} alone, not to what is below it"
+        f"{policy.kind} is {profile.class_words}: it applies only to its target {named(node)}, not to what is below it"
     )
     if profile.role == "filter":
         rules = {each.declared.rule for each in analysis.attachments[policy] if each.target == node}
         of_rules = " and ".join(named(rule) for rule in sorted(filter(None, rules)))
-        message = f"it applies to requests of {of_rules or named(node)} alone"
+        message = f"it applies only to requests of {of_rules or named(node)}"
         message += f", and of these to those for {named(node)}" if of_rules else ""
     return Reason("direct-above", message, policy, related=(node,))

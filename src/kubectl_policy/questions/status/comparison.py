@@ -282,7 +282,7 @@ class Explainer:
         return "assumed status" if is_assumed(profile) else self._rest
 
     def of_object(self, comparison: Comparison, ref: ObjectRef) -> Explanation:
-        """The likeliest explanation of a disagreement about an object that is no policy, or a part of it.
+        """The likeliest explanation of a disagreement about an object that is not a policy, or a part of it.
 
         Only of a Gateway or ListenerSet it is known whose controller reports it.
         """

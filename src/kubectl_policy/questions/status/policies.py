@@ -48,7 +48,7 @@ class PolicyComparisons:
         self._statuses = PolicyStatuses(analysis)
 
     def of(self, policy: Resource) -> ObjectStatus:
-        """The report on a policy, and what is computed. Raises `KeyError` for an object that is no policy."""
+        """The report on a policy, and what is computed. Raises `KeyError` for an object that is not a policy."""
         profile = self._analysis.registry.known(policy.ref.group_kind)
         own, *rest = reported_places(policy.raw)
         entries: list[tuple[NodeRef, ReportedPlace]] = []

@@ -76,7 +76,7 @@ def other_section(attachment: Attachment, target: NodeRef) -> Reason:
 def below(attachment: Attachment, target: NodeRef) -> Reason:
     """A reference to something below a node, which does not reach what is above it."""
     nodes = [attachment.target]
-    message = f"its target {_listed(nodes)} is below {named(target)}, and policies reach downward alone"
+    message = f"its target {_listed(nodes)} is below {named(target)}, and policies only reach downward"
     field, related = attachment.declared.field, _distinct(nodes)
     return Reason("target-below", message, attachment.policy, field=field, related=related)
 

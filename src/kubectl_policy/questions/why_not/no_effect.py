@@ -36,7 +36,7 @@ def reasons_of(case: Case) -> tuple[Reason, ...]:
     chain = _Chain(case)
     reasons = list(chain.on_other_paths() if case.effect.in_force else chain.at_all())
     if not reasons and not case.effect.in_force:
-        reasons = [Reason("not-counted", "nothing that it says counts there", case.policy.ref, field="spec")]
+        reasons = [Reason("not-counted", "nothing that it sets counts there", case.policy.ref, field="spec")]
     return in_causal_order(case.analysis, reasons)
 
 
@@ -155,7 +155,7 @@ class _Chain:
             if section.object == node.object and section.section and not node.section:
                 for holder in self._analysis.resolver.claimants(section, self._policy.group_kind):
                     who = f"{holder.ref} → {named(section)}"
-                    message = f"{who} stands there in place of what is on {named(node)} as a whole"
+                    message = f"{who} stands there in place of all that is on {named(node)}"
                     related = (NodeRef(holder.ref), section)
                     return Reason("replaced-by-section", message, holder.ref, field="spec", related=related)
         return None

@@ -208,7 +208,7 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
         return _BEYOND_EDITS[beyond]
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
     if away and target.group_kind in nameable_kinds(case):
-        own = f"{with_article(policy.kind)} can name its own namespace {policy.namespace} alone"
+        own = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:
         return f"nothing in one object would let it reach {named(case.target)}"

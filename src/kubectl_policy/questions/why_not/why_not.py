@@ -56,11 +56,11 @@ class WhyNot:
 def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: str = "") -> WhyNot:
     """The answer about a policy and an object, or one of its sections; with the owners of what edits change besides.
 
-    Raises `UsageError` for an object that is no policy, and `NotFoundError` for a policy that was not read and for a
+    Raises `UsageError` for an object that is not a policy, and `NotFoundError` for a policy that was not read and for a
     section that the target has not.
     """
     if analysis.registry.profile_of(policy.group_kind) is None:
-        raise UsageError(f"{policy} is no policy", "name the policy first, then the object that it should affect")
+        raise UsageError(f"{policy} is not a policy", "name the policy first, then the object that it should affect")
     resource = analysis.index.get(policy)
     if resource is None:
         raise NotFoundError(f"{policy} is not in the input")

@@ -301,7 +301,7 @@ shape(
             _Count, "ownerCount", Field("owner", "common", type=str, doc="Empty for objects that name none."), _NUMBER
         ),
     ),
-    doc="How many objects a policy affects or, if it is no policy, how many deleting the subject would.",
+    doc="How many objects a policy affects or, if it is not a policy, how many deleting the subject would.",
 )
 shape(SupersededOn, "supersededOn", Field("objects"), Field("by"))
 shape(
@@ -330,7 +330,7 @@ BLAST_RADIUS: Final = document(
         "enforcement",
         lambda answer: answer.reach and answer.reach.enforcement,
         type=Enforcement | None,
-        doc="Null if it is no policy.",
+        doc="Null if it is not a policy.",
     ),
     Field(
         "reasons",

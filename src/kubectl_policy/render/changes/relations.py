@@ -31,7 +31,7 @@ def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str
 def gateways_section(gateways: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
     """The Gateways that lose their class."""
     lines = [list_line([str(gateway) for gateway in gateways], view)] if gateways else ()
-    return section("Gateways that lose their class, so that no controller acts on them", lines)
+    return section("Gateways left without a class, so that no controller acts on them", lines)
 
 
 def parents_section(
@@ -86,7 +86,7 @@ def _way(change: AttachmentChange, message: str) -> str:
 
 def _of_any(change: AttachmentChange) -> str:
     """Why a policy is not attached, in words that hold for others of which the same is so."""
-    words = change.message.replace(f"{change.policy.kind} acts on", "it acts on", 1)
+    words = change.message.replace(f"{change.policy.kind} counts only for", "it counts only for", 1)
     return words.replace(str(change.target.object), "its target")
 
 

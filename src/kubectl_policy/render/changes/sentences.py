@@ -51,7 +51,7 @@ _PLURAL: Final = {
     "loses": "lose",
     "gets": "get",
     "gains": "gain",
-    "comes": "come",
+    "takes": "take",
 }
 
 
@@ -100,7 +100,7 @@ _FORCE: Final = (
         "whether {who} {is} enforced is no longer known",
         "leaves it unknown whether {who} {is} enforced",
     ),
-    _Consequence(lambda summary: summary.into_force, "policy", "{who} {comes} into force", "brings {who} into force"),
+    _Consequence(lambda summary: summary.into_force, "policy", "{who} {takes} effect", "puts {who} into effect"),
     _Consequence(
         lambda summary: summary.out_of_force, "policy", "{who} {is} left without effect", "leaves {who} without effect"
     ),
@@ -135,7 +135,7 @@ def blast_headline(answer: BlastRadius) -> str:
     if reach:
         return f"{_affects(answer, reach)}. {_without_policy(answer, reach)}{unread}."
     first, more = _without(answer)
-    absent = "" if answer.in_input else f" {answer.subject} is not in the input: it is taken to exist."
+    absent = "" if answer.in_input else f" {answer.subject} is not in the input: it is assumed to exist."
     return f"{first}{unread}.{f' It also {more}.' if more else ''}{absent}"
 
 
@@ -145,22 +145,22 @@ def _settings(summary: ChangeSummary) -> Iterator[str]:
     if len(sorts) == 1:
         ((words, refs),) = sorts
         subject = f"{_who(refs)}{_namespaces({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
-        yield f"{_said(words, subject, one=len(refs) == 1)}{_security(summary, 'relevant to security')}"
+        yield f"{_said(words, subject, one=len(refs) == 1)}{_security(summary)}"
     elif sorts:
         where = _namespaces({ref.namespace for ref in summary.changed})
         each = [_said(words, str(len(refs)), one=len(refs) == 1) for words, refs in sorts]
-        security = _security(summary, "in settings relevant to security")
+        security = _security(summary)
         yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(each)}"
     if moved := summary.of_sort("moved"):
         yield _said("{who} {gets} the same values from elsewhere", _who(moved), one=len(moved) == 1)
 
 
-def _security(summary: ChangeSummary, words: str) -> str:
-    """`, for 1 of them relevant to security`; empty if nothing is."""
+def _security(summary: ChangeSummary) -> str:
+    """`, including security settings on 1 of them`; empty if nothing that changes is one."""
     number, total = len(summary.security & summary.changed), len(summary.changed)
     if not number:
         return ""
-    return f", {words}" if number == total else f", for {number} of them {words}"
+    return ", including security settings" + ("" if number == total else f" on {number} of them")
 
 
 def _namespaces(names: Collection[str]) -> str:
@@ -203,7 +203,7 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
             names = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} and not reach.behind else []
             what = f"{places_words(reach.affected)}{f' ({names[0]})' if names else ''}"
         if reach.behind:
-            what += f", through which requests for {hit_words(reach.behind, answer.counts.owner_key)} come"
+            what += f", in front of {hit_words(reach.behind, answer.counts.owner_key)}"
         return f"{subject} {verb} {what}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
     if reach.enforcement.state == "Unknown":
         return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
@@ -264,12 +264,12 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
 def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     """`8 of them and 1 other object`, `both`, `none of them`, of those that a policy affects."""
     among, others = summary.changed & {*affected}, summary.changed - {*affected}
-    security = _security(summary, "in settings relevant to security").removeprefix(", ")
+    security = _security(summary).removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
         return f"{_who(others)}{security}" if others else "no setting"
     if len(affected) == 1:
-        text = "that object" if among else "nothing there"
+        text = f"that {next(iter(affected)).kind}" if among else "nothing there"
     elif len(among) == len(affected):
         text = "both" if len(among) == _PAIR else f"all {len(among)}"
     else:
@@ -299,7 +299,7 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
 
 
 def _without(answer: BlastRadius) -> tuple[str, str]:
-    """What deleting an object that is no policy does, and what it does besides, if traffic is lost."""
+    """What deleting an object that is not a policy does, and what it does besides, if traffic is lost."""
     difference, gone = answer.difference, {answer.subject, *answer.deleted_with_it}
     summary = summarize(difference, gone)
     traffic = difference.traffic
@@ -312,7 +312,7 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
     parts += _traffic(summary, active=True)
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
-        parts.append(f"{verb} {_who(summary.changed)}{_security(summary, 'relevant to security')}")
+        parts.append(f"{verb} {_who(summary.changed)}{_security(summary)}")
     parts += _active(_FORCE, summary)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
@@ -379,7 +379,7 @@ def _traffic(summary: ChangeSummary, *, active: bool = False) -> Iterator[str]:
     if ended := _extent(summary.ended):
         yield f"{'ends traffic' if active else 'traffic ends'} {ended}"
     if begun := _extent(summary.begun):
-        yield f"{'begins traffic' if active else 'traffic begins'} {begun}"
+        yield f"{'starts traffic' if active else 'traffic starts'} {begun}"
     if summary.rerouted:
         to = _who(summary.rerouted)
         yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"

@@ -150,8 +150,8 @@ def _heading(change: EffectChange) -> Line:
 
 def _danger(change: EffectChange) -> str:
     if change.security:
-        return " · relevant to security"
-    return " · relevant to security, newly enforced" if change.demanding else ""
+        return " · security"
+    return " · security, newly enforced" if change.demanding else ""
 
 
 def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
@@ -185,7 +185,7 @@ def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecti
     """What a field changes to, who sets it and did, and whether it is one of those that protect something."""
     spans = [Span("→ "), Span(after, "value" if field.sort != "lost" else "warning")]
     spans += [span for words in setters for span in _broken_at_arrows(f", {words}")]
-    spans += [Span(" (protects)", "error")] if protecting and field.security else []
+    spans += [Span(" (security)", "error")] if protecting and field.security else []
     return tuple(spans)
 
 

@@ -177,12 +177,12 @@ def passing_clauses(difference: StateDiff) -> Iterator[str]:
     if moved:
         yield f"part of the traffic ends for {hit_words(moved, key)}"
     if traffic.gained.all:
-        yield f"traffic begins for {hit_words(traffic.gained.all, key)}"
+        yield f"traffic starts for {hit_words(traffic.gained.all, key)}"
     if traffic.gained.some:
         yield f"more traffic comes to {hit_words(traffic.gained.some, key)}"
     if traffic.uncontrolled:
         verb = "is" if len(traffic.uncontrolled) == 1 else "are"
-        yield f"{hit_words(traffic.uncontrolled, key)} {verb} left behind Gateways that no controller acts on"
+        yield f"{hit_words(traffic.uncontrolled, key)} {verb} left behind Gateways without a controller"
 
 
 def lost_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
@@ -193,8 +193,8 @@ def lost_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
     return (
         *section("Lose all traffic", _rows(lost.all, key, view, why)),
         *section("Lose some traffic", _rows(lost.some, key, view, why)),
-        *section("Behind Gateways that no controller acts on any more", _rows(traffic.uncontrolled, key, view)),
-        *section("Nothing reaches any more", _unreached(lost, view)),
+        *section("Behind Gateways left without a controller", _rows(traffic.uncontrolled, key, view)),
+        *section("No longer reachable", _unreached(lost, view)),
     )
 
 

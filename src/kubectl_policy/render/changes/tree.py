@@ -57,8 +57,8 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
         *enforcement_section(difference.enforcement, view),
         *changed_problems_section("Problems introduced", problems.introduced, view),
         *changed_problems_section("Problems fixed", problems.fixed, view),
-        *changed_problems_section("Problems that stay, of objects that differ", problems.unchanged, view),
-        *section("Objects that differ", _objects(difference, view)),
+        *changed_problems_section("Problems that remain in changed objects", problems.unchanged, view),
+        *section("Changed objects", _objects(difference, view)),
         *unseen_section(difference.unseen),
     )
 
@@ -114,11 +114,17 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *_then(difference, effect_sections(kept, view, subject if reach else None)),
         *section(
             "Attached, but others set every field",
-            first_lines(superseded, lambda each: _superseded(each, view), "group", view),
+            first_lines([each for each in superseded if each.by], lambda each: _superseded(each, view), "group", view),
         ),
         *section(
             "No effect",
-            (*first_lines(detached, _detached, "object", view), *first_lines(failed, _failed, "target", view)),
+            (
+                *first_lines(
+                    [each for each in superseded if not each.by], lambda each: _uncounted(each, view), "group", view
+                ),
+                *first_lines(detached, _detached, "object", view),
+                *first_lines(failed, _failed, "target", view),
+            ),
         ),
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", parents, view, difference.cut_off, deleted),
@@ -172,6 +178,10 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
 
 def _superseded(superseded: SupersededOn, view: View) -> Line:
     return list_line([node_words(node) for node in superseded.objects], view, lead=f"{names(superseded.by)}: ")
+
+
+def _uncounted(superseded: SupersededOn, view: View) -> Line:
+    return list_line([node_words(node) for node in superseded.objects], view, lead="nothing that it sets counts on ")
 
 
 def _detached(route: DetachedRoute) -> Line:

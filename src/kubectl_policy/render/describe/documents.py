@@ -233,7 +233,7 @@ OBJECT_DESCRIPTION: Final = document(
     ),
     Field("unattached", doc="Of a route that is attached to nothing, why each of its parentRefs leads nowhere."),
     Field("inForce", _in_force),
-    Field("sources", doc="The policies that inForce speaks of, be they in force or beaten."),
+    Field("sources", doc="The policies that inForce speaks of, whether in force or beaten."),
     CALLED_BY,
     REFERRED_TO_BY,
     Field("inInput", doc="False if the object is only named by something in the input."),
@@ -249,7 +249,7 @@ OBJECT_DESCRIPTION: Final = document(
     EVENTS,
     UNSEEN,
     PROBLEMS,
-    doc="The answer about an object that is no policy.",
+    doc="The answer about an object that is not a policy.",
 )
 
 POLICY_DESCRIPTION: Final = document(

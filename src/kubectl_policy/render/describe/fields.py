@@ -84,7 +84,7 @@ class _Section:
         yield self._heading_line(source, by_place)
         for limits, rows in by_place.items():
             if limits and len(by_place) > 1:
-                yield Line((Span(f"on {limits}:", "aside"),), _ROW)
+                yield Line((Span(f"{_on(limits)}:", "aside"),), _ROW)
             for row in rows:
                 yield from self._row(row)
         if not source.rows:
@@ -95,7 +95,7 @@ class _Section:
     def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
         """`RetryPolicy shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
         limits = _only(by_place)
-        return f"{self.names.heading(source, self.kind.groups[0])}{f', on {limits}' if limits else ''}{self.behind}"
+        return f"{self.names.heading(source, self.kind.groups[0])}{f', {_on(limits)}' if limits else ''}{self.behind}"
 
     def _heading_line(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Line:
         """The heading, where the policy was read, and what its controller says to the contrary."""
@@ -155,7 +155,7 @@ class _Section:
         value = shortened(fate.value, self.view.width // 3, self.view)
         why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
         return [
-            Span(f"{f'on {where} ' if where else ''}instead of ", "beaten"),
+            Span(f"{f'{_on(where)} ' if where else ''}instead of ", "beaten"),
             Span(f"{value},", "beaten"),
             Span(f" {self._loser(fate.source)}", "beaten"),
             Span(f" ({why})", "beaten", prose=True),
@@ -183,16 +183,16 @@ class _Section:
             else:
                 words = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"
         else:
-            whose = "" if own else f" of {loser}"
-            words = f"without effect{whose}: {self._fields(fates)} ({replaced.why})"
-        limited = f"on {where}, " if where and where != only else ""
+            who = "no effect" if own else f"{loser} has no effect"
+            words = f"{who}: {self._fields(fates)} ({replaced.why})"
+        limited = f"{_on(where)}, " if where and where != only else ""
         return Line((Span(f"{limited}{words}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
         """What was beaten by something that sets nothing here."""
         kind = self.names.kind(self.kind.groups[0])
-        who = f"{kind}, without effect of {self._loser(replaced.source)}"
-        words = f"{who}: {self._fields(replaced.fates)} ({replaced.why})"
+        who = f"{kind} {self._loser(replaced.source)}"
+        words = f"{who} has no effect: {self._fields(replaced.fates)} ({replaced.why})"
         return Line((Span(words, "beaten", prose=True),), 0, _ROW)
 
     def _fields(self, fates: Sequence[Fate]) -> str:
@@ -202,6 +202,11 @@ class _Section:
         return ", ".join(
             f"{fate.field} {flow(fate.value)}{f' ({DEFAULT})' if fate.defaulted else ''}" for fate in fates
         )
+
+
+def _on(limits: str) -> str:
+    """`on rule cart only`; `through HTTPRoute shop/cart only` needs no more."""
+    return limits if limits.startswith("through ") else f"on {limits}"
 
 
 def _alone(setting: Setting, row: Row) -> bool:

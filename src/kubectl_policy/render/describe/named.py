@@ -82,7 +82,7 @@ class Names:
         of_rule = source.target.object.group_kind in ROUTES
         how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
         if source.object == source.target.object:
-            sections = [self.target(node) for node in targets if node.section]
+            sections = [section_words(node) for node in targets if node.section]
             return f", {_some(sections)}" if sections else ""
         return f" → {_some([self.target(node) for node in targets])}{how}"
 

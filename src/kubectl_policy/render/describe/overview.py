@@ -78,7 +78,7 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
             yield from _lines(entry, widths, view)
     if len(ordered) > most:
         left = count(len(ordered) - most, "more place")
-        yield Line((Span(f"and {left} where it is otherwise; --show-all shows them", "aside"),))
+        yield Line((Span(f"and {left} where it differs; --show-all shows them", "aside"),))
 
 
 def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
@@ -109,8 +109,8 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
 
 def _summary(group: InForce) -> Iterator[str]:
     """What is in force in short; of what patches the proxy's own configuration, that it may be anything."""
-    known = not group.profile.patches or group.profile.summary
-    if known:
+    patches = group.profile.patches
+    if not patches or (group.profile.summary and group.summary):
         yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
     if group.profile.patches:
         yield "may change anything here; its patches are not read"

@@ -9,7 +9,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.headlines import fully_enforced, policy_headline
+from kubectl_policy.render.words.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.words.names import (
     attachment_words,
     count,
@@ -288,7 +288,11 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
 
 
 def _targets(answer: PolicyDescription) -> Iterator[Line]:
+    """What a policy names; nothing for the only target of one that is attached, which the headline names."""
     places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.attachments]
+    only = answer.attachments[0] if len(places) == 1 else None
+    if only and only.state == "attached" and not only.message and places[0] in with_target(answer):
+        return
     width = max(map(cells, places), default=0)
     # Of the only target, the headline has just said what is wrong with it.
     told = len(places) == 1 and answer.attachments[0].state != "attached"

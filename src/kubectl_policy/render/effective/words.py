@@ -48,7 +48,7 @@ def matrix_remarks(matrix: Matrix, empty: bool) -> list[str]:  # noqa: FBT001 (s
         said += [f"No resources found{where}", *elsewhere_hint(matrix.elsewhere, matrix.type.noun)]
     if matrix.unused:
         verb = "is" if len(matrix.unused) == 1 else "are"
-        said.append(f"{listed(matrix.unused)} {verb} in force nowhere here; is it a field of these policies?")
+        said.append(f"{listed(matrix.unused)} {verb} not in force anywhere here; is it a field of these policies?")
     if matrix.unseen:
         unknown = any(cell.unknown for row in matrix.rows for cell in row.cells)
         what = "what is <unknown> may be set by something that could not be read; " if unknown else ""

@@ -58,7 +58,7 @@ _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
 _BY_DEFAULT: Final = "nothing says otherwise, so what GEP-713 says for all policy kinds is assumed"
 
 
-# What a kind is that is no policy kind.
+# What a kind is that is not a policy kind.
 _WHAT: Final[Mapping[Role, str]] = {
     "filter": "a kind of filters that routes name",
     "parameters": "a kind of parameters that Gateways and their classes name",

@@ -68,12 +68,12 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
         {
             "references": either(references),
             "partly": f"{either(references)}; without any, a policy attaches in a way that is not computed",
-            "filters": "filters of routes alone",
+            "filters": "filters of routes only",
             "parameters": "spec.infrastructure.parametersRef of Gateways and spec.parametersRef of GatewayClasses",
             "none": "in a way that is not computed, so nothing is claimed about what a policy affects",
         }[profile.attachment],
     )
-    backends = "; a filter of a backendRef may do so too, for that backend alone" if profile.backend_filters else ""
+    backends = "; a filter of a backendRef may do so too, for that backend only" if profile.backend_filters else ""
     rules = f"a filter of type ExtensionRef in a rule of {kinds_words(profile.filter_routes)} may name a policy"
     first = f"{rules}, which then comes before all others on that rule{backends}"
     yield "by filters", ("filter_routes", "backend_filters"), first if profile.filter_routes else ""
@@ -153,7 +153,7 @@ def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:
     fields = "any field" if "*" in profile.security_fields else either(sorted(profile.security_fields))
     yield "security", ("security_fields",), fields and f"a protection is lost with {fields}"
     controllers = either(sorted(profile.controllers))
-    yield "on Gateways", ("controllers",), f"of {controllers} alone" if controllers else "of every controller"
+    yield "on Gateways", ("controllers",), f"only of {controllers}" if controllers else "of every controller"
     settings = (
         f"{name} = {setting.default or 'nothing'}, unless you say otherwise: {setting.description}"
         for name, setting in profile.settings.items()
@@ -167,7 +167,7 @@ def reach_words(profile: PolicyKindProfile) -> str:
 
 
 _REFUSED: Final = "the other one is refused"
-_BOTH: Final = "both apply, none beats the other"
+_BOTH: Final = "both apply, neither beats the other"
 _ABOVE: Final[Mapping[MergeStrategy, str]] = {
     MergeStrategy.NONE: f"the one further up stands, and {_REFUSED}",
     MergeStrategy.ATOMIC_DEFAULTS: "the nearer one replaces the other one as a whole",

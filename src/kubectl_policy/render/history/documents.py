@@ -44,7 +44,7 @@ shape(
     "change",
     Field("commit", doc="Null for what is on disk and not committed."),
     Field("sort", doc="appeared: the object was not there before; deleted: it is not there any more."),
-    Field("traffic", doc="lost, if requests reach it no more; gained, if they do again; else empty."),
+    Field("traffic", doc="lost, if requests no longer reach it; gained, if they do again; else empty."),
     Field("left", doc="The listeners to which it is not attached any more."),
     Field("joined", doc="The listeners to which it is attached since then."),
     Field("settings"),

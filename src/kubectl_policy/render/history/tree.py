@@ -69,10 +69,10 @@ def _told(change: Change, subject: NodeRef) -> Iterator[Line]:
         number = f", with {count(len(change.settings), 'setting')} in force" if change.sort == "appeared" else ""
         yield _line(f"{subject.object} {said}{number}", "subject")
     if change.sort == "changed" and change.traffic == "lost":
-        yield _line("requests reach it no more", "warning")
+        yield _line("requests no longer reach it", "warning")
     if change.sort == "changed" and change.traffic == "gained":
         yield _line("requests reach it again")
-    for words, nodes in (("is not attached any more to", change.left), ("is now attached to", change.joined)):
+    for words, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
         if nodes and change.sort == "changed":
             yield _line(f"{words} {listed([node_words(node) for node in nodes])}")
 

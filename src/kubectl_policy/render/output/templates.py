@@ -147,13 +147,13 @@ def compiled(path: str) -> Path:
     while rest and rest != ".":
         match = _STEP.match(rest)
         if not match:
-            raise UsageError(f'"{path}" is no path: "{rest}" is not understood', _HINT)
+            raise UsageError(f'"{path}" is not a path: "{rest}" is not understood', _HINT)
         rest = rest[match.end() :]
         steps.append(_standard(match))
     try:
         return jsonpath.JSONPathEnvironment(strict=True).compile(f"${''.join(steps)}")
     except jsonpath.JSONPathError as error:
-        raise UsageError(f'"{path}" is no path: {str(error).splitlines()[0]}', _HINT) from error
+        raise UsageError(f'"{path}" is not a path: {str(error).splitlines()[0]}', _HINT) from error
 
 
 def _standard(match: re.Match[str]) -> str:
@@ -175,7 +175,7 @@ class CustomColumns:
         """Read them. Raises `UsageError` for columns that cannot be understood."""
         pairs = [column.partition(":") for column in re.split(r",(?![^\[]*\])", text)]
         if not all(header and path for header, _, path in pairs):
-            raise UsageError(f'"{text}" are no columns: each is HEADER:PATH', _COLUMNS_HINT)
+            raise UsageError(f'"{text}" is not a list of columns: each is HEADER:PATH', _COLUMNS_HINT)
         self._columns = [(header.strip(), compiled(path.strip().strip("{}"))) for header, _, path in pairs]
 
     def shown(self, document: Json, view: View) -> str:

@@ -128,7 +128,7 @@ def why_idle(answer: AttachedPolicy) -> str:
     if answer.enforcement.state == "Overridden":
         return f"it is replaced everywhere, by {names(answer.enforcement.by)}"
     if answer.enforcement.state == "NoEffect" and answer.enforcement.outcomes:
-        return "controllers ignore all that it says there"
+        return "controllers ignore everything that it sets there"
     return reason_words(answer.reasons[0]) if answer.reasons and _is_idle(answer) else ""
 
 
@@ -153,7 +153,7 @@ def _of_policy(answer: PolicyDescription) -> str:
             return f"Whether {answer.policy} has an effect is unknown: {failed or 'how it attaches is not computed'}"
         case "Conflicted":
             beaters, alone = names(answer.enforcement.by), answer.profile.same_level == "one-applies"
-            because = f"one policy alone applies to a target, and {beaters} came first" if alone else ""
+            because = f"only one policy applies to a target, and {beaters} came first" if alone else ""
             because = because or f"it conflicts with {beaters}"
             return f"{subject} has no effect: it is refused everywhere, because {because}"
         case _ if why := why_idle(answer):
@@ -180,7 +180,7 @@ def _idle(answer: PolicyDescription) -> str:
         if diagnostic.rule == "target-status-missing" and diagnostic.severity == "warning"
     ]
     targets = sorted({str(ref) for diagnostic in lacking for ref in diagnostic.related})
-    return f", but does nothing on {listed(targets)}, for want of {lacking[0].field}" if lacking else ""
+    return f", but does nothing on {listed(targets)}, for lack of {lacking[0].field}" if lacking else ""
 
 
 def list_headline(listing: Listing[object]) -> str:
@@ -266,7 +266,7 @@ def as_far_as(unseen: Sequence[Unseen]) -> str:
     are = "is" if len(others) == 1 else "are"
     told = [f"{count(len(others), 'object')} {are} not in the input"] if others else []
     told += [f"{count(len(files), 'file')} may hold more"] if files else []
-    told += [f"{count(len(otherwise), 'object')} may be otherwise"] if otherwise else []
+    told += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
     unread = f", as far as could be read: {listed(told)}" if told else ""
     number = len({policy for thing in unseen for policy in thing.policies})
     attach = "attaches" if number == 1 else "attach"

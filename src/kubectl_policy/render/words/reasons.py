@@ -24,7 +24,7 @@ _ASSUMPTIONS: Final = {
     "class": "its policies reach what is below their target",
 }
 _BY_LABEL: Final = (
-    "its policies change their target alone, as its label Direct says, though they target Gateways and routes"
+    "its policies change only their target, as its label Direct says, though they target Gateways and routes"
 )
 _MERGING: Final = {
     "direct": "of two on one target the older stands and the other is refused",
@@ -33,7 +33,7 @@ _MERGING: Final = {
 _DOUBTS: Final = {
     "age unknown": "creationTimestamp is missing, so policies on one target are ordered by name instead of by age",
     "combination unknown": "how policies of this kind combine is not known, and these set no field in common: all of"
-    " them may hold, or one policy alone",
+    " them may hold, or only one policy",
     "fold direction": "GEP-713 can be read in two ways here, which differ; this is the reading from the leaf upwards",
 }
 _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATEGIC_MERGE})

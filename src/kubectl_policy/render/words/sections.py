@@ -43,23 +43,23 @@ Title: TypeAlias = Literal[
     # What differs: traffic, then the rest.
     "Lose all traffic",
     "Lose some traffic",
-    "Behind Gateways that no controller acts on any more",
-    "Nothing reaches any more",
+    "Behind Gateways left without a controller",
+    "No longer reachable",
     "Get traffic",
     "Get more traffic",
     "Deleted with it",
     "Routes that lose parents",
     "Routes that get parents",
     "Traffic ends",
-    "Gateways that lose their class, so that no controller acts on them",
+    "Gateways left without a class, so that no controller acts on them",
     "Policies that lose a target",
     "Policies that get a target",
     "References that fail for another reason",
     "Policies whose state changes",
     "Problems introduced",
     "Problems fixed",
-    "Problems that stay, of objects that differ",
-    "Objects that differ",
+    "Problems that remain in changed objects",
+    "Changed objects",
     # What is reported, and what should be.
     "Disagreements",
     "Cannot be decided",
@@ -122,7 +122,7 @@ def reported_section(reported: Sequence[ReportedCondition]) -> tuple[Line, ...]:
 
 
 def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
-    """What the controllers of policy kinds should report on an object that is no policy."""
+    """What the controllers of policy kinds should report on an object that is not a policy."""
     return section(
         "Controllers of policies should report", (Line(tuple(_conditions([condition])), 2, 4) for condition in expected)
     )

@@ -40,7 +40,7 @@ class Root:
 
     `place` is the folder that it is made from. `namespace` is where objects live that name none, empty if nothing says
     it. `cluster` is what the roots of one cluster have in common, and `values` what a chart is given, None if nobody
-    knows. `doubt` is why all of it may be otherwise, if it may. `file`
+    knows. `doubt` is why all of it may be different, if it may. `file`
     is the one, as it is called, in which it is said what is rendered first of all that leads to it.
     """
 

@@ -64,7 +64,7 @@ class Unrendered:
         )
 
     def doubt(self, root: Root, ref: ObjectRef, raw: Mapping[str, Json], origin: Origin) -> None:
-        """Note that an object may be otherwise than it was rendered."""
+        """Note that an object may be different from what was rendered."""
         reason = f"{root.name} {root.doubt}"
         gap = Gap(
             kind=ref.kind, namespace=ref.namespace, name=ref.name, reason=reason, origin=origin, mentions=words_in(raw)

@@ -1,4 +1,4 @@
-"""What may be otherwise in an object once it is rendered, as gaps: patches, and what only Kustomize itself can tell."""
+"""What may be different in an object once it is rendered, as gaps: patches, and what only Kustomize itself can tell."""
 
 from __future__ import annotations
 

@@ -160,9 +160,9 @@ class Delegations:
         if child in ref.strangers:
             message = f"{where} refers to it, but it names other parents"
         elif ref.place in self.order.circles:
-            message = f"a request from {where} would circle: {circle_words(self.order.circles[ref.place])}"
+            message = f"a request from {where} would loop: {circle_words(self.order.circles[ref.place])}"
         elif child in self._flow.crowded:
-            message = f"too many ways lead to it through other routes; that from {where} is not followed"
+            message = f"too many paths lead to it through other routes; the one from {where} is not followed"
         elif not coming:
             message = f"no request reaches {where}, which refers to it"
         else:

@@ -202,8 +202,8 @@ class _Handshake:
         if self.route.group_kind in kinds or listener.may_serve_more:
             return ""
         if not kinds:
-            return f"{listener} takes no routes (protocol {listener.protocol or 'not given'})"
-        return f"{listener} takes {', '.join(kind.kind for kind in kinds)} alone, not {self.route.kind}"
+            return f"{listener} accepts no routes (protocol {listener.protocol or 'not given'})"
+        return f"{listener} accepts only {', '.join(kind.kind for kind in kinds)}, not {self.route.kind}"
 
     def _namespace_allowed(self, listener: Listener) -> bool | None:
         namespaces, home = mapping_at(listener.raw, "allowedRoutes.namespaces"), listener.node.object.namespace
@@ -215,11 +215,11 @@ class _Handshake:
         home, guest = listener.node.object.namespace, self.route.namespace
         match text_at(listener.raw, "allowedRoutes.namespaces.from", "Same"):
             case "Same":
-                return f"{listener} takes routes of its own namespace {home} alone, not of {guest}"
+                return f"{listener} accepts routes only from its own namespace {home}, not from {guest}"
             case "Selector":
                 return f"namespace {guest} does not match the selector of {listener}"
             case _:
-                return f"{listener} takes routes of no namespace"
+                return f"{listener} accepts routes from no namespace"
 
     def _common_hostname(self, listener: Listener) -> bool | None:
         """Whether the route and a listener have a hostname in common; None if that is not known."""
