@@ -426,6 +426,13 @@ class TestTolerated:
         holder = resource("Store", "a", {"key": {"name": "k"}}, group="db.example.com")
         assert missing({"name": "a"}, holder, profile=replace(NEEDY, needs=(through,))) == ""
 
+    def test_what_says_so_itself(self) -> None:
+        """The reference can hold the field that says that requests do without it."""
+        profile = replace(NEEDY, needs=(replace(STORE, fail_open="spec.store.open"),))
+        for is_open, lacks in ((True, False), (False, True)):
+            found = policy("p", store={"name": "a", "open": is_open})
+            assert (missing_need(index(found, complete=True), found, profile) is not None) is lacks
+
     @pytest.mark.parametrize(
         ("jobs", "lacking"),
         [

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, load_manifests
+from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, load_manifests
 from kubectl_policy.model import FieldPath, GroupKind, Origin
+from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.in_force import at_lines
+from kubectl_policy.questions.shared.places import Places
 from kubectl_policy.sources import Lines
 from tests import build
 
@@ -136,6 +139,17 @@ def test_the_fields_of_a_gateway_count_as_a_policys() -> None:
     answer = describe(analyze(build.snapshot(*WORLD, on_gateway(a=1)), profiles=[profile]), build.node("Gateway", "g"))
     settings = [setting for group in answer.in_force for setting in group.settings]
     assert {str(setting.declared_in) for setting in settings} == {"spec.a", "spec.gatewayClassName"}
+
+
+def test_what_nobody_writes_is_in_the_whole_object() -> None:
+    """So is what is filled in by a definition."""
+    analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
+    (effective, *_) = analysis.effective(ROUTE, COLOR)
+    places = Places(analysis, effective, analysis.registry.known(COLOR))
+    ((_, leaf),) = leaves(effective.spec)
+    assert str(places.field(("a",), leaf)) == "spec.a"
+    assert places.field(("b",), leaf) == WHOLE
+    assert places.field(("a",), replace(leaf, defaulted=True)) == WHOLE
 
 
 def test_a_policys_own_fields_have_their_places() -> None:
