@@ -58,11 +58,8 @@ def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool
 
 
 def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:
-    bindings = topology.relations.bindings_at(route, listener.object)
-    return any(
-        binding.listener == listener and (binding.is_counted if counted else binding.state == "attached")
-        for binding in bindings
-    )
+    bindings = topology.relations.bindings_at(route, listener)
+    return any(binding.is_counted if counted else binding.state == "attached" for binding in bindings)
 
 
 def too_wide(topology: Topology, path: Path) -> str:
@@ -83,8 +80,6 @@ def too_wide(topology: Topology, path: Path) -> str:
 
 def _more_specific(topology: Topology, listener: Listener) -> list[str]:
     """The hostnames of other listeners on the port, of the same Gateway, that lie within a listener's."""
-    gateways, gateway = topology.gateways, listener.gateway
-    owners = (gateway, *gateways.admitted(gateway)) if gateway else (listener.node.object,)
-    others = (other for owner in owners for other in gateways.listeners(owner) if other.port == listener.port)
+    others = topology.gateways.on_port_of(listener)
     hostnames = [other.hostname for other in others if covers(listener.hostname, other.hostname)]
     return [hostname for hostname in hostnames if hostname != listener.hostname]

@@ -82,7 +82,7 @@ class Relations:
         self._ignored: dict[NodeRef, Problem | None] = {}
         self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
         self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
-        self._bindings_by_parent: dict[ObjectRef, Mapping[ObjectRef, tuple[Binding, ...]]] = {}
+        self._bindings_at: dict[ObjectRef, Mapping[ObjectRef | NodeRef | None, tuple[Binding, ...]]] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
 
@@ -147,11 +147,12 @@ class Relations:
             )
         return self._attached[parent].get(node, ())
 
-    def bindings_at(self, route: ObjectRef, parent: ObjectRef) -> tuple[Binding, ...]:
-        """The same for the parentRefs to one parent."""
-        if route not in self._bindings_by_parent:
-            self._bindings_by_parent[route] = grouped((each.parent, each) for each in self.bindings(route))
-        return self._bindings_by_parent[route].get(parent, ())
+    def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
+        """The same for the parentRefs to one parent, or at one listener."""
+        if route not in self._bindings_at:
+            found = self.bindings(route)
+            self._bindings_at[route] = grouped((at, each) for each in found for at in (each.parent, each.listener))
+        return self._bindings_at[route].get(at, ())
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""

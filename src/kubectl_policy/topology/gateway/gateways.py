@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.index import Index
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles.controllers import DelegationProfile, GatewayProfile
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -78,6 +79,7 @@ class Gateways:
         self._profiles = profiles
         self._listeners: dict[ObjectRef, Mapping[NodeRef, Listener]] = {}
         self._admitted: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+        self._by_port: dict[ObjectRef, dict[Port | None, list[Listener]]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
         self._unknown_on: dict[ObjectRef, Sequence[Listener]] = {}
         self._kinds: dict[NodeRef, tuple[GroupKind, ...]] = {}
@@ -177,6 +179,16 @@ class Gateways:
     def listener(self, node: NodeRef) -> Listener | None:
         """One listener; None if the node is none, or was not read."""
         return self._by_node(node.object).get(node) if node.section else None
+
+    def on_port_of(self, listener: Listener) -> Sequence[Listener]:
+        """The listeners on the port of one: of the same Gateway or, without one, of the same object."""
+        whole = listener.gateway or listener.node.object
+        if whole not in self._by_port:
+            by_port = self._by_port[whole] = {}
+            for owner in (whole, *self.admitted(whole)) if listener.gateway else (whole,):
+                for each in self.listeners(owner):
+                    by_port.setdefault(each.port, []).append(each)
+        return self._by_port[whole].get(listener.port, ())
 
     def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
         if obj not in self._listeners:
