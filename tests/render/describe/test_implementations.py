@@ -313,6 +313,10 @@ def test_a_section_with_a_policy_of_its_own_is_not_the_whole_objects() -> None:
         "    color   red\n"
         "  not on listener https, where ColorPolicy default/own applies\n"
     ) in text
+    other = colours("too", build.target("g", section="https"), age=3, shade="dark")
+    merged = replace(profile, strategy=MergeStrategy.PATCH_DEFAULTS, same_level="newest-challenges")
+    both = tree(about_policy(analysis_of(merged, colours("p", TO_GATEWAY, color="red"), own, other), "p"), WIDE)
+    assert "not on listener https, where ColorPolicy default/own and ColorPolicy default/too apply\n" in both
     listeners = [
         build.policy("own", *(build.target("g", section=name) for name in ("http", "https")), age=2, color="b")
     ]

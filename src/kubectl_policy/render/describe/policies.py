@@ -235,11 +235,11 @@ class _Fields:
             if all(part.source.object != self.answer.policy for part in outcome.contributions):
                 groups.setdefault(tuple(sorted(outcome.policies_in_force())), []).append(position)
         for policies, positions in groups.items():
-            names = listed([str(ref) for ref in policies])
+            names, verb = listed([str(ref) for ref in policies]), "apply" if len(policies) > 1 else "applies"
             if len(positions) == len(self.answer.paths):
-                yield f"{names} applies instead"
+                yield f"{names} {verb} instead"
             else:
-                yield f"not on {self.which.words(positions).removesuffix(' only')}, where {names} applies"
+                yield f"not on {self.which.words(positions).removesuffix(' only')}, where {names} {verb}"
 
 
 # At a terminal so many objects are named, and so many policies that beat a field.
