@@ -6,9 +6,11 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy import NodeRef, WayInForce, analyze, in_force, plain
+from kubectl_policy import NodeRef, PolicyKindProfile, TargetLevel, WayInForce, analyze, in_force, plain
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.merging import IgnoredPart
+from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, gateway, node, parent, policy, ref, route, rule, service, snapshot, target
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -58,3 +60,12 @@ def test_what_is_only_referred_to_is_known_of() -> None:
 def _rule(way: WayInForce) -> str:
     """The rule of the route on a way."""
     return next(place.section for place in way.path if place.object == ROUTE.object and place.section)
+
+
+def test_what_controllers_ignore_is_not_in_force() -> None:
+    """A policy stands there, and a check that asks for one must not pass by it."""
+    everything = IgnoredPart(levels=(TargetLevel(HTTP_ROUTE),), fields=(), protocols=frozenset({"HTTP"}))
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", ignored=(everything,))
+    read = snapshot(*WORLD, policy("p", target("r", "HTTPRoute"), color="red"))
+    assert [way.effective for way in in_force(analyze(read, profiles=[profile]), ROUTE, COLOR)] == [(), ()]
+    assert all(way.effective for way in in_force(analyze(read), ROUTE, COLOR))

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class WayInForce:
     """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends.
 
-    `effective` has an effective policy for each kind that is in force there. If it carries no traffic, as a route that
-    is attached to nothing, nothing is.
+    `effective` has an effective policy for each kind that is in force there, or may be: what is not decided is in its
+    `resolution.policies_undecided`. If it carries no traffic, as a route that is attached to nothing, nothing is.
     """
 
     path: Path
@@ -37,7 +37,9 @@ def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -
     paths = analysis.topology.paths_through(node)
     by_path: dict[int, list[EffectivePolicy]] = {}
     for entry in effective_entries(analysis, node, paths, kind):
-        by_path.setdefault(entry.path, []).append(entry.effective)
+        # Where all that stands there is refused or ignored, nothing is in force.
+        if entry.effective.spec or entry.effective.policies_in_force():
+            by_path.setdefault(entry.path, []).append(entry.effective)
     carrying = [analysis.topology.carries_traffic(path) for path in paths]
     return tuple(
         WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
