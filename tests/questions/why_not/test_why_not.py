@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,7 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
+from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.effects import affecting
 from kubectl_policy.questions.shared.reasons import RULES
@@ -174,6 +175,30 @@ def test_what_was_not_read_leaves_the_answer_open() -> None:
         analyze(build.snapshot(build.route(), defaults("p", build.target("q", "Gateway"), a=1))), POLICY, ROUTE
     )
     assert [reason.rule for reason in unread.reasons] == ["target-unknown"]
+
+
+def test_what_other_policies_need_counts_where_they_meet_the_policy() -> None:
+    """Not where the policy does not come: it has no effect there, whatever the policy of the route itself needs."""
+    by_team = build.allow("Selector", {"matchLabels": {"team": "a"}})
+    needing = profiled(needs=(RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True),))
+
+    def unseen(listener: dict[str, Any]) -> list[str]:
+        """What the answer for a policy on the Gateway could not see, where the route's own names an unread Secret."""
+        world = build.snapshot(
+            build.gateway_class(),
+            build.namespace("default"),
+            build.gateway("g", listener),
+            build.service(),
+            build.route(),
+            build.policy("p", ON_GATEWAY, color="red"),
+            build.policy("q", ON_ROUTE, color="blue", key={"name": "k"}),
+        )
+        answer = why_not(analyze(world, profiles=[needing]), POLICY, ROUTE)
+        assert not answer.in_force
+        return [each.what for each in answer.unseen]
+
+    assert unseen(build.listener()) == ["Secret default/k"]
+    assert unseen(build.listener(allowedRoutes=by_team)) == []
 
 
 def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:

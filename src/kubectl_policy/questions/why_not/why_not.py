@@ -79,7 +79,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
         *unseen_for_policy(analysis, analysis.enforcement(policy), below=False, needs=False),
-        *unseen_needs(analysis, _policies_there(case)),
+        *unseen_needs(analysis, _policies_met(case)),
         *unseen_for(analysis, target, effect.paths, needs=False),
     )
     return WhyNot(
@@ -101,9 +101,14 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
     )
 
 
-def _policies_there(case: Case) -> Iterator[ObjectRef]:
-    """The policy, and those of its kind that it meets on the paths of the target."""
+def _policies_met(case: Case) -> Iterator[ObjectRef]:
+    """The policy, and those of its kind that it meets on paths of the target on which traffic runs.
+
+    Where it does not come, nothing depends on what others need.
+    """
     yield case.policy.ref
-    kind = case.policy.ref.group_kind
-    for node in dict.fromkeys(node for path in case.effect.paths for node in path):
+    kind, effect = case.policy.ref.group_kind, case.effect
+    own = {attachment.target for attachment in case.attachments if attachment.state == "attached"}
+    carrying = (effect.paths[place] for place in sorted(effect.carrying))
+    for node in dict.fromkeys(node for path in carrying if own.intersection(path) for node in path):
         yield from (policy.ref for policy in case.analysis.resolver.claimants(node, kind))
