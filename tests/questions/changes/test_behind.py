@@ -10,9 +10,11 @@ from kubectl_policy.questions.changes.behind import routes_behind
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from tests import build
 from tests.differences import color, ref
+from tests.render.shown import headline, shown
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import NodeRef
+    from kubectl_policy.model import Json, NodeRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
 
 WORLD = (
     build.gateway_class(),
@@ -83,3 +85,30 @@ def test_a_policy_on_a_listener() -> None:
     plain = blast_radius(analysis, ref()).reach
     assert plain
     assert {each.owner for each in plain.behind} == {""}
+
+
+def test_objects_are_counted_with_the_routes_behind_them() -> None:
+    """Whose they are too: what the first sentence says of them, the numbers say as well."""
+    own = build.resource("Gateway", "g", WORLD[1].raw["spec"], labels={"team": "platform"})
+    other = (build.gateway("h"), build.route("four", parents=[build.parent("h")]))
+    world = (own, *(each for each in WORLD if each is not WORLD[1]), *other)
+    profile = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "direct", "profile")
+
+    def answer(*targets: dict[str, Json]) -> BlastRadius:
+        """The answer for a policy on some targets."""
+        analysis = analyze(build.snapshot(*world, color("p", *targets, a=1)), profiles=[profile])
+        return blast_radius(analysis, ref(), "team")
+
+    on_one = answer({**build.target("g"), "sectionName": "b"})
+    assert on_one.counts.total == 3
+    assert {kind.kind: number for kind, number in on_one.counts.kinds} == {"HTTPRoute": 2, "Gateway": 1}
+    assert on_one.counts.owners == (("us", 2), ("platform", 1))
+    assert headline(on_one).startswith(
+        "ColorPolicy default/p → Gateway default/g, listener b affects Gateway default/g, listener b, in front of "
+        "2 routes in namespace default (2 hostnames, any hostname on 1 route, team us)."
+    )
+    assert "team         us 2, platform 1" in shown(on_one, "tree")
+
+    on_both = answer(build.target("g"), build.target("h"))
+    assert on_both.counts.owners == (("us", 4), ("platform", 1))
+    assert "affects 2 Gateways in namespace default, in front of 3 routes in namespace default (" in headline(on_both)

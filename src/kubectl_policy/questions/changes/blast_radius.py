@@ -66,11 +66,11 @@ class PolicyReach:
 class BlastRadius:
     """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
 
-    `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects or, if it
-    is no policy, those that deleting it would affect. `called_by` are the references by which policies send requests of
-    their own to it, or to what is deleted with it; `referred_to_by` are all the settings of other policies that name
-    them. The subject may be something that is not in the input, and that something there names: then it is not
-    `in_input`, and has no origin.
+    `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects, with the
+    routes behind them, or, if it is no policy, those that deleting it would affect. `called_by` are the references by
+    which policies send requests of their own to it, or to what is deleted with it; `referred_to_by` are all the
+    settings of other policies that name them. The subject may be something that is not in the input, and that something
+    there names: then it is not `in_input`, and has no origin.
     """
 
     subject: ObjectRef
@@ -107,7 +107,10 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     deleted = cascade(analysis.index, [subject])
     difference = diff(what_if(analysis, deleted=deleted), owner_key)
     reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else None
-    objects = {node.object for node in reach.affected} if reach else {*_concerned(difference)} - deleted
+    if reach:
+        objects = {*(node.object for node in reach.affected), *(each.route for each in reach.behind)}
+    else:
+        objects = {*_concerned(difference)} - deleted
     return BlastRadius(
         subject=subject,
         origin=resource.origin if resource else None,

@@ -301,7 +301,7 @@ shape(
             _Count, "ownerCount", Field("owner", "common", type=str, doc="Empty for objects that name none."), _NUMBER
         ),
     ),
-    doc="How many objects a policy affects or, if it is not a policy, how many deleting the subject would.",
+    doc="How many objects a policy affects, with those of `behind`, or how many deleting another subject would affect.",
 )
 shape(SupersededOn, "supersededOn", Field("objects"), Field("by"))
 shape(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.differences.counts import ObjectCounts
     from kubectl_policy.questions.differences.effects import ChangedObject, ChangeSort, EffectChange
     from kubectl_policy.render.changes.summary import ChangeSummary, TrafficChange
 
@@ -195,15 +195,18 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     """What a policy affects, or why it has no effect."""
     subject, others = with_target(reach), reach.enforcement.undecided_with
     if reach.affected:
-        objects = {node.object for node in reach.affected}
+        objects, key = {node.object for node in reach.affected}, answer.counts.owner_key
         verb = "may affect" if others else "affects"
-        if len(objects) > 1:
-            what = _count_words(answer.counts, reach.hostnames)
-        else:
-            names = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} and not reach.behind else []
-            what = f"{places_words(reach.affected)}{f' ({names[0]})' if names else ''}"
+        about, in_front = _hostname_words(reach), ""
         if reach.behind:
-            what += f", in front of {hit_words(reach.behind, answer.counts.owner_key)}"
+            about, in_front = [], f", in front of {hit_words(reach.behind, key)}"
+        elif len(objects) > 1:
+            about += owner_words((name for name, _ in answer.counts.owners), key)
+        if len(objects) > 1:
+            what = _count_words(objects, about)
+        else:
+            what = f"{places_words(reach.affected)}{f' ({about[0]})' if about else ''}"
+        what += in_front
         return f"{subject} {verb} {what}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
     if reach.enforcement.state == "Unknown":
         return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
@@ -219,23 +222,24 @@ def _why_not(reach: PolicyReach) -> str:
     return why_idle(reach) or failures(reach) or "it is attached to nothing"
 
 
-def _count_words(counts: ObjectCounts, hostnames: Sequence[str]) -> str:
+def _hostname_words(reach: PolicyReach) -> list[str]:
+    """`3 hostnames`; nothing if all that it affects is for any hostname."""
+    return hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else []
+
+
+def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     """`8 objects in 2 namespaces (4 routes, 4 Services; 3 hostnames, team baker)`; of one kind `4 Services in …`."""
-    numbers: dict[str, int] = {}
-    routes = [kind for kind, _ in counts.kinds if kind in ROUTES]
-    for kind, number in counts.kinds:
-        noun = "route" if kind in routes and len(routes) > 1 else kind.kind
-        numbers[noun] = numbers.get(noun, 0) + number
+    several = len({ref.group_kind for ref in objects}.intersection(ROUTES)) > 1
+    numbers = Counter("route" if several and ref.group_kind in ROUTES else ref.kind for ref in objects)
     kinds = [
-        count(number, noun) for noun, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0] != "route"))
+        count(number, noun)
+        for noun, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0] != "route", item[0]))
     ]
     alone = len(kinds) == 1
-    owners = owner_words((name for name, _ in counts.owners), counts.owner_key)
-    about = [*(hostname_words(hostnames) if {*hostnames} - {"*"} else ()), *owners]
-    what = kinds[0] if alone else count(counts.total, "object")
+    what = kinds[0] if alone else count(len(objects), "object")
     parts = filter(None, ["" if alone else ", ".join(kinds), ", ".join(about)])
     said = f" ({text})" if (text := "; ".join(parts)) else ""
-    return f"{what}{_namespaces([name for name, _ in counts.namespaces])}{said}"
+    return f"{what}{_namespaces({ref.namespace for ref in objects})}{said}"
 
 
 def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
