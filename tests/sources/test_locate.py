@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model import Origin
-from kubectl_policy.sources import load_manifests, locate
+from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.sources import Lines, load_manifests, locate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +81,17 @@ def test_a_file_that_has_changed(tmp_path: Path, data: bytes | None) -> None:
     if data is not None:
         (tmp_path / "a.yaml").write_bytes(data)
     assert locate(Origin(str(tmp_path / "a.yaml"), 1), "spec.x") is None
+
+
+def test_what_reading_told(tmp_path: Path) -> None:
+    """Whoever reads with them asks for no file again."""
+    lines = Lines()
+    (tmp_path / "a.yaml").write_text(TEXT)
+    found = load_manifests(tmp_path, lines=lines)
+    (tmp_path / "a.yaml").unlink()
+    name = FieldPath.parse("metadata.name")
+    assert [lines.locate(resource.origin, name, resource.ref.name) for resource in found.resources] == [4, 21, 25]
+    assert lines.locate(found.resources[0].origin, name, "other") is None
 
 
 def test_standard_input_is_gone() -> None:

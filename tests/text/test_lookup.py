@@ -13,6 +13,8 @@ from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.lookup import ANY, TextLines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_policy.model import Json
 
 REPEATED: Final = """\
@@ -45,7 +47,7 @@ items:
 
 def line(text: str, object_line: int, path: str, value: Json = ANY) -> int | None:
     """The line of a field."""
-    return TextLines(text).line(object_line, tuple(map(_step, FieldPath.parse(path).steps)), value)
+    return TextLines(lambda: text).line(object_line, tuple(map(_step, FieldPath.parse(path).steps)), value)
 
 
 def _step(step: object) -> str | int:
@@ -166,8 +168,79 @@ def test_depth() -> None:
     assert line(text, 1, "x", deep) == 1
 
 
+BLOCK: Final = """\
+# two objects, and a List of two
+kind: A
+spec:
+  x: 1
+  list:
+  - {a: [1, 2], b: "on"}
+  -
+    a: 2
+--- # next
+
+kind: List
+apiVersion: v1
+items:
+- kind: B
+  spec: {x: 1,
+    w: 2}
+- kind: List
+  items:
+  - kind: C
+    z: [[1], {q: 2}]
+  - kind: D
+last: 1
+"""
+FLOW: Final = """\
+{kind: List, items: [{kind: A, x: {a: 1}}, {kind: B,
+  x: {a: 2}},
+  1, {kind: C}], last: {b: 3}}
+"""
+
+
+@pytest.mark.parametrize("text", [BLOCK, FLOW])
+def test_what_reading_told(text: str) -> None:
+    """Every value of every object is on the line that reading the text again finds, and the text is not read again."""
+    documents = [document for document in DocumentReader().read(text) if isinstance(document, Document)]
+    told, again = TextLines(lambda: pytest.fail("it was read"), documents), TextLines(lambda: text)
+    compared = 0
+    for document in documents:
+        places: list[tuple[str | int, ...]] = [(), *(tuple(_items(place)) for place in document.item_lines)]
+        for steps, start in zip(places, (document.line, *document.item_lines.values()), strict=True):
+            for below, value in _below(FieldPath(steps).get(document.value), ()):
+                found = told.line(start, below, value)
+                assert found == again.line(start, below, value)
+                assert found is not None
+                assert told.line(start, below, "another") is None
+                compared += 1
+    assert compared > 20
+    assert told.line(documents[0].line, ("absent",)) is None
+
+
+def test_a_list_that_is_repeated() -> None:
+    """What reading did not tell is read again."""
+    text = "kind: A\nx: &x\n  y: 1\nz: *x\n"
+    (document,) = DocumentReader().read(text)
+    assert isinstance(document, Document)
+    assert TextLines(lambda: text, [document]).line(1, ("z", "y"), 1) == 3
+
+
+def _items(place: tuple[int, ...]) -> Iterator[str | int]:
+    for position in place:
+        yield from ("items", position)
+
+
+def _below(value: Json, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    yield steps, value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield from _below(child, (*steps, step))
+
+
 def test_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that were looked at are forgotten at times."""
     monkeypatch.setattr(lookup, "_KEPT", 2)
-    lines = TextLines("---\n".join(f"kind: A\nx: {n}\n" for n in range(9)))
+    text = "---\n".join(f"kind: A\nx: {n}\n" for n in range(9))
+    lines = TextLines(lambda: text)
     assert [lines.line(3 * n + 1, ("x",), n) for n in (0, 1, 8, 0)] == [2, 5, 26, 2]

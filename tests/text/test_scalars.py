@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.text.yaml_reader import PlainKeys, PlainScalars, key_of, plain_scalar
+from kubectl_policy.text.scalars import PlainKeys, PlainScalars, key_of, plain_scalar
 
 
 @pytest.mark.parametrize(

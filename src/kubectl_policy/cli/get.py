@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.effective.matrix import Asked, Matrix
     from kubectl_policy.questions.shared.selection import Listing, Selection
     from kubectl_policy.resolution.enforcement import EnforcementState
+    from kubectl_policy.sources import Lines
 
 _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
@@ -99,7 +100,7 @@ def get(
         from kubectl_policy.questions.effective.matrix import Asked
 
         asked = Asked(of=of, kinds=_words(kind), fields=_words(field), missing=missing)
-        answer = _effective(analysis, asked, chosen[0][1], at_lines=call.output != "table")
+        answer = _effective(analysis, asked, chosen[0][1], None if call.output == "table" else call.lines)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
@@ -151,13 +152,12 @@ def _states(words: str) -> "frozenset[EnforcementState]":
     return frozenset(known[word.lower()] for word in _words(words))
 
 
-def _effective(analysis: "Analysis", asked: "Asked", selection: "Selection", *, at_lines: bool) -> "Matrix":
+def _effective(analysis: "Analysis", asked: "Asked", selection: "Selection", lines: "Lines | None") -> "Matrix":
     """What is in force, with the lines of settings if they are shown."""
     from kubectl_policy.questions.effective import matrix
-    from kubectl_policy.sources import Lines
 
     found = matrix.matrix(analysis, asked, selection)
-    return matrix.at_lines(found, Lines().locate) if at_lines else found
+    return matrix.at_lines(found, lines.locate) if lines else found
 
 
 def _words(words: str) -> tuple[str, ...]:

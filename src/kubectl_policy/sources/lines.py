@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import SourceError
@@ -11,7 +12,10 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.lookup import ANY, TextLines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_policy.model import Json
+    from kubectl_policy.text import Document
 
 
 class Lines:
@@ -19,12 +23,18 @@ class Lines:
 
     def __init__(self) -> None:
         """Read nothing yet."""
-        self._texts: dict[str, TextLines | None] = {}
+        self._texts: dict[str, str] = {}
+        self._documents: dict[str, Sequence[Document]] = {}
+        self._lines: dict[str, TextLines] = {}
 
     def keep(self, source: str, text: str) -> str:
         """The text of a source that cannot be read again; it is kept."""
-        self._texts[source] = TextLines(text)
+        self._texts[source] = text
         return text
+
+    def take(self, source: str, documents: Sequence[Document]) -> None:
+        """Go by what reading a source told."""
+        self._documents[source] = documents
 
     def locate(self, origin: Origin, field: FieldPath, value: Json = ANY) -> int | None:
         """The line (from 1) of a field of the object that starts at an origin, if it has that value there.
@@ -33,18 +43,19 @@ class Lines:
         """
         if not origin.line:
             return None
-        if origin.source not in self._texts:
-            self._texts[origin.source] = _read(origin.source)
-        lines = self._texts[origin.source]
+        if origin.source not in self._lines:
+            text_of = partial(self._text_of, origin.source)
+            self._lines[origin.source] = TextLines(text_of, self._documents.get(origin.source, ()))
         steps = tuple(step for step in field.steps if isinstance(step, str | int))
-        return lines.line(origin.line, steps, value) if lines and len(steps) == len(field.steps) else None
+        return self._lines[origin.source].line(origin.line, steps, value) if len(steps) == len(field.steps) else None
 
-
-def _read(source: str) -> TextLines | None:
-    try:
-        return TextLines(text_at(source)) if source != STDIN else None
-    except (OSError, ValueError, DocumentError, SourceError):
-        return None
+    def _text_of(self, source: str) -> str:
+        if source in self._texts or source == STDIN:
+            return self._texts.get(source, "")
+        try:
+            return text_at(source)
+        except (OSError, ValueError, DocumentError, SourceError):
+            return ""
 
 
 def locate(origin: Origin, path: str) -> int | None:

@@ -52,8 +52,8 @@ def load_manifests(
 ) -> Snapshot:
     """The objects in files, folders (searched recursively), glob patterns and, for `-`, standard input; in one or many.
 
-    What cannot be read is a diagnostic and a gap. The text of standard input is kept for `lines`. Raises SourceError
-    where a path names nothing, cannot be read, or where there is no object in all of them.
+    What cannot be read is a diagnostic and a gap. `lines` are told what is read. Raises SourceError where a path names
+    nothing, cannot be read, or where there is no object in all of them.
     """
 
     def text_of(path: str) -> str:
@@ -66,7 +66,7 @@ def load_manifests(
     exclusions = Exclusions(options.exclude)
     found = find_files(named, exclusions)
     files = Files(found=found, text_of=text_of, left_out=exclusions.left_out)
-    return snapshot_of(files, options, _renderer(options, named, progress))
+    return snapshot_of(files, options, _renderer(options, named, progress), lines)
 
 
 def _renderer(options: InputOptions, named: Sequence[str], progress: Progress | None) -> Renderer | None:
@@ -117,7 +117,7 @@ def load_state(
         found = revision.find(path, exclusions)
         text_of, left_out = revision.read_text, exclusions.left_out
         files = Files(found=found, text_of=text_of, left_out=left_out, revision=f"{name}:")
-        return snapshot_of(files, options, renderer)
+        return snapshot_of(files, options, renderer, lines)
 
 
 def _check_no_revision(word: str) -> None:
@@ -133,12 +133,14 @@ def _check_no_revision(word: str) -> None:
         raise SourceError(message, f"write {word}:PATH for the files in a git revision")
 
 
-def snapshot_of(files: Files, options: InputOptions, renderer: Renderer | None = None) -> Snapshot:
+def snapshot_of(
+    files: Files, options: InputOptions, renderer: Renderer | None = None, lines: Lines | None = None
+) -> Snapshot:
     """The objects in files that were found: see `load_manifests`.
 
     Raises SourceError where there is no object in them.
     """
-    reading = Reading(options.values)
+    reading = Reading(options.values, lines)
     for file in files.found:
         reading.read_file(file, files.text_of)
     around = _tree_around(reading, files, options)

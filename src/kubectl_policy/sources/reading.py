@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.lines import Lines
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -55,9 +56,9 @@ _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
 class Reading:
     """What has been read so far: objects in the order in which they came, and what was wrong with the rest."""
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        """Start without having read anything; variables have these values."""
-        self._values = values
+    def __init__(self, values: Mapping[str, str], lines: Lines | None = None) -> None:
+        """Start without having read anything; variables have these values, and `lines` are told what is read."""
+        self._values, self._lines = values, lines
         self.objects: list[Resource] = []
         self.listed: set[tuple[GroupKind, str]] = set()
         self.gaps: list[Gap] = []
@@ -120,6 +121,8 @@ class Reading:
             first = next((document for document in documents if not _is_empty(document)), None)
             self.others[file.path] = first if isinstance(first, Document) else None
         if any(map(_is_meant_as_an_object, documents)):
+            if self._lines:
+                self._lines.take(file.path, [each for each in documents if isinstance(each, Document)])
             for document in documents:
                 self._read_document(document, file.path)
             return

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import Problem
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json
+
+# The position of an item in the list `items`; of an item of a List in a List, both.
+ItemPlace: TypeAlias = "tuple[int, ...]"
 
 # Kubernetes itself stops at 10,000 levels of JSON; no manifest comes near 100, and whatever walks a value may recurse.
 MAX_DEPTH: Final = 200
@@ -23,15 +26,17 @@ UNRENDERED: Final = "a template ({{ ... }}), not a manifest: render it (helm tem
 class Document:
     """One YAML or JSON document and the line (from 1) on which its content starts.
 
-    `item_lines` has the line on which a mapping in the list `items` starts, by its position there; of a List in a List,
-    by both positions. `problems` are what kubectl would not take, with their lines: keys that a mapping has twice, of
-    which the last one is in `value`.
+    `item_lines` has the line on which a mapping in the list `items` starts. `problems` are what kubectl would not take,
+    with their lines: keys that a mapping has twice, of which the last one is in `value`. Where `value` is what is
+    written, in its order, `value_lines` has the line of each value in it, the outer one first: that of its key or, in a
+    list, its own.
     """
 
     value: Json
     line: int
-    item_lines: Mapping[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int])
+    item_lines: Mapping[ItemPlace, int] = field(default_factory=dict[ItemPlace, int])
     problems: tuple[Problem, ...] = ()
+    value_lines: Sequence[int] | None = None
 
 
 @value(kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from kubectl_policy.text import MAX_DEPTH, Document, DocumentError
 from kubectl_policy.text.places import repeated_keys
-from kubectl_policy.text.yaml_reader import json_number
+from kubectl_policy.text.scalars import json_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The lines of fields of many objects in one text, of which each object that is asked for is read once more."""
+"""The lines of fields of many objects in one text: as reading told them, or else by reading an object once more."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from contextlib import suppress
 from functools import cached_property
 from io import StringIO
 from itertools import chain, count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
+from kubectl_policy.model import FieldPath
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import MERGE_KEY, parts_of, places
-from kubectl_policy.text.yaml_reader import plain_scalar
+from kubectl_policy.text.plain_yaml import item_starts
+from kubectl_policy.text.scalars import plain_scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Json
+    from kubectl_policy.text import Document
     from kubectl_policy.text.places import Place, Steps
 
 # Any value at all.
@@ -38,11 +41,18 @@ _LINE_END: Final = re.compile("\n")
 class TextLines:
     """The lines of fields in a text, by the lines on which their objects start."""
 
-    def __init__(self, text: str) -> None:
-        """Look at nothing before something is looked up."""
-        self._text = text
+    def __init__(self, text_of: Callable[[], str], documents: Iterable[Document] = ()) -> None:
+        """Look at nothing before something is looked up, and read no text again for what was read in these documents.
+
+        A text that cannot be read any more is taken for an empty one.
+        """
+        self._text_of, self._documents = text_of, documents
         self._objects: dict[int, _Written] = {}
         self._kept = 0
+
+    @cached_property
+    def _text(self) -> str:
+        return self._text_of()
 
     @cached_property
     def _stream(self) -> _InParts:
@@ -58,14 +68,24 @@ class TextLines:
         """The first lines of documents."""
         return [line for _, line in parts_of(self._text)]
 
+    @cached_property
+    def _read_before(self) -> dict[int, list[_Start]]:
+        """The objects of which reading told the lines, by those on which they start."""
+        found: dict[int, list[_Start]] = {}
+        for document in self._documents:
+            if document.value_lines:
+                found.setdefault(document.line, []).append(_Start(document, (), 0))
+                for place, start in item_starts(document.value).items():
+                    steps: Steps = tuple(step for position in place for step in ("items", position))
+                    found.setdefault(document.value_lines[start], []).append(_Start(document, steps, start))
+        return found
+
     def line(self, object_line: int, steps: Steps, value: Json = ANY) -> int | None:
         """The line of a field, or an item, of the object that starts on a line, or of whichever of several has it.
 
         None where no object starts there, where it has no such field, or where another value is written there. What
         an API server adds to a value or prunes from it does not make it another one, nor does a variable (`${NAME}`).
         """
-        if not 0 < object_line <= len(self._starts):
-            return None
         if object_line not in self._objects:
             written = self._written(object_line)
             if self._kept + written.size > _KEPT:
@@ -77,6 +97,10 @@ class TextLines:
 
     def _written(self, object_line: int) -> _Written:
         """What starts on a line; where it repeats what is written above it, that is read as well."""
+        if object_line in self._read_before:
+            return _as_read(self._read_before[object_line])
+        if not 0 < object_line <= len(self._starts):
+            return _Written()
         first = object_line
         if not _ITEM.match(self._text, self._starts[object_line - 1]):
             first = self._part_around(object_line)
@@ -88,11 +112,19 @@ class TextLines:
     def _read(self, first_line: int, object_line: int) -> _Written:
         """The objects that start on a line, read from another one above it, or from there."""
         self._stream.seek(self._starts[first_line - 1])
-        return _Written(places(self._stream, first_line), object_line)
+        return _read_again(places(self._stream, first_line), object_line)
 
     def _part_around(self, line: int) -> int:
         """The first line of the document around a line."""
         return self._parts[bisect_right(self._parts, line) - 1]
+
+
+class _Start(NamedTuple):
+    """Where an object starts in what was read: the steps to it, and its place among all values of the document."""
+
+    document: Document
+    steps: Steps
+    place: int
 
 
 class _InParts(StringIO):
@@ -103,91 +135,134 @@ class _InParts(StringIO):
         return super().read(_AT_ONCE if size is None else min(size, _AT_ONCE))
 
 
+class _Value(NamedTuple):
+    """A value, or an empty mapping or list for any, and how a scalar is written, if that is known."""
+
+    line: int
+    value: Json
+    text: str = ""
+
+
 class _Written:
-    """The objects that start on a line, as they are written: what was read up to their end.
+    """The objects that start on a line, as they are written.
 
     `refers_above` is whether an alias in them stands for something above what was read.
     """
 
-    def __init__(self, read: Iterable[Place], object_line: int) -> None:
-        """Read from somewhere above the line, or from there, as far as it goes: what follows may be anything."""
-        self._roots: list[Steps] = []
-        self._places: dict[Steps, Place] = {}
+    def __init__(self) -> None:
+        """Nothing is written there yet."""
+        self.roots: list[Steps] = []
+        self.values: dict[Steps, _Value] = {}
         # By the place of an alias, what it stands for.
-        self._repeated: dict[Steps, Steps] = {}
+        self.repeated: dict[Steps, Steps] = {}
         self.refers_above = False
-        anchors: dict[str, Steps] = {}
-        with suppress(DocumentError, yaml.YAMLError, ValueError, OverflowError):
-            for place in read:
-                steps, event = place.steps, place.event
-                is_item = not steps or isinstance(steps[-1], int)
-                if self._roots and not steps:
-                    # The next document.
-                    break
-                if place.line == object_line and is_item and isinstance(event, yaml.MappingStartEvent):
-                    self._roots.append(steps)
-                elif place.line > object_line and not (
-                    () in self._roots or any(steps[: len(root)] == root for root in self._roots)
-                ):
-                    break
-                self._places[steps] = place
-                if isinstance(event, yaml.AliasEvent):
-                    self.refers_above |= event.anchor not in anchors
-                    self._repeated[steps] = anchors.get(str(event.anchor), steps)
-                elif event.anchor:
-                    anchors[event.anchor] = steps
 
     @property
     def size(self) -> int:
         """How many values were read."""
-        return len(self._places)
+        return len(self.values)
 
     def line(self, steps: Steps, value: Json) -> int | None:
         """The line of a field of one of the objects, if it has that value there."""
-        for root in self._roots:
+        for root in self.roots:
             written = (*root, *steps)
             # Most fields are written where they stand, and no alias or merge key has to be followed.
-            for found in chain([written] if written in self._places else (), self._found(root, steps, set())):
+            for found in chain([written] if written in self.values else (), self._found(root, steps, set())):
                 if value is ANY or self._says(found, value):
-                    return self._places[found].line
+                    return self.values[found].line
         return None
 
     def _found(self, here: Steps, rest: Steps, seen: set[tuple[Steps, Steps]]) -> Iterator[Steps]:
         """The places at which a field may be written: next to the others, or where a merge key (`<<`) takes it from."""
         if not rest:
             yield here
-        here = self._repeated.get(here, here)
+        here = self.repeated.get(here, here)
         if not rest or (here, rest) in seen:
             return
         seen.add((here, rest))
-        if (*here, rest[0]) in self._places:
+        if (*here, rest[0]) in self.values:
             yield from self._found((*here, rest[0]), rest[1:], seen)
-        merged = self._repeated.get((*here, MERGE_KEY), (*here, MERGE_KEY))
-        if merged in self._places:
+        merged = self.repeated.get((*here, MERGE_KEY), (*here, MERGE_KEY))
+        if merged in self.values:
             yield from self._found(merged, rest, seen)
         for position in count():
-            if (*merged, position) not in self._places:
+            if (*merged, position) not in self.values:
                 break
             yield from self._found((*merged, position), rest, seen)
 
     def _says(self, here: Steps, value: Json) -> bool:
         """Whether a value is written at a place, as far as both have the same fields."""
-        here = self._repeated.get(here, here)
-        event = self._places[here].event
-        if isinstance(event, yaml.ScalarEvent):
-            written = plain_scalar(event.value) if event.implicit[0] else event.value
-            return same_json(written, value) or str(value) == event.value or "${" in event.value
-        if isinstance(value, Mapping):
-            return isinstance(event, yaml.MappingStartEvent) and all(
-                self._says((*here, key), inner) for key, inner in value.items() if (*here, key) in self._places
+        here = self.repeated.get(here, here)
+        written = self.values[here]
+        if isinstance(written.value, dict):
+            return isinstance(value, Mapping) and all(
+                self._says((*here, key), inner) for key, inner in value.items() if (*here, key) in self.values
             )
-        items = value if isinstance(value, list | tuple) else ()
-        return (
-            isinstance(event, yaml.SequenceStartEvent)
-            and isinstance(value, list | tuple)
-            and (*here, len(items)) not in self._places
-            and all(
-                (*here, position) in self._places and self._says((*here, position), item)
-                for position, item in enumerate(items)
+        if isinstance(written.value, list):
+            return (
+                isinstance(value, list | tuple)
+                and (*here, len(value)) not in self.values
+                and all(
+                    (*here, position) in self.values and self._says((*here, position), item)
+                    for position, item in enumerate(value)
+                )
             )
-        )
+        return same_json(written.value, value) or str(value) == written.text or "${" in written.text
+
+
+def _as_read(starts: Iterable[_Start]) -> _Written:
+    """The objects that start at these places: of those on one line, the outer one comes first."""
+    written = _Written()
+    for document, root, place in starts:
+        written.roots.append(root)
+        if root not in written.values:
+            _add(root, FieldPath(root).get(document.value), place, document.value_lines or (), written.values)
+    return written
+
+
+def _add(steps: Steps, value: Json, at: int, lines: Sequence[int], values: dict[Steps, _Value]) -> int:
+    """Add a value that comes `at` a place among all of a document; where what follows it comes."""
+    values[steps] = _Value(lines[at], value, value if isinstance(value, str) else "")
+    at += 1
+    if isinstance(value, dict):
+        for key, child in value.items():
+            at = _add((*steps, key), child, at, lines, values)
+    elif isinstance(value, list):
+        for position, child in enumerate(value):
+            at = _add((*steps, position), child, at, lines, values)
+    return at
+
+
+def _read_again(read: Iterable[Place], object_line: int) -> _Written:
+    """The objects that start on a line in what is read from there, or from somewhere above it, as far as it goes.
+
+    What follows them may be anything.
+    """
+    written = _Written()
+    roots = written.roots
+    anchors: dict[str, Steps] = {}
+    with suppress(DocumentError, yaml.YAMLError, ValueError, OverflowError):
+        for place in read:
+            steps, event = place.steps, place.event
+            is_item = not steps or isinstance(steps[-1], int)
+            if roots and not steps:
+                # The next document.
+                break
+            if place.line == object_line and is_item and isinstance(event, yaml.MappingStartEvent):
+                roots.append(steps)
+            elif place.line > object_line and not (() in roots or any(steps[: len(root)] == root for root in roots)):
+                break
+            written.values[steps] = _value_of(place)
+            if isinstance(event, yaml.AliasEvent):
+                written.refers_above |= event.anchor not in anchors
+                written.repeated[steps] = anchors.get(str(event.anchor), steps)
+            elif event.anchor:
+                anchors[event.anchor] = steps
+    return written
+
+
+def _value_of(place: Place) -> _Value:
+    event = place.event
+    if isinstance(event, yaml.ScalarEvent):
+        return _Value(place.line, plain_scalar(event.value) if event.implicit[0] else event.value, event.value)
+    return _Value(place.line, {} if isinstance(event, yaml.MappingStartEvent) else [])

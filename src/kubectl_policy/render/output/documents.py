@@ -150,7 +150,7 @@ def as_item(value: Json, *, unicode: bool) -> str:
 def _dumped(document: Json, *, unicode: bool, flow: bool) -> str:
     import yaml  # noqa: PLC0415 (the other formats do without)
 
-    from kubectl_policy.text.yaml_reader import plain_scalar  # noqa: PLC0415 (see above)
+    from kubectl_policy.text.scalars import plain_scalar  # noqa: PLC0415 (see above)
 
     class _WithoutAliases(yaml.SafeDumper):
         """The safe dumper, writing out what occurs twice: nobody wants to read `*id001`."""

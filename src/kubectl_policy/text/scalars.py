@@ -1,0 +1,131 @@
+"""What scalars and keys of YAML mean to kubectl: null, booleans, numbers and text."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from typing import Final, TypeAlias
+
+from kubectl_policy.text.places import MERGE_KEY
+
+Scalar: TypeAlias = bool | int | float | str | None
+
+# resolveTable and resolveMap in sigs.k8s.io/yaml, goyaml.v2/resolve.go. JSON has no .inf and .nan: they stay text.
+_WORDS: Final[dict[str, Scalar]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+}
+# What YAML 1.2 has for booleans: whatever reads it, as Kustomize does, takes the others for text, and quotes them.
+_BOOLEANS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+# By themselves, the words that are booleans to kubectl and text to others.
+ONLY_WORDS: Final = {
+    word: word for word, meaning in _WORDS.items() if isinstance(meaning, bool) and word not in _BOOLEANS
+}
+_NUMBER_STARTS: Final = frozenset("+-.0123456789")
+# strconv.ParseInt with base 0; a longer decimal is out of its range, and left to the next pattern.
+_INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]{0,18}|0))")
+_BASES: Final = {2: 16, 3: 2, 4: 8, 5: 10}
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INT64: Final = range(-(2**63), 2**63)
+_FLOAT_BITS: Final = 1023
+
+
+class PlainScalars(dict[str, Scalar]):
+    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once.
+
+    `words` is how often a boolean was met that is text to others.
+    """
+
+    words: int = 0
+
+    def __missing__(self, text: str) -> Scalar:
+        """Work out a scalar that was not met before, or that is to be counted."""
+        if text in ONLY_WORDS:
+            self.words += 1
+            return _WORDS[text]
+        value = self[text] = plain_scalar(text)
+        return value
+
+
+class PlainKeys(dict[str, str | None]):
+    """What each unquoted mapping key is in JSON, worked out when first met; None if it is refused, or a merge key."""
+
+    def __init__(self, *, only_text: bool = False) -> None:
+        """Take numbers and booleans as the text that JSON makes of them, or refuse them as null is refused."""
+        super().__init__()
+        self.words = 0
+        self._only_text = only_text
+        self.refusal = (
+            "the name of a field must be text: put it in quotes" if only_text else "a mapping key that is null"
+        )
+
+    def __missing__(self, text: str) -> str | None:
+        """Work out a key that was not met before, or that is to be counted as scalars are."""
+        key = _resolved(text)
+        if text in ONLY_WORDS and not self._only_text:
+            self.words += 1
+            return key_of(key)
+        refused = text == MERGE_KEY or (self._only_text and not isinstance(key, str))
+        value = self[text] = None if refused else key_of(key)
+        return value
+
+
+def plain_scalar(text: str) -> Scalar:
+    """The value of an unquoted scalar: null, a boolean, a number, or else the text itself.
+
+    There are no dates and no numbers to base 60. A number means what it means after a trip through JSON (`1.0` is 1).
+    """
+    value = _resolved(text)
+    return json_number(value) if isinstance(value, float) else value
+
+
+def json_number(value: float) -> int | float:
+    """A number as an API server gives it back: JSON writes an integral one without a point, and reads an integer."""
+    return int(value) if value.is_integer() and int(value) in _INT64 else value
+
+
+def key_of(value: Scalar) -> str | None:
+    """A mapping key as JSON has it (convertToJSONableObject in sigs.k8s.io/yaml); None for null, which it refuses."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _float_key(value)
+    return None if value is None else str(value)
+
+
+def _resolved(text: str) -> Scalar:
+    if text in _WORDS:
+        return _WORDS[text]
+    return _number(text) if text[0] in _NUMBER_STARTS else text
+
+
+def _number(text: str) -> int | float | str:
+    digits = text if text[0] == "." else text.replace("_", "")
+    integer = _INTEGER.fullmatch(digits)
+    whole = int(integer[1] + integer[integer.lastindex or 0], _BASES[integer.lastindex or 0]) if integer else 0
+    if integer and whole in _INT64:
+        return whole
+    if _FLOAT.fullmatch(digits):
+        value = float(digits)
+        return value if math.isfinite(value) else text
+    return float(whole) if integer and whole.bit_length() <= _FLOAT_BITS else text
+
+
+def _float_key(value: float) -> str:
+    """`strconv.FormatFloat(value, 'g', -1, 32)`: as few digits as a 32-bit float needs."""
+    try:
+        single = struct.pack("<f", value)
+    except OverflowError:
+        return ".inf" if value > 0 else "-.inf"
+    precision = next(digits for digits in range(9) if struct.pack("<f", float(f"{value:.{digits}e}")) == single)
+    exponent = int(f"{value:.{precision}e}".partition("e")[2])
+    if -4 <= exponent < 6:  # noqa: PLR2004 - the bounds of Go's 'g' for the shortest form
+        return f"{value:.{max(precision - exponent, 0)}f}"
+    return f"{value:.{precision}e}"
+
+
+def printable(text: str) -> str:
+    """A text; ValueError for half a surrogate pair, which the C parser refuses anyway and the other one lets in."""
+    return text if text.isascii() else text.encode().decode()
