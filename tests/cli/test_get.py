@@ -200,6 +200,8 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
         "r",
         "",
     )
+    said = '.items[*] has no field "metadata"; did you mean .items[*].policy.name?\n'
+    assert command(*words, "jsonpath={.items[*].metadata.name}") == (0, "", said)
     (manifests / "broken.yaml").write_text("apiVersion: v1\nkind: {{ a }}\n", "utf-8")
     incomplete = command(*words, "jsonpath={.complete}")
     assert (incomplete.out, incomplete.err.splitlines()[0]) == (
@@ -209,6 +211,17 @@ def test_a_part_of_a_document_can_be_asked_for(command: Command, manifests: Path
     code, out, err = command("get", "policies", "-o", "jsonpath={.a")
     assert (code, out) == (2, "")
     assert err.startswith("error: a brace in -o jsonpath is not closed, or not opened\nhint: for example: ")
+
+
+def test_names_can_be_handed_to_describe(command: Command, manifests: Path) -> None:
+    """Of any namespace, as `get -A -o name | xargs describe` does."""
+    text = (manifests / "all.yaml").read_text("utf-8")
+    (manifests / "other.yaml").write_text(text.replace("namespace: app", "namespace: other"), "utf-8")
+    for word in ("policies", "routes", "gateways,listeners", "services"):
+        names = command("get", word, "-A", "-o", "name", "--offline", manifests).out.split()
+        assert {name.split("/")[1] for name in names} == {"app", "other"}
+        code, out, _ = command("describe", *names, "--offline", manifests)
+        assert (code, "app/" in out, "other/" in out) == (0, True, True)
 
 
 def test_a_table_can_be_coloured(command: Command, manifests: Path) -> None:

@@ -128,6 +128,19 @@ def test_without_utf_8_symbols_become_ascii(monkeypatch: pytest.MonkeyPatch) -> 
     assert not terminal.takes_unicode()
 
 
+@pytest.mark.parametrize(
+    ("answer", "at_terminal", "elsewhere"), [("a b", "a b\n", "a b"), ("a\n", "a\n", "a\n"), ("", "", "")]
+)
+def test_a_line_is_ended_at_a_terminal(
+    answer: str, at_terminal: str, elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that what is said beside the answer has a line of its own; a script gets what kubectl would print."""
+    for stream, written in ((_Stream(terminal=True), at_terminal), (_Stream(), elsewhere)):
+        monkeypatch.setattr(sys, "stdout", stream)
+        terminal.show(answer, 80, coloured=False)
+        assert stream.getvalue() == written
+
+
 def test_a_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that was lost must not look like success."""
 

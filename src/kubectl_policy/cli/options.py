@@ -187,7 +187,7 @@ class Call:
         )
         shown = render(forms, answer, self.output, view)
         terminal.show(shown, view.width, coloured=view.coloured)
-        terminal.complain(*remarks_on(forms, answer, self.output, empty=not shown, complete=not unseen))
+        terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
         whole = format_of(self.output).tells == "everything"
         for state in states:
             mention_the_rest(state, problems if whole else (), unseen if whole else ())

@@ -74,9 +74,12 @@ def wants_colour(choice: str) -> bool:
 
 
 def show(answer: Shown, columns: int, *, coloured: bool) -> None:
-    """Write an answer to standard output. Raises `PolicyError` if it is lost, unless the reader closed the pipe."""
+    """Write an answer to standard output. Raises `PolicyError` if it is lost, unless the reader closed the pipe.
+
+    At a terminal its last line is ended, so that what is said beside it, and the next prompt, have lines of their own.
+    """
     if isinstance(answer, str):
-        write(answer)
+        write(f"{answer}\n" if is_terminal() and answer and not answer.endswith("\n") else answer)
     else:
         write(_coloured(answer, columns) if coloured else to_text(answer, columns))
 

@@ -38,9 +38,9 @@ def test_what_rows_cannot_say_is_said_next_to_them() -> None:
     answer = about(colourful(), "HTTPRoute", "r")
     headline = OBJECT.part("headline", answer)
 
-    def said(name: str, forms: Forms = OBJECT, *, empty: bool = False, complete: bool = True) -> list[str]:
-        return remarks_on(forms, answer, name, empty=empty, complete=complete)
+    def said(name: str, forms: Forms = OBJECT, *, shown: str = "red", complete: bool = True) -> list[str]:
+        return remarks_on(forms, answer, name, shown, complete=complete)
 
-    assert said("table") == said("tree", complete=False) == said("json", empty=True) == []
-    assert said("table", complete=False) == said("name", empty=True) == [headline]
+    assert said("table") == said("tree", complete=False) == said("json", shown="") == []
+    assert said("table", complete=False) == said("name", shown="") == [headline]
     assert said("wide", replace(OBJECT, rows_suffice=False)) == [headline]

@@ -80,7 +80,7 @@ def test_what_is_no_template_is_refused(template: str, problem: str) -> None:
     with pytest.raises(UsageError) as error:
         Template(template)
     assert error.value.message.startswith(problem)
-    assert error.value.hint.startswith("for example: -o jsonpath=")
+    assert error.value.hint.startswith("for example: get routes -o jsonpath=")
 
 
 def test_no_value_controls_a_terminal() -> None:
@@ -97,6 +97,50 @@ def test_columns_are_the_users() -> None:
     assert columns.shown(DOCUMENT, View(headers=False)).startswith("a   ")
     assert columns.shown({"items": []}, View()) == ""
     assert CustomColumns("K:kind,N:.name").shown({"kind": "One", "name": ""}, View()) == "K     N\nOne   <none>\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{.nope}", ['the document has no field "nope"; it has kind, items']),
+        ("nope", ['the document has no field "nope"; it has kind, items']),
+        ("{.knd}", ['the document has no field "knd"; did you mean .kind?']),
+        ("{.items[*].metadata.plain}", ['.items[*] has no field "metadata"; did you mean .items[*].labels.plain?']),
+        ("{.items[0].labels.nope}", ['.items[0].labels has no field "nope"; it has a.b/c-d, plain']),
+        ("{.items.name}", [".items is a list; did you mean .items[*].name?"]),
+        ("{range .items[*].in}{.name}{end}", [".items[*].in is a list; did you mean [*].name?"]),
+        ("items.name", [".items is a list; did you mean .items[*].name?"]),
+        ("{..nope}{.items..nope.x}", []),
+        ("{.items[*]['nope']}", []),
+        ('{range .items[*]}{.nam}{" "}{.nam}{"\\n"}{end}', ['.items[*] has no field "nam"; did you mean .name?']),
+        ("{range .item[*]}{.name}{end}", ['the document has no field "item"; did you mean .items?']),
+        ('{.items[7].name}{.items[?(@.name=="c")].name}{.items[1].in[*]}{.items[1].in[0].x}', []),
+        ("{.items[1].none.name}{.kind.name}", []),
+        ("{.nope}{.kind}", []),
+    ],
+)
+def test_a_field_that_a_document_has_not_is_named(template: str, said: list[str]) -> None:
+    """If nothing is shown for it; that a list is empty, or that nothing fits, is an answer."""
+    found = Template(template)
+    shown = found.shown(DOCUMENT, View())
+    assert found.lacking(DOCUMENT, "" if said else shown) == said
+    assert not (said and shown.strip())
+
+
+def test_a_column_that_no_item_has_is_named() -> None:
+    """One that some have is right, however many of its cells are empty."""
+    columns = CustomColumns("NAME:.metadata.name,LABEL:.labels.plain,NONE:.none")
+
+    def said(document: Json) -> list[str]:
+        return columns.lacking(document, columns.shown(document, View()))
+
+    assert said(DOCUMENT) == ['an item has no field "metadata"; it has name, state, n, labels, in, none']
+    assert said({"items": []}) == []
+    assert said({"items": [{"metadata": {"name": "a"}, "labels": {"plain": 1}, "none": 0}]}) == []
+    object_name = CustomColumns("NAME:.metadata.name")
+    one: Json = {"object": {"name": "a"}}
+    shown = object_name.shown(one, View())
+    assert object_name.lacking(one, shown) == ['an item has no field "metadata"; did you mean .object.name?']
 
 
 @pytest.mark.parametrize("text", ["", "NAME", "NAME:", ":.name", "A:.a,,B:.b"])

@@ -20,6 +20,8 @@ _FEWER: Final = (2, 1)
 _WIDEST: Final = 200
 _GAP: Final = "   "
 _ANY_ROOM: Final[Mapping[str, int]] = MappingProxyType({})
+# What stands in an empty cell, as kubectl writes it.
+NONE: Final = "<none>"
 # What stands in a cell where there might be a value and is none; nothing, in values with commas.
 NOTHING: Final = "-"
 # With these a spreadsheet takes a cell for a formula.
@@ -219,7 +221,7 @@ def _remark(left_out: Sequence[str], shortened: Sequence[str]) -> str:
 def aligned(lines: Iterable[Sequence[str]]) -> list[str]:
     """Lines of cells as text, each column as wide as its widest cell and three spaces from the next.
 
-    Every cell is made harmless; an empty one is `<none>`, as kubectl writes it.
+    Every cell is made harmless; an empty one is `NONE`.
     """
     columns = map(_padded, zip(*lines, strict=True))
     return [_GAP.join(line).rstrip(" ") for line in zip(*columns, strict=True)]
@@ -240,4 +242,4 @@ def _padded(column: Sequence[str]) -> list[str]:
 
 
 def _harmless(cell: str) -> str:
-    return visible(cell) or "<none>"
+    return visible(cell) or NONE

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.render.output.columns import Table, Tables
@@ -62,9 +62,13 @@ class Format:
         part: str,
         tells: Literal["everything", "headline", "rows", "part"],
         make: Callable[[Forms, Any, View], Shown],
+        lacking: Callable[[Forms, Any, Shown], Sequence[str]] | None = None,
     ) -> None:
-        """See the class. `make` gets the forms of the answer, the answer, and where it is shown."""
-        self.part, self.tells, self.make = part, tells, make
+        """See the class. `make` gets the forms of the answer, the answer, and where it is shown.
+
+        `lacking` says, of what came of that, what the user asks for that the answer has not.
+        """
+        self.part, self.tells, self.make, self.lacking = part, tells, make, lacking
 
     @property
     def styled(self) -> bool:
@@ -146,6 +150,7 @@ def format_of(name: str) -> Format:
         part="document",
         tells="part",
         make=lambda forms, answer, view: template.shown(forms.part("document", answer), view),
+        lacking=lambda forms, answer, shown: template.lacking(forms.part("document", answer), str(shown)),
     )
 
 
@@ -162,16 +167,16 @@ def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
     return shown if isinstance(shown, str) else to_text(shown, view.width)
 
 
-def remarks_on(forms: Forms, answer: object, name: str, *, empty: bool, complete: bool) -> list[str]:
-    """Lines to be said next to the answer in a format; `empty` is whether that shows nothing at all."""
-    said: list[str] = []
-    tells = format_of(name).tells
-    if tells == "part" and not complete:
+def remarks_on(forms: Forms, answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
+    """Lines to be said next to the answer in a format, as which it is `shown`."""
+    form = format_of(name)
+    said = [*form.lacking(forms, answer, shown)] if form.lacking else []
+    if form.tells == "part" and not complete:
         said.append(forms.part("headline", answer))
-    if tells == "rows":
+    if form.tells == "rows":
         if forms.remarks:
-            said += forms.part("remarks", answer, empty)
-        elif empty or not (complete and forms.rows_suffice):
+            said += forms.part("remarks", answer, not shown)
+        elif not (shown and complete and forms.rows_suffice):
             said.append(forms.part("headline", answer))
     if forms.hints:
         said += forms.part("hints", answer)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
-from kubectl_policy.render.output.columns import aligned
+from kubectl_policy.render.output.columns import NONE, aligned
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = JSONPath | CompoundJSONPath
 
-_HINT: Final = "for example: -o jsonpath='{.items[*].object.name}'"
-_COLUMNS_HINT: Final = "for example: -o custom-columns=NAME:.object.name,POLICIES:.policies[*].name"
+_HINT: Final = "for example: get routes -o jsonpath='{.items[*].object.name}'"
+_COLUMNS_HINT: Final = "for example: get routes -o custom-columns=NAME:.object.name,POLICIES:.policies[*].name"
 # `{...}`, in which a quoted text or a filter may hold a brace.
 _BRACES: Final = re.compile(r"""\{((?:[^{}"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\}""")
 _QUOTED: Final = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*""")
@@ -46,8 +46,9 @@ class _Text:
 
 @value()
 class _Values:
-    """The values at a path, with a space between them."""
+    """The values at a path, which is written as `text`, with a space between them."""
 
+    text: str
     path: Path
 
 
@@ -55,6 +56,7 @@ class _Values:
 class _Range:
     """What is shown for each value at a path, of which the paths in it start from."""
 
+    text: str
     path: Path
     inner: tuple[_Text | _Values | _Range, ...]
 
@@ -73,6 +75,10 @@ class Template:
         """What it says of a document, without a line break at the end, as kubectl prints it."""
         del view
         return "".join(_evaluated(self._parts, document))
+
+    def lacking(self, document: Json, shown: str) -> list[str]:
+        """Which fields a document lacks, if so nothing of it is shown."""
+        return [] if shown.strip() else list(dict.fromkeys(_lacking(self._parts, [document], "")))
 
 
 def _pieces(text: str) -> Iterator[str | _Text]:
@@ -104,11 +110,12 @@ def _parts(
             return tuple(parts), pieces if inside else [piece]
         elif piece.startswith("range "):
             inner, pieces = _parts(pieces, inside=True)
-            parts.append(_Range(compiled(piece.removeprefix("range ")), inner))
+            path = piece.removeprefix("range ").strip()
+            parts.append(_Range(path, compiled(path), inner))
         elif quoted := _QUOTED.fullmatch(piece):
             parts.append(_Text(_unquoted(quoted[1])))
         else:
-            parts.append(_Values(compiled(piece)))
+            parts.append(_Values(piece, compiled(piece)))
     if inside:
         raise UsageError("{range} in -o jsonpath has no {end}", _HINT)
     return tuple(parts), ()
@@ -129,10 +136,82 @@ def _evaluated(parts: Iterable[_Text | _Values | _Range], document: Json) -> Ite
                 yield from _evaluated(part.inner, cast("Json", found))
 
 
+def _lacking(parts: Iterable[_Text | _Values | _Range], roots: Sequence[Json], at: str) -> Iterator[str]:
+    """Which fields of paths are in none of some values, which are `at` a path."""
+    for part in parts:
+        if not isinstance(part, _Text):
+            yield from _lacked(part.text, roots, at or "the document")
+        if isinstance(part, _Range):
+            within = [cast("Json", found) for root in roots for found in part.path.findall(root)]
+            yield from _lacking(part.inner, within, f"{at}{part.text}")
+
+
+def _lacked(path: str, roots: Sequence[Json], at: str) -> Iterator[str]:
+    """The first field of a path that none of some values has, and what they have; nothing if the path leads on.
+
+    That no value fits a filter or an index is no mistake, nor is that a list is empty.
+    """
+    found, written = list(roots), ""
+    steps = list(_steps(path))
+    for place, step in enumerate(steps):
+        there = _path(step.standard)
+        following = [cast("Json", each) for around in found for each in there.findall(around)]
+        if not following:
+            then = steps[place + 1].name if place + 1 < len(steps) else ""
+            mappings = [each for each in found if isinstance(each, dict)]
+            if step.name and mappings:
+                yield f'{written or at} has no field "{step.name}"; {_instead(mappings, written, step.name, then)}'
+            elif step.name and any(isinstance(each, list) for each in found):
+                yield f"{written or at} is a list; did you mean {written}[*]{step.text}?"
+            return
+        found, written = following, f"{written}{step.text}"
+
+
+def _instead(mappings: Sequence[Mapping[str, Json]], written: str, name: str, then: str) -> str:
+    """What may be meant by the name of a field that some mappings lack, with that of a field in it, if there is one."""
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    fields = {key: value for mapping in reversed(mappings) for key, value in mapping.items()}
+    near = difflib.get_close_matches(name, fields, n=1)
+    around = [f"{key}.{then}" for key, value in fields.items() if isinstance(value, dict) and then in value]
+    meant = (near or around)[:1]
+    return f"did you mean {written}.{meant[0]}?" if meant else f"it has {', '.join(fields)}"
+
+
 def _shown(found: object) -> str:
     """Text as it is but for what a terminal would obey, anything else as JSON."""
     text = found if isinstance(found, str) else json.dumps(found)
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
+
+
+@value()
+class _Step:
+    """A step of a path as it was written and as RFC 9535 writes it, and the `name` if it is that of a field."""
+
+    text: str
+    standard: str
+    name: str = ""
+
+
+def _steps(path: str) -> Iterator[_Step]:
+    """The steps of a path, of which one that goes deep has the one after it in it. Raises `UsageError` for none."""
+    rest, deep = path.strip().removeprefix("$").removeprefix("@"), ""
+    while rest and rest != ".":
+        match = _STEP.match(rest)
+        if not match:
+            raise UsageError(f'"{path}" is not a path: "{rest}" is not understood', _HINT)
+        rest = rest[match.end() :]
+        if match["deep"]:
+            deep += ".."
+            continue
+        name = re.sub(r"\\(.)", r"\1", match["name"] or "")
+        standard = match["brackets"] or ("[*]" if match["star"] or name == "*" else f"[{json.dumps(name)}]")
+        text = match[0] if match["brackets"] or match[0].startswith(".") else f".{match[0]}"
+        is_field = name not in {"", "*"} and not deep
+        yield _Step(f"{deep}{text.removeprefix('.') if deep else text}", f"{deep}{standard}", name if is_field else "")
+        deep = ""
+    if deep:
+        yield _Step(deep, deep)
 
 
 def compiled(path: str) -> Path:
@@ -142,30 +221,16 @@ def compiled(path: str) -> Path:
     """
     import jsonpath  # noqa: PLC0415 (no other format needs it)
 
-    steps: list[str] = []
-    rest = path.strip().removeprefix("$").removeprefix("@")
-    while rest and rest != ".":
-        match = _STEP.match(rest)
-        if not match:
-            raise UsageError(f'"{path}" is not a path: "{rest}" is not understood', _HINT)
-        rest = rest[match.end() :]
-        steps.append(_standard(match))
     try:
-        return jsonpath.JSONPathEnvironment(strict=True).compile(f"${''.join(steps)}")
+        return _path("".join(step.standard for step in _steps(path)))
     except jsonpath.JSONPathError as error:
         raise UsageError(f'"{path}" is not a path: {str(error).splitlines()[0]}', _HINT) from error
 
 
-def _standard(match: re.Match[str]) -> str:
-    """A step as RFC 9535 writes it."""
-    if match["deep"]:
-        return ".."
-    if match["star"]:
-        return "[*]"
-    if match["name"] is None:
-        return match["brackets"]
-    name = re.sub(r"\\(.)", r"\1", match["name"])
-    return f"[{json.dumps(name)}]" if name != "*" else "[*]"
+def _path(steps: str) -> Path:
+    import jsonpath  # noqa: PLC0415 (no other format needs it)
+
+    return jsonpath.JSONPathEnvironment(strict=True).compile(f"${steps}")
 
 
 class CustomColumns:
@@ -176,15 +241,27 @@ class CustomColumns:
         pairs = [column.partition(":") for column in re.split(r",(?![^\[]*\])", text)]
         if not all(header and path for header, _, path in pairs):
             raise UsageError(f'"{text}" is not a list of columns: each is HEADER:PATH', _COLUMNS_HINT)
-        self._columns = [(header.strip(), compiled(path.strip().strip("{}"))) for header, _, path in pairs]
+        columns = [(header.strip(), path.strip().strip("{}")) for header, _, path in pairs]
+        self._columns = [(header, path, compiled(path)) for header, path in columns]
 
     def shown(self, document: Json, view: View) -> str:
         """A line for each item, under the headers; nothing for a list without any."""
-        items = document.get("items") if isinstance(document, dict) else None
-        rows = items if isinstance(items, list) else [document]
-        cells = [[",".join(map(_shown, path.findall(row))) for _, path in self._columns] for row in rows]
-        header = [[title for title, _ in self._columns]] if view.headers else []
+        cells = [[",".join(map(_shown, path.findall(row))) for *_, path in self._columns] for row in _rows(document)]
+        header = [[title for title, *_ in self._columns]] if view.headers else []
         return "".join(f"{line}\n" for line in aligned([*header, *cells])) if cells else ""
+
+    def lacking(self, document: Json, shown: str) -> list[str]:
+        """Which fields of columns the items lack, if so a cell is empty."""
+        if NONE not in shown:
+            return []
+        rows = _rows(document)
+        return [said for _, path, _ in self._columns for said in _lacked(path, rows, "an item")]
+
+
+def _rows(document: Json) -> list[Json]:
+    """What has a line each: the items of a list, or a document that is none."""
+    items = document.get("items") if isinstance(document, dict) else None
+    return items if isinstance(items, list) else [document]
 
 
 TEMPLATES: Final[Mapping[str, Callable[[str], Template | CustomColumns]]] = {
