@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
@@ -14,7 +14,7 @@ from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_FILTERS, WITH_LISTENERS, route_filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.failing import FailingRoute
     from kubectl_policy.topology.backends import Backend
 
+# What a filter of a rule names, with what is known of it.
+_Named: TypeAlias = "tuple[ObjectRef, PolicyKindProfile | None]"
 # The least status of a response that says that a request failed.
 _ERROR: Final = 400
 
@@ -94,6 +96,8 @@ class Serving:
         """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
         failing = self._failing.get(rule.object, ())
         paths = {path for each in failing for path in each.paths if path[-1] == rule}
+        if not paths:
+            return ""
         at = {place for place in self.places(rule.object) if any(place in path for path in paths)}
         if not at or at != {*self.places(rule.object)}:
             return ""
@@ -141,25 +145,21 @@ class Serving:
             for backend in self.topology.backends(route):
                 if backend.ref.forwards:
                     backends[backend.ref.rule].append(backend)
+            filters: list[list[_Named]] = [[] for _ in raws]
+            for named in route_filters(self.analysis.index, route) if route.group_kind in WITH_FILTERS else ():
+                if not named.backend:
+                    known = self.analysis.registry.profile_of(named.object.group_kind)
+                    filters[named.rule].append((named.object, known))
             nodes = (NodeRef(route, section) for section in self.topology.sections(route))
-            rules = (
-                _rule(node, raw, of_rule, by_itself=self._answers_itself(node, raw))
-                for node, raw, of_rule in zip(nodes, raws, backends, strict=True)
+            self._rules[route] = tuple(
+                self._ended(_rule(node, raw, of_rule, by_itself=self._answers_itself(raw, named)), named)
+                for node, raw, of_rule, named in zip(nodes, raws, backends, filters, strict=True)
             )
-            self._rules[route] = tuple(map(self._ended, rules))
         return self._rules[route]
 
-    def _filters(self, rule: NodeRef) -> Iterator[tuple[ObjectRef, PolicyKindProfile | None]]:
-        """What the filters of a rule name, with what is known of it."""
-        position = self.topology.sections(rule.object).index(rule.section)
-        for named in route_filters(self.analysis.index, rule.object) if rule.object.group_kind in WITH_FILTERS else ():
-            if named.rule == position and not named.backend:
-                yield named.object, self.analysis.registry.profile_of(named.object.group_kind)
-
-    def _answers_itself(self, rule: NodeRef, raw: Json) -> bool:
+    def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:
         """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""
         types = [text_at(each, "type") for each in items_at(raw, "filters")]
-        named = list(self._filters(rule))
         return (
             "RequestRedirect" in types
             or types.count("ExtensionRef") > len(named)
@@ -173,8 +173,8 @@ class Serving:
         """The status with which a filter answers requests; None if it lets them through."""
         return integer_at(self.analysis.index.raw(obj), f"spec.{profile.answers}") if profile.answers else None
 
-    def _ended(self, rule: RuleAnswers) -> RuleAnswers:
-        """A rule as it is if all of its requests fail, for a policy that is not valid or for one of its filters.
+    def _ended(self, rule: RuleAnswers, named: Iterable[_Named]) -> RuleAnswers:
+        """A rule as it is if all of its requests fail, for a policy that is not valid or for what its filters name.
 
         "Requests that would have been processed by that filter MUST receive a HTTP error response" if it is missing
         (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
@@ -182,7 +182,7 @@ class Serving:
         invalid = self._invalid(rule.rule)
         if invalid:
             return replace(rule, answered=0, invalid=invalid)
-        for obj, profile in self._filters(rule.rule):
+        for obj, profile in named:
             is_filter = profile is None or profile.role == "filter"
             if is_filter and self.analysis.index.presence(obj) == "missing":
                 return replace(rule, answered=0, invalid=f"{obj} does not exist")

@@ -279,10 +279,11 @@ class _OneWay:
         serving: dict[tuple[ObjectRef, str], set[ObjectRef]] = {}
         wanted = {wider for _, name in self._names for wider in _wider(name)}
         for route in (resource for kind in ROUTES for resource in self._lacking.analysis.index.of_kind(kind)):
+            places = self._lacking.places(route.ref)
             own = strings_at(route.raw, "spec.hostnames")
-            may_take = not own or any(name.startswith("*.") or name in wanted for name in own)
+            may_take = places and (not own or any(name.startswith("*.") or name in wanted for name in own))
             if may_take and any(rule.answered for rule in self._lacking.rules(route.ref)):
-                for place in self._lacking.places(route.ref):
+                for place in places:
                     for name in self._lacking.hostnames(place, route.ref):
                         serving.setdefault((self._lacking.gateway(place), name), set()).add(route.ref)
         elsewhere = grouped((name, (gateway, name)) for gateway, name in serving if name != _ANY_HOST)
