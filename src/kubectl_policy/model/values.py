@@ -46,15 +46,16 @@ class _Value:
     _makers: ClassVar[Mapping[str, Callable[[], object]]]
 
     def __init__(self, *given: object, **named: object) -> None:
-        if given:
-            named = {**dict(zip(self.__match_args__, given, strict=False)), **named}
-        if len(named) < len(self._names):
-            made = {name: make() for name, make in self._makers.items() if name not in named}
-            named = {**self._defaults, **made, **named}
-        if named.keys() != self._names.keys() or len(given) > len(self.__match_args__):
-            wrong = ", ".join(sorted(named.keys() ^ self._names.keys())) or f"{len(given)} without names"
+        own = self.__dict__
+        own.update(self._defaults)
+        own.update(zip(self.__match_args__, given, strict=False))
+        own.update(named)
+        for name, make in self._makers.items():
+            if name not in own:
+                own[name] = make()
+        if own.keys() != self._names.keys() or len(given) > len(self.__match_args__):
+            wrong = ", ".join(sorted(own.keys() ^ self._names.keys())) or f"{len(given)} without names"
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
-        self.__dict__.update(named)
 
     def __eq__(self, other: object) -> bool:
         return self._fields(self) == self._fields(other) if type(other) is type(self) else NotImplemented
