@@ -190,8 +190,9 @@ def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
     for change in difference.effects:
         if change.where == where:
             routes = [[node.object for node in path if node.object.group_kind in ROUTES] for path in change.paths]
-            for changed in change.objects:
-                on = [position for position in changed.paths if told.isdisjoint(routes[position])]
+            untold = {position for position, on_path in enumerate(routes) if told.isdisjoint(on_path)}
+            for changed in change.objects if untold else ():
+                on = untold.intersection(changed.paths)
                 if on:
                     known = by_object.get(changed.node.object, False)
                     by_object[changed.node.object] = known or any(routes[position] for position in on)

@@ -276,13 +276,14 @@ def _sections(kind: GroupKind, names: Sequence[str]) -> str:
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:
     """Routes with their hostnames and owners in columns, and with details below each."""
     shown = rows[:SHOWN] if view.cuts else rows
+    routes = [str(each.route) for each, _ in shown]
     hosts = [_hosts(each.hostnames, view) for each, _ in shown]
-    first = max((cells(str(each.route)) for each, _ in shown), default=0)
-    second = max((cells(text) for text in hosts if cells(text) <= _WIDEST), default=0)
+    first = max(map(cells, routes), default=0)
+    second = max((width for width in map(cells, hosts) if width <= _WIDEST), default=0)
     lines: list[Line] = []
-    for (each, details), text in zip(shown, hosts, strict=True):
+    for (each, details), route, text in zip(shown, routes, hosts, strict=True):
         about = ", ".join([*_rules(each), *owner_words([each.owner], owner_key)])
-        spans = [Span(pad(str(each.route), first) if text or about else str(each.route), "subject")]
+        spans = [Span(pad(route, first) if text or about else route, "subject")]
         spans += [Span(f"   {pad(text, second) if about else text}")] if text or about else []
         spans += [Span(f"   {about}", "aside")] if about else []
         lines.append(Line(tuple(spans), 2, 6))

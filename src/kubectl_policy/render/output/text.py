@@ -76,6 +76,8 @@ class View:
 
 def cells(text: str) -> int:
     """The width of a text in terminal cells, as it will be shown: wide East Asian characters take two."""
+    if text.isascii() and text.isprintable():
+        return len(text)
     shown = visible(text)
     if shown.translate(_OWN_SYMBOLS).isascii():
         return len(shown)
@@ -131,7 +133,7 @@ def _runs(spans: Iterable[Span]) -> Iterator[list[Span]]:
             if piece.startswith(" ") and run:
                 yield run
                 run = []
-            run.append(Span(piece, span.style))
+            run.append(span if piece is span.text else Span(piece, span.style))
     if run:
         yield run
 
