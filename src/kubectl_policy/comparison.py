@@ -205,9 +205,12 @@ class StateComparison:
         There it has a path of its own, on which traffic neither ends nor begins.
         """
         obj = path[-1].object
-        alone = all(node.object in {obj, ObjectRef(NAMESPACE, "", obj.namespace)} for node in path)
-        lasts = all(may_exist(state, path[-1]) for state in (self.before, self.after))
-        return alone and self.before.topology.relations.has_ports(obj.group_kind) and lasts
+        own = {obj, ObjectRef(NAMESPACE, "", obj.namespace)}
+        return (
+            all(node.object in own for node in path)
+            and self.before.topology.relations.has_ports(obj.group_kind)
+            and all(may_exist(state, path[-1]) for state in (self.before, self.after))
+        )
 
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
         """What a state says of a kind, or the other one if it has no policy of it: it may define the kind otherwise."""

@@ -120,6 +120,8 @@ def _port_problem(
     if not node.section:
         message = f"{ref.object} has no port {ref.port}" if ref.port else f"it names no port of {ref.object}"
         return Problem(message=message, reason="BackendNotFound")
+    if not implementation.unsupported_features:
+        return None
     ports = mappings_at(index.raw(ref.object), "spec.ports")
     protocol = next((text_at(port, "appProtocol") for port in ports if port_at(port, "port") == ref.port), "")
     feature = _PROTOCOL_FEATURES.get(protocol)

@@ -197,6 +197,10 @@ class _PathsOf:
 
     def leads(self, way: Path) -> bool:
         """Whether a way is one of those that lead to its end."""
+        sections = self._analysis.topology.sections
+        # Nothing is below a section that is not there: that is seen without looking for all ways to the end.
+        if any(node.section and node.section not in sections(node.object) for node in way[:-1]):
+            return False
         node = way[-1]
         if node not in self._to:
             there = may_exist(self._analysis, node)
