@@ -10,7 +10,8 @@ import pytest
 from kubectl_policy.model import FieldPath
 from kubectl_policy.text import MAX_DEPTH, Document, lookup
 from kubectl_policy.text.documents import DocumentReader
-from kubectl_policy.text.lookup import ANY, TextLines
+from kubectl_policy.text.lookup import TextLines
+from kubectl_policy.text.told import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

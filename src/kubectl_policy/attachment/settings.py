@@ -9,7 +9,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import named_needs
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import WHOLE, FieldPath, text_at
+from kubectl_policy.model.fields import FieldPath, text_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.values import value
 
@@ -74,7 +74,7 @@ class SettingsReferences:
             if call.field not in known:
                 known.add(call.field)
                 yield SettingsReference(policy=policy.ref, field=call.field, object=call.backend, without="calls fail")
-        for place, reference in _shaped(filled.raw, WHOLE, frozenset(profile.reference_fields)):
+        for place, reference in _shaped(filled.raw, (), frozenset(profile.reference_fields)):
             if str(place) not in known:
                 obj = self._guessed(reference, place, policy.ref.namespace)
                 yield SettingsReference(
@@ -108,15 +108,20 @@ class SettingsReferences:
         return self._called[called]
 
 
-def _shaped(value: Json, at: FieldPath, targets: frozenset[str]) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+def _shaped(
+    value: Json, at: tuple[str | int, ...], targets: frozenset[str]
+) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     """What looks like a reference: a field whose name ends in `Ref`, or an item of one that ends in `Refs`."""
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _shaped(item, at / position, targets)
+            yield from _shaped(item, (*at, position), targets)
     elif isinstance(value, Mapping):
         for key, inside in value.items():
-            place = at / key
-            if (not at.steps and key in _NO_SETTINGS) or _is_target(place, targets):
+            # Most fields hold nothing that could be one.
+            if inside is None or isinstance(inside, str | int | float) or (not at and key in _NO_SETTINGS):
+                continue
+            place = (*at, key)
+            if _is_target(place, targets):
                 continue
             if key.endswith(("Ref", "Refs")):
                 yield from _named_in(inside, place)
@@ -124,17 +129,17 @@ def _shaped(value: Json, at: FieldPath, targets: frozenset[str]) -> Iterator[tup
                 yield from _shaped(inside, place, targets)
 
 
-def _named_in(value: Json, at: FieldPath) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+def _named_in(value: Json, at: tuple[str | int, ...]) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _named_in(item, at / position)
+            yield from _named_in(item, (*at, position))
     elif isinstance(value, Mapping) and text_at(value, "name"):
-        yield at, value
+        yield FieldPath(at), value
 
 
-def _is_target(place: FieldPath, targets: frozenset[str]) -> bool:
+def _is_target(place: tuple[str | int, ...], targets: frozenset[str]) -> bool:
     """Whether a field holds targets, or says what else a policy is about."""
-    names = [step for step in place.steps if isinstance(step, str)]
+    names = [step for step in place if isinstance(step, str)]
     return names[-1].startswith(("target", "parentRef")) or ".".join(names) in targets
 
 

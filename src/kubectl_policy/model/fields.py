@@ -76,7 +76,7 @@ class FieldPath:
 
     def each(self, value: Json) -> Iterator[tuple[FieldPath, Json]]:
         """Every value that a pattern leads to, with its own path; an absent one is left out."""
-        return _each(value, self.steps, WHOLE)
+        return _each(value, self.steps, ())
 
     def put(self, holder: Json, value: Json) -> Json:
         """A copy of an object with another value of the field; what is not on the way stays shared.
@@ -137,18 +137,18 @@ def _value_at(value: Json, steps: tuple[Step, ...]) -> Json:
     return value
 
 
-def _each(value: Json, steps: tuple[Step, ...], here: FieldPath) -> Iterator[tuple[FieldPath, Json]]:
+def _each(value: Json, steps: tuple[Step, ...], here: tuple[Step, ...]) -> Iterator[tuple[FieldPath, Json]]:
     if not steps:
-        yield here, value
+        yield FieldPath(here), value
         return
     step, rest = steps[0], steps[1:]
     if isinstance(value, Mapping):
         for key in value if step is Every.KEY else [step] if isinstance(step, str) and step in value else ():
-            yield from _each(value[key], rest, here / key)
+            yield from _each(value[key], rest, (*here, key))
     elif isinstance(value, list | tuple):
         for position, item in enumerate(value):
             if step in {Every.ITEM, position}:
-                yield from _each(item, rest, here / position)
+                yield from _each(item, rest, (*here, position))
 
 
 def _put(holder: Json, steps: tuple[Step, ...], value: Json) -> Json:
@@ -206,20 +206,22 @@ def every_mapping(value: Json, path: str) -> Iterator[Mapping[str, Json]]:
 
 def each_mapping(value: Json, path: str) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     """The same with the place of each."""
-    return _each_mapping(value, _parsed(path).steps, WHOLE)
+    return _each_mapping(value, _parsed(path).steps, ())
 
 
 def _each_mapping(
-    value: Json, steps: tuple[Step, ...], at: FieldPath
+    value: Json, steps: tuple[Step, ...], at: tuple[Step, ...]
 ) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _each_mapping(item, steps, at / position)
+            # Most items of long lists have no such field.
+            if not steps or not isinstance(item, dict) or steps[0] in item:
+                yield from _each_mapping(item, steps, (*at, position))
     elif isinstance(value, Mapping):
         if steps:
-            yield from _each_mapping(_value_at(value, steps[:1]), steps[1:], at / steps[0])
+            yield from _each_mapping(_value_at(value, steps[:1]), steps[1:], (*at, steps[0]))
         else:
-            yield at, value
+            yield FieldPath(at), value
 
 
 def text_at(value: Json, path: str, default: str = "") -> str:

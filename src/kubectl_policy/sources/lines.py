@@ -9,7 +9,8 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.lookup import ANY, TextLines
+from kubectl_policy.text.lookup import TextLines
+from kubectl_policy.text.told import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import yaml
 
 from kubectl_policy.model import FieldPath
-from kubectl_policy.model.fields import same_json
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import MERGE_KEY, parts_of, places
 from kubectl_policy.text.plain_yaml import item_starts
 from kubectl_policy.text.scalars import plain_scalar
+from kubectl_policy.text.told import ANY, ToldLines, says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
     from kubectl_policy.text.places import Place, Steps
 
-# Any value at all.
-ANY: Final[Json] = object()  # type: ignore[assignment]
 # What is asked for together is commonly in a handful of objects; so many values of them take some 50 MiB.
 _KEPT: Final = 100_000
 # Most objects are no longer: what the parser is given beyond the end of one is read for nothing.
@@ -69,15 +67,15 @@ class TextLines:
         return [line for _, line in parts_of(self._text)]
 
     @cached_property
-    def _read_before(self) -> dict[int, list[_Start]]:
+    def _told(self) -> dict[int, ToldLines]:
         """The objects of which reading told the lines, by those on which they start."""
-        found: dict[int, list[_Start]] = {}
+        found: dict[int, ToldLines] = {}
         for document in self._documents:
-            if document.value_lines:
-                found.setdefault(document.line, []).append(_Start(document, (), 0))
-                for place, start in item_starts(document.value).items():
-                    steps: Steps = tuple(step for position in place for step in ("items", position))
-                    found.setdefault(document.value_lines[start], []).append(_Start(document, steps, start))
+            lines = document.value_lines or ()
+            for place, start in {(): 0, **item_starts(document.value)}.items() if lines else ():
+                steps: Steps = tuple(step for position in place for step in ("items", position))
+                told = found.setdefault(lines[start], ToldLines())
+                told.add(FieldPath(steps).get(document.value), lines, start)
         return found
 
     def line(self, object_line: int, steps: Steps, value: Json = ANY) -> int | None:
@@ -86,6 +84,8 @@ class TextLines:
         None where no object starts there, where it has no such field, or where another value is written there. What
         an API server adds to a value or prunes from it does not make it another one, nor does a variable (`${NAME}`).
         """
+        if object_line in self._told:
+            return self._told[object_line].line(steps, value)
         if object_line not in self._objects:
             written = self._written(object_line)
             if self._kept + written.size > _KEPT:
@@ -97,8 +97,6 @@ class TextLines:
 
     def _written(self, object_line: int) -> _Written:
         """What starts on a line; where it repeats what is written above it, that is read as well."""
-        if object_line in self._read_before:
-            return _as_read(self._read_before[object_line])
         if not 0 < object_line <= len(self._starts):
             return _Written()
         first = object_line
@@ -117,14 +115,6 @@ class TextLines:
     def _part_around(self, line: int) -> int:
         """The first line of the document around a line."""
         return self._parts[bisect_right(self._parts, line) - 1]
-
-
-class _Start(NamedTuple):
-    """Where an object starts in what was read: the steps to it, and its place among all values of the document."""
-
-    document: Document
-    steps: Steps
-    place: int
 
 
 class _InParts(StringIO):
@@ -207,30 +197,7 @@ class _Written:
                     for position, item in enumerate(value)
                 )
             )
-        return same_json(written.value, value) or str(value) == written.text or "${" in written.text
-
-
-def _as_read(starts: Iterable[_Start]) -> _Written:
-    """The objects that start at these places: of those on one line, the outer one comes first."""
-    written = _Written()
-    for document, root, place in starts:
-        written.roots.append(root)
-        if root not in written.values:
-            _add(root, FieldPath(root).get(document.value), place, document.value_lines or (), written.values)
-    return written
-
-
-def _add(steps: Steps, value: Json, at: int, lines: Sequence[int], values: dict[Steps, _Value]) -> int:
-    """Add a value that comes `at` a place among all of a document; where what follows it comes."""
-    values[steps] = _Value(lines[at], value, value if isinstance(value, str) else "")
-    at += 1
-    if isinstance(value, dict):
-        for key, child in value.items():
-            at = _add((*steps, key), child, at, lines, values)
-    elif isinstance(value, list):
-        for position, child in enumerate(value):
-            at = _add((*steps, position), child, at, lines, values)
-    return at
+        return says(written.value, value) or str(value) == written.text
 
 
 def _read_again(read: Iterable[Place], object_line: int) -> _Written:

@@ -1,0 +1,78 @@
+"""The lines of fields in objects of which reading told the lines of all values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model import FieldPath
+from kubectl_policy.model.fields import same_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.text.places import Steps
+
+# Any value at all.
+ANY: Final[Json] = object()  # type: ignore[assignment]
+
+
+class ToldLines:
+    """The objects that start on a line, the outer one first, as they were read."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._objects: list[tuple[Json, Sequence[int], int]] = []
+        # By the place of a mapping or a list among all values of a document, those of what it holds.
+        self._inside: dict[int, dict[str | int, int]] = {}
+
+    def add(self, value: Json, lines: Sequence[int], place: int) -> None:
+        """Add an object that comes at a place among all values of a document, which are on these lines."""
+        self._objects.append((value, lines, place))
+
+    def line(self, steps: Steps, value: Json) -> int | None:
+        """The line of a field of one of the objects, if it has that value there."""
+        for obj, lines, start in self._objects:
+            here, place = obj, start
+            for step in steps:
+                inside = self._places_in(here, place)
+                if step not in inside:
+                    break
+                here, place = FieldPath((step,)).get(here), inside[step]
+            else:
+                if value is ANY or says(here, value):
+                    return lines[place]
+        return None
+
+    def _places_in(self, value: Json, place: int) -> dict[str | int, int]:
+        """The places of what a mapping or a list holds that comes at a place."""
+        if place not in self._inside:
+            self._inside[place] = inside = {}
+            at = place + 1
+            for step, child in _children(value):
+                inside[step] = at
+                at += _count(child)
+        return self._inside[place]
+
+
+def _children(value: Json) -> Iterable[tuple[str | int, Json]]:
+    return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+
+
+def _count(value: Json) -> int:
+    """How many values a value is, with all that it holds."""
+    return 1 + sum(_count(child) for _, child in _children(value))
+
+
+def says(written: Json, value: Json) -> bool:
+    """Whether a value is what is written, as far as both have the same fields."""
+    if written is value:
+        return True
+    if isinstance(written, dict):
+        return isinstance(value, Mapping) and all(
+            says(written[key], inner) for key, inner in value.items() if key in written
+        )
+    if isinstance(written, list):
+        return isinstance(value, list | tuple) and len(written) == len(value) and all(map(says, written, value))
+    return same_json(written, value) or str(value) == written or "${" in str(written)
