@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Origin
+from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.render.output.text import View
 from tests import build
@@ -14,6 +16,7 @@ from tests.render.shown import shown
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.describe.objects import ObjectDescription
 
 ENVOY: Final = "gateway.envoyproxy.io"
 ON_GATEWAY: Final = build.target("public")
@@ -152,3 +155,57 @@ def test_a_long_value_shows_its_beginning_at_a_terminal() -> None:
     assert "jwt.providers       [guild] issuer https://login.guild.example …" in cut
     assert '"remoteJWKS": {"uri": "https://login.guild.example/keys"}' in whole
     assert "remoteJWKS" not in cut
+
+
+FIELDS: Final = dict.fromkeys(setting.field for group in ANSWER.in_force for setting in group.settings)
+LINES: Final = {field: 10 + place for place, field in enumerate(FIELDS)}
+
+
+def with_lines(answer: ObjectDescription) -> ObjectDescription:
+    """The answer as the command line has it, which looks up the line of every field."""
+    groups = (
+        replace(
+            group,
+            settings=tuple(
+                replace(setting, origin=Origin("test.yaml", LINES[setting.field])) for setting in group.settings
+            ),
+        )
+        for group in answer.in_force
+    )
+    return replace(answer, in_force=tuple(groups))
+
+
+def test_every_row_has_its_line() -> None:
+    """At a terminal, too, and fields that share a row theirs together; only what was beaten may move below for it."""
+    placed = with_lines(ANSWER)
+    for width, moved in ((80, 0), (100, 2), (120, 2)):
+        view = View(width, terminal=True)
+        lines = shown(placed, "tree", view).splitlines()
+        assert len(lines) == len(shown(ANSWER, "tree", view).splitlines()) + moved
+        assert max(map(len, lines)) <= width
+    at_terminal = shown(placed, "tree", TERMINAL)
+    assert "  jwt.providers       [guild] issuer https://login.guild.example …   :35\n" in at_terminal
+    assert '  cors                allowMethods ["GET", "POST"], maxAge 1h   :37-38\n' in at_terminal
+    assert 'clientSelectors [{"sourceCIDR": {"type": "Distinct", "valu…   :28\n' in at_terminal
+
+
+def test_piped_every_field_has_its_line() -> None:
+    """In the row of the field, however long the value is."""
+    rows = shown(with_lines(ANSWER), "tree", View(100)).splitlines()
+    assert any(row.endswith('"https://login.guild.example/keys"}}]   :35') for row in rows)
+    for field, line in LINES.items():
+        assert any(row.startswith(f"  {field} ") and f" :{line}" in row for row in rows)
+
+
+def test_who_wrote_a_setting_stands_under_a_value_that_leaves_no_room() -> None:
+    """It was asked for, and is never left out."""
+    written = Authorship(who="somebody with a long name", when="2026-01-03T00:00:00Z", commit="1a2b3c4d5e")
+    placed = with_lines(ANSWER)
+    groups = [
+        replace(group, settings=tuple(replace(setting, blame=written) for setting in group.settings))
+        for group in placed.in_force
+    ]
+    rows = shown(replace(placed, in_force=tuple(groups)), "tree", TERMINAL).splitlines()
+    place = next(place for place, row in enumerate(rows) if row.startswith("  jwt.providers "))
+    assert ":35" not in rows[place]
+    assert rows[place + 1].strip() == ":35 somebody with a long name, 2026-01-03, 1a2b3c4"

@@ -27,11 +27,15 @@ class Beaten:
 
 @value(kw_only=True)
 class Row:
-    """A setting, the positions of the paths on which it is in force, and what it beat there."""
+    """A setting, the positions of the paths on which it is in force, and what it beat there.
+
+    Of several that are shown together, `together` are all.
+    """
 
     setting: Setting
     positions: frozenset[int]
     beaten: tuple[Beaten, ...]
+    together: tuple[Setting, ...] = ()
 
 
 @value(kw_only=True)

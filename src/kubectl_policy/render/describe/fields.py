@@ -48,13 +48,11 @@ class _Section:
         # At a terminal a few long names do not move the values of all others.
         most = view.width * 3 // 10 if view.cuts else view.width
         self.field = max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
-        room = view.width - _ROW - self.field - _GAP
-        self.texts = {
-            id(row): _value(row.setting, room - max(cells(row.setting.field) - self.field, 0), view) for row in rows
-        }
+        self.lines_of = {id(row): names.lines(row.together or (row.setting,)) for row in rows}
+        self.texts = {id(row): self._value(row) for row in rows}
         self.value = max((size for size in map(cells, self.texts.values()) if size <= _WIDEST_VALUE), default=0)
         self.line_at = _ROW + self.field + _GAP + self.value + _GAP
-        self.widest_line = max((cells(names.line(row.setting)) for row in rows), default=0)
+        self.widest_line = max(map(cells, self.lines_of.values()), default=0)
         self.heads = {source.source.object for source in kind.sources}
         headings = [cells(self._heading(source, rows)) for source, rows in zip(kind.sources, self.placed, strict=True)]
         self.origins = max(headings, default=0) + _GAP
@@ -128,13 +126,16 @@ class _Section:
             spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
         used = hang + longer + cells(text) + sum(cells(span.text) for span in spans[2:])
         # What comes beside it stands in columns as far as there is room for them.
-        line = self.names.line(setting)
-        fits = self.line_at + cells(line) <= self.view.width and used + _GAP <= self.line_at
-        if line and fits:
-            spans += [Span(" " * (self.line_at - used)), Span(line, "aside")]
-            used = self.line_at + cells(line)
+        line = self.lines_of[id(row)]
         beaten = [self._instead(row, each) for each in row.beaten]
-        if setting.blame and not fits:
+        start = max(self.line_at, used + _GAP)
+        has_room = start + cells(line) <= self.view.width
+        # Where nothing is cut a value may be wider than the page, and its line stays with it.
+        if line and (has_room or not (self.view.cuts or setting.blame)):
+            spans[-1] = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
+            spans.append(Span(line, "aside"))
+            used = start + cells(line)
+        elif setting.blame:
             # Who wrote it was asked for, and is never left out.
             beaten.insert(0, [Span(line, "aside")])
         room = self.view.width - used - sum(cells(span.text) for span in beaten[0]) if beaten else 0
@@ -147,6 +148,15 @@ class _Section:
             has_room = hang + sum(cells(span.text) for span in under) <= self.view.width
             indent = hang if has_room else _ROW + _INDENT
             yield Line(tuple(under), indent, indent + _INDENT)
+
+    def _value(self, row: Row) -> str:
+        """A value in the room that there is, beside the line that it is written on; who wrote it may stand below."""
+        setting, line = row.setting, self.lines_of[id(row)]
+        if setting.removed:
+            return "removed"
+        beside = cells(line) + _GAP if line and not setting.blame else 0
+        room = self.view.width - _ROW - max(self.field, cells(setting.field)) - _GAP - beside
+        return shortened(setting.value, room, self.view)
 
     def _instead(self, row: Row, beaten: Beaten) -> list[Span]:
         """`instead of Global, infra/defaults (the nearer policy wins)`, and where that is so if not everywhere."""
@@ -253,7 +263,8 @@ def _one(rows: Sequence[Row]) -> Row:
     first = rows[0]
     if len(rows) == 1:
         return first
-    return replace(first, setting=replace(first.setting, field=_parent(rows), value=_words(rows)))
+    setting = replace(first.setting, field=_parent(rows), value=_words(rows))
+    return replace(first, setting=setting, together=tuple(row.setting for row in rows))
 
 
 def _names(fates: Sequence[Fate]) -> str:
@@ -266,7 +277,3 @@ def _names(fates: Sequence[Fate]) -> str:
 def _only(by_place: Mapping[str, list[Row]]) -> str:
     """Where all that a policy sets is in force, if that is the same and does not go without saying."""
     return next(iter(by_place)) if len(by_place) == 1 else ""
-
-
-def _value(setting: Setting, room: int, view: View) -> str:
-    return "removed" if setting.removed else shortened(setting.value, room, view)

@@ -43,16 +43,21 @@ class Names:
         origin = self._origins.get(policy)
         return str(origin).removeprefix(self._folder) if origin else ""
 
-    def line(self, setting: Setting) -> str:
+    def lines(self, settings: Sequence[Setting]) -> str:
         """`:47`, the line that a field is written on in the file of its policy, and who wrote it, if that was asked.
 
-        A line of another file comes with its name.
+        The lines of several are `:47-52`. A line of another file comes with its name.
         """
-        origin, whole, blame = setting.origin, self._origins.get(setting.source.object), blame_words(setting)
-        if origin is None or not origin.line or origin == whole:
+        blame = blame_words(settings[0])
+        whole = self._origins.get(settings[0].source.object)
+        origins = [each.origin for each in settings if each.origin and each.origin.line and each.origin != whole]
+        if len(origins) < len(settings) or len({origin.source for origin in origins}) > 1:
             return blame
-        same = whole is not None and origin.source == whole.source
-        line = f":{origin.line}" if same else str(origin).removeprefix(self._folder)
+        origins.sort(key=lambda origin: origin.line)
+        first, last = origins[0], origins[-1]
+        same = whole is not None and first.source == whole.source
+        line = f":{first.line}" if same else str(first).removeprefix(self._folder)
+        line += f"-{last.line}" if last.line > first.line else ""
         return f"{line} {blame}" if blame else line
 
     def kind(self, group: InForce) -> str:
