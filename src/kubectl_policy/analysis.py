@@ -143,9 +143,10 @@ class Analysis:
         references = SettingsReferences(self.index)
         return grouped(
             ((each.object.namespace, each.object.name), each)
-            for policy in self.policies
+            for profile in self.registry.policy_kinds
+            for policy in self.index.of_kind(profile.group_kind)
             if not self._has_no_target(policy.ref)
-            for each in references.of(policy, self.registry.known(policy.ref.group_kind))
+            for each in references.of(policy, profile)
         )
 
     def _has_no_target(self, policy: ObjectRef) -> bool:

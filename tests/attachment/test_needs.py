@@ -9,8 +9,10 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
-from kubectl_policy.attachment.needs import RequiredReference, missing_need, unread_needs
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.needs import NamedNeed, RequiredReference, missing_need, named_needs, unread_needs
 from kubectl_policy.model import Gap, GroupKind, NodeRef
+from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy
@@ -406,6 +408,135 @@ class TestOtherKinds:
         """Is none."""
         message = missing({"name": "a", "kind": "Shed"}, profile=self.profile)
         assert message == "spec.store.kind Shed is not one of Store, ClusterStore, Store, ConfigMap"
+
+
+def named(
+    *objects: Resource, need: RequiredObject, profile: PolicyKindProfile = NEEDY, **spec: Json
+) -> list[tuple[str, str, bool, bool]]:
+    """What a policy with such a spec names for a need: where, what, whether it can do without, and by a guess."""
+    found, needs = policy("p", **spec), replace(profile, needs=(need,)).every_need  # type: ignore[arg-type]
+    each = named_needs(index(found, *objects, complete=True), found, needs)
+    return [(it.field, str(it.ref), it.tolerated, it.guessed) for it in each if isinstance(it, NamedNeed)]
+
+
+SECRET: Final = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True)
+
+
+def secret(name: str, namespace: str = "default", **labels: str) -> Resource:
+    """A Secret with labels."""
+    found = resource("Secret", name, group="", namespace=namespace)
+    return replace(found, raw={**found.raw, "metadata": {**mapping_at(found.raw, "metadata"), "labels": labels}})
+
+
+def test_a_name_alone() -> None:
+    """As text; a reference is none."""
+    need = replace(SECRET, by="name")
+    assert named(need=need, key="k") == [("spec.key", "Secret default/k", False, False)]
+    assert named(need=need, key=["a", "b"])[1:] == [("spec.key[1]", "Secret default/b", False, False)]
+    assert named(need=need, key={"name": "k"}) == named(need=need) == []
+    found = policy("p", key="k")
+    lacking = missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,)))
+    assert lacking is not None
+    assert lacking.message == "Secret default/k, which spec.key names, does not exist"
+
+
+def test_every_entry_of_a_map() -> None:
+    """By its key; the field that lets requests through is that of the same entry."""
+    need = replace(SECRET, field="spec.users.*.key", fail_open="spec.users.*.open")
+    users: Json = {"ann": {"key": {"name": "a"}}, "bob": {"key": {"name": "b"}, "open": True}, "cid": 7}
+    assert named(need=need, users=users) == [
+        ("spec.users.ann.key", "Secret default/a", False, False),
+        ("spec.users.bob.key", "Secret default/b", True, False),
+    ]
+
+
+def test_stanzas() -> None:
+    """What may stand in the spec may stand in each of them; the reference need not be there even so."""
+    need = replace(SECRET, optional=False, fail_open="spec.open")
+    profile = replace(NEEDY, stanzas="plural")
+    found = named(need=need, profile=profile, defaults={"key": {"name": "a"}, "open": True})
+    assert found == [("spec.defaults.key", "Secret default/a", True, False)]
+    assert named(need=need, profile=replace(NEEDY, stanzas="none"), defaults={"key": {"name": "a"}}) == []
+    assert named(need=need, profile=replace(NEEDY, stanzas="singular"), override={"key": {"name": "a"}})[0][:2] == (
+        "spec.override.key",
+        "Secret default/a",
+    )
+
+
+class TestLabels:
+    """Objects that are selected, of which there need be none."""
+
+    need = replace(SECRET, by="labels", all_namespaces="spec.everywhere")
+    key: Final[Json] = {"matchLabels": {"for": "me"}}
+
+    def test_which(self) -> None:
+        """Those with the labels, in the policy's own namespace unless it says otherwise."""
+        world = secret("a", **{"for": "me"}), secret("b", **{"for": "you"}), secret("c", "far", **{"for": "me"})
+        assert named(*world, need=self.need, key=self.key) == [("spec.key", "Secret default/a", True, False)]
+        everywhere = named(*world, need=self.need, key=self.key, everywhere=True)
+        assert [ref for _, ref, _, _ in everywhere] == ["Secret default/a", "Secret far/c"]
+        assert named(need=self.need, key=self.key) == []
+
+    def test_elsewhere(self) -> None:
+        """In the namespace of an object; where that was not read, those in every namespace, as a guess."""
+        need = replace(self.need, namespace_of=GroupKind("example.com", "Operator"))
+        world = secret("a", **{"for": "me"}), secret("c", "far", **{"for": "me"})
+        operator = resource("Operator", "o", group="example.com", namespace="far")
+        assert named(*world, operator, need=need, key=self.key) == [("spec.key", "Secret far/c", True, False)]
+        assert [(ref, guessed) for _, ref, _, guessed in named(*world, need=need, key=self.key)] == [
+            ("Secret default/a", True),
+            ("Secret far/c", True),
+        ]
+        everywhere = named(*world, operator, need=need, key=self.key, everywhere=True)
+        assert [(ref, guessed) for _, ref, _, guessed in everywhere] == [
+            ("Secret default/a", False),
+            ("Secret far/c", False),
+        ]
+
+
+class TestNamespaceOf:
+    """A reference to something in the namespace of another object."""
+
+    need = replace(SECRET, namespace_of=GroupKind("example.com", "Operator"))
+    key: Final[Json] = {"name": "k"}
+
+    @staticmethod
+    def operator(namespace: str) -> Resource:
+        """That other object."""
+        return resource("Operator", "o", group="example.com", namespace=namespace)
+
+    def test_one_that_was_read(self) -> None:
+        """Then that is the namespace, and the object has to be there."""
+        found = named(secret("k"), self.operator("far"), need=self.need, key=self.key)
+        assert found == [("spec.key", "Secret far/k", False, False)]
+
+    def test_one_that_was_not_read(self) -> None:
+        """Then every object of that name may be it, and nothing is missing."""
+        world = secret("k"), secret("k", "far"), secret("other", "away")
+        expected = [("spec.key", "Secret default/k", True, True), ("spec.key", "Secret far/k", True, True)]
+        assert named(*world, need=self.need, key=self.key) == expected
+        assert named(need=self.need, key=self.key) == []
+
+    def test_several(self) -> None:
+        """It is in the namespace of one of them."""
+        world = secret("k"), secret("k", "far"), self.operator("far"), self.operator("away")
+        assert named(*world, need=self.need, key=self.key) == [("spec.key", "Secret far/k", True, True)]
+
+    def test_a_reference_that_names_nothing(self) -> None:
+        """Is wrong wherever it leads."""
+        found = policy("p", key={})
+        (wrong,) = named_needs(index(found), found, [self.need])
+        assert isinstance(wrong, NotAttached)
+        assert wrong.message == "spec.key names no Secret"
+
+
+def test_a_kind_that_needs_no_grants() -> None:
+    """Whatever its settings say."""
+    need = replace(SECRET, grant_required=False)
+    found = policy("p", key={"name": "k", "namespace": "far"})
+    world = index(found, secret("k", "far"), complete=True)
+    assert missing_need(world, found, replace(NEEDY, needs=(need,))) is None
+    assert missing_need(world, found, replace(NEEDY, needs=(need.under({}),))) is None
 
 
 class TestTolerated:

@@ -59,6 +59,17 @@ def test_what_follows() -> None:
     assert (reference.without, reference.guessed) == ("unknown", False)
 
 
+def test_what_is_selected() -> None:
+    """It is one of several, and one less without it; where it is, may be a guess."""
+    labels = RequiredObject(field="spec.key", by="labels", group="", kinds=("Secret",), optional=True)
+    secret = resource("Secret", "k", group="")
+    (reference,) = named(replace(PLAIN, needs=(labels,)), secret, key={})
+    assert (str(reference.object), reference.without, reference.guessed) == ("Secret default/k", "one less", False)
+    elsewhere = replace(KEY, namespace_of=GroupKind("example.com", "Operator"))
+    (reference,) = named(replace(PLAIN, needs=(elsewhere,)), secret, key={"name": "k"})
+    assert (reference.without, reference.guessed) == ("policy invalid", True)
+
+
 def test_a_reference_that_is_wrong() -> None:
     """Names nothing."""
     assert named(replace(PLAIN, needs=(STORE,)), store={"kind": "Shed", "name": "s"}) == []

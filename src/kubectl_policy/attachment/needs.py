@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import WHOLE, FieldPath, each_mapping, text_at
+from kubectl_policy.model.fields import WHOLE, Every, FieldPath, each_mapping, each_text, text_at
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class NamedNeed:
     """A reference for which a profile says what it is for: its `field` in the `owner`, which is the policy or another.
 
     Without the object, the policy is invalid, unless that is `tolerated`: then only the setting is ignored, or what
-    follows is not known.
+    follows is not known. That the reference is to that object is `guessed` where its namespace is not known.
     """
 
     owner: ObjectRef
@@ -40,6 +40,7 @@ class NamedNeed:
     ref: ObjectRef
     need: RequiredObject
     tolerated: bool
+    guessed: bool = False
 
 
 def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> NotAttached | None:
@@ -51,7 +52,7 @@ def missing_need(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
 
 
 def _missing(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[NotAttached]:
-    for named in named_needs(index, policy, profile.needs):
+    for named in named_needs(index, policy, profile.every_need):
         if isinstance(named, NotAttached):
             yield named
         elif named.tolerated:
@@ -67,7 +68,7 @@ def _missing(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iter
 
 def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[RequiredReference]:
     """The objects that a policy needs of which it is not known whether they exist, or may be referred to."""
-    for named in named_needs(index, index.filled(policy), profile.needs):
+    for named in named_needs(index, index.filled(policy), profile.every_need):
         if isinstance(named, NotAttached) or named.tolerated:
             continue
         if index.get(named.ref) and _permitted(index, named) is None:
@@ -89,33 +90,83 @@ def named_needs(
 ) -> Iterator[NamedNeed | NotAttached]:
     """The objects that a policy names for what it needs, with those that these need in turn; or why it names none."""
     for need in needs:
-        references = list(each_mapping(owner.raw, need.field))
+        references = list(_references(owner, need))
         if not references and not need.optional:
             references.append((FieldPath.parse(need.field), {}))
         for place, reference in references:
-            ref = _object(index, owner, need, place, reference)
-            if isinstance(ref, NotAttached):
-                yield ref
-                continue
-            ignored = tolerated or need.when_missing != "invalid" or _fails_open(owner, need, place)
-            yield NamedNeed(owner.ref, str(place), ref, need, ignored)
-            resource = index.get(ref) if need.through else None
-            if resource:
-                yield from named_needs(index, index.filled(resource), need.through, tolerated=ignored)
+            for found in _found(index, owner, need, place, reference):
+                if isinstance(found, NotAttached):
+                    yield found
+                    continue
+                ref, guessed = found
+                harmless = guessed or need.by == "labels" or need.when_missing != "invalid"
+                ignored = tolerated or harmless or _is_true_beside(owner, need.fail_open, place)
+                yield NamedNeed(owner.ref, str(place), ref, need, ignored, guessed)
+                resource = index.get(ref) if need.through else None
+                if resource:
+                    yield from named_needs(index, index.filled(resource), need.through, tolerated=ignored)
 
 
-def _fails_open(owner: Resource, need: RequiredObject, place: FieldPath) -> bool:
-    """Whether a policy says that requests do without what a reference at a place is for."""
-    if not need.fail_open:
+def _references(owner: Resource, need: RequiredObject) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+    """The references that a need is about, each with its place; a name alone as a reference with that name."""
+    if need.by == "name":
+        return ((place, {"name": name}) for place, name in each_text(owner.raw, need.field))
+    return each_mapping(owner.raw, need.field)
+
+
+def _is_true_beside(owner: Resource, field: str, place: FieldPath) -> bool:
+    """Whether a field of a policy is true; in lists and maps, that of the same element as a reference at a place."""
+    if not field:
         return False
-    left, here = list(FieldPath.parse(need.fail_open).steps), WHOLE
+    left, here = list(FieldPath.parse(field).steps), WHOLE
     for step in place.steps:
-        if left and step == left[0]:
+        if left and left[0] in {step, Every.KEY}:
             left.pop(0)
         elif not isinstance(step, int):
             break
         here = here / step
     return FieldPath((*here.steps, *left)).get(owner.raw) is True
+
+
+def _found(
+    index: Index, owner: Resource, need: RequiredObject, place: FieldPath, reference: Mapping[str, Json]
+) -> Iterator[tuple[ObjectRef, bool] | NotAttached]:
+    """What a reference is to, and whether that is a guess; or why it is to nothing."""
+    if need.by == "labels":
+        yield from _selected(index, owner, need, place, reference)
+        return
+    ref = _object(index, owner, need, place, reference)
+    if isinstance(ref, NotAttached):
+        yield ref
+        return
+    if need.namespace_of is None:
+        yield ref, False
+        return
+    homes, guessed = _homes(index, owner, need, ref.group_kind)
+    for home in homes:
+        there = ObjectRef(ref.group_kind, home, ref.name)
+        if not guessed or index.get(there):
+            yield there, guessed
+
+
+def _selected(
+    index: Index, owner: Resource, need: RequiredObject, place: FieldPath, selector: Mapping[str, Json]
+) -> Iterator[tuple[ObjectRef, bool]]:
+    """What labels select, and whether that is a guess."""
+    kind = GroupKind(need.group, need.kinds[0])
+    homes, guessed = _homes(index, owner, need, kind)
+    if _is_true_beside(owner, need.all_namespaces, place):
+        homes = index.namespaces_of(kind)
+    for home in homes:
+        yield from ((each.ref, guessed) for each in index.selected(kind, home, selector))
+
+
+def _homes(index: Index, owner: Resource, need: RequiredObject, kind: GroupKind) -> tuple[tuple[str, ...], bool]:
+    """The namespaces in which what a need is about may be, and whether it is a guess that it is there."""
+    if need.namespace_of is None:
+        return (owner.ref.namespace,), False
+    homes = index.namespaces_of(need.namespace_of)
+    return homes or index.namespaces_of(kind), len(homes) != 1
 
 
 def _object(

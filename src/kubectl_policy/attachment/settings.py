@@ -16,11 +16,12 @@ from kubectl_policy.model.values import value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_policy.attachment.needs import NamedNeed
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
 
-Without: TypeAlias = Literal["requests fail", "policy invalid", "setting ignored", "calls fail", "unknown"]
+Without: TypeAlias = Literal["requests fail", "policy invalid", "setting ignored", "calls fail", "one less", "unknown"]
 # What a reference may be called besides the kind that it names.
 _CALLED: Final = {"backend": SERVICE}
 # The kind of something of which only the name is known.
@@ -34,8 +35,8 @@ class SettingsReference:
     """A reference from the settings of a policy to an object.
 
     `field` is its place in the policy or, if it is there that the policy needs it, in the object `of`. `without` says
-    what follows if the object is not there. What no profile says is `guessed` by the shape of the reference; the kind
-    of such an object may not be known at all, and then is `ANY_KIND`.
+    what follows if the object is not there. What no profile says is `guessed` by the shape of the reference, or the
+    namespace by the name of an object; the kind of such an object may not be known at all, and then is `ANY_KIND`.
     """
 
     policy: ObjectRef
@@ -60,16 +61,20 @@ class SettingsReferences:
         """The objects that the settings of a policy name: first those of which its profile says what they are for."""
         index, known = self._index, set[str]()
         filled = index.filled(policy)
-        for need in named_needs(index, filled, profile.needs):
+        for need in named_needs(index, filled, profile.every_need):
             if isinstance(need, NotAttached):
                 continue
             of = None if need.owner == policy.ref else need.owner
             if of is None:
                 known.add(need.field)
-            invalid: Without = "requests fail" if profile.when_invalid == "errors" else "policy invalid"
-            open_to: Without = "unknown" if need.need.when_missing == "unknown" else "setting ignored"
-            without = open_to if need.tolerated else invalid
-            yield SettingsReference(policy=policy.ref, field=need.field, object=need.ref, without=without, of=of)
+            yield SettingsReference(
+                policy=policy.ref,
+                field=need.field,
+                object=need.ref,
+                without=_without(need, profile),
+                of=of,
+                guessed=need.guessed,
+            )
         for call in calls_of(index, policy, profile):
             if call.field not in known:
                 known.add(call.field)
@@ -106,6 +111,17 @@ class SettingsReferences:
             longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
             self._called[called] = longest or _CALLED.get(called) or next(longer, ANY_KIND)
         return self._called[called]
+
+
+def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:
+    """What follows for a policy without an object that it names."""
+    if need.need.by == "labels":
+        return "one less"
+    if need.need.when_missing == "unknown":
+        return "unknown"
+    if need.tolerated and not need.guessed:
+        return "setting ignored"
+    return "requests fail" if profile.when_invalid == "errors" else "policy invalid"
 
 
 def _shaped(

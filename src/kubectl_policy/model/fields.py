@@ -205,23 +205,30 @@ def every_mapping(value: Json, path: str) -> Iterator[Mapping[str, Json]]:
 
 
 def each_mapping(value: Json, path: str) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
-    """The same with the place of each."""
-    return _each_mapping(value, _parsed(path).steps, ())
+    """The same with the place of each; a `*` on the way stands for every key."""
+    found = _through_lists(value, _parsed(path).steps, ())
+    return ((FieldPath(place), each) for place, each in found if isinstance(each, Mapping))
 
 
-def _each_mapping(
+def each_text(value: Json, path: str) -> Iterator[tuple[FieldPath, str]]:
+    """The strings at a path in the same way."""
+    found = _through_lists(value, _parsed(path).steps, ())
+    return ((FieldPath(place), each) for place, each in found if isinstance(each, str))
+
+
+def _through_lists(
     value: Json, steps: tuple[Step, ...], at: tuple[Step, ...]
-) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
+) -> Iterator[tuple[tuple[Step, ...], Json]]:
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
             # Most items of long lists have no such field.
-            if not steps or not isinstance(item, dict) or steps[0] in item:
-                yield from _each_mapping(item, steps, (*at, position))
+            if not steps or not isinstance(item, dict) or steps[0] in item or steps[0] is Every.KEY:
+                yield from _through_lists(item, steps, (*at, position))
+    elif not steps:
+        yield at, value
     elif isinstance(value, Mapping):
-        if steps:
-            yield from _each_mapping(_value_at(value, steps[:1]), steps[1:], (*at, steps[0]))
-        else:
-            yield FieldPath(at), value
+        for step in value if steps[0] is Every.KEY else steps[:1]:
+            yield from _through_lists(_value_at(value, (step,)), steps[1:], (*at, step))
 
 
 def text_at(value: Json, path: str, default: str = "") -> str:

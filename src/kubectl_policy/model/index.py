@@ -107,6 +107,11 @@ class Index:
             self._by_namespace[group_kind] = {name: tuple(inside) for name, inside in found.items()}
         return self._by_namespace[group_kind].get(namespace, ())
 
+    def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
+        """The namespaces with an object of a kind, sorted."""
+        self.of_kind_in(group_kind, "")
+        return tuple(self._by_namespace[group_kind])
+
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
         among = self.of_kind_in(group_kind, namespace)

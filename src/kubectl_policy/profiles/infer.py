@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import items_at, labels_of, mapping_at, strings
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, POLICY_LABEL
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import GEP_STRATEGIES
-from kubectl_policy.profiles.profile import PolicyKindProfile
+from kubectl_policy.profiles.profile import STANZAS, PolicyKindProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.merging import MergeStrategy
     from kubectl_policy.profiles.profile import Stanzas
 
-_STANZAS: Final[dict[Stanzas, tuple[str, str]]] = {
-    "plural": ("defaults", "overrides"),
-    "singular": ("default", "override"),
-}
 _REFERENCES: Final = ("targetRef", "targetRefs", "targetSelectors")
 # What kinds are called that refer to Gateways, routes and Services for other reasons than to change what they do.
 _NO_POLICIES: Final = ("attachment", "binding", "export", "extension", "import", "parameters", "registration")
@@ -148,7 +144,7 @@ def maps_of_scalars(schema: Mapping[str, Json], path: str = "") -> Iterator[str]
 
 
 def _stanzas(properties: Mapping[str, Json]) -> Stanzas | None:
-    for style, names in _STANZAS.items():
+    for style, names in STANZAS.items():
         if any(mapping_at(properties, name).get("type") == "object" for name in names):
             return style
     return "none" if properties else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -31,6 +32,7 @@ from kubectl_policy.profiles.shapes import (
     NAME,
     NOTHING,
     PATH,
+    PLACES,
     PROTECTING,
     Boolean,
     Choice,
@@ -59,6 +61,7 @@ Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none
 Role: TypeAlias = Literal["policy", "filter", "parameters"]
 EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
+By: TypeAlias = Literal["reference", "name", "labels"]
 WhenMissing: TypeAlias = Literal["invalid", "ignored", "unknown"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
@@ -73,6 +76,12 @@ RefusedOn: TypeAlias = Literal["there", "everywhere"]
 Overlap: TypeAlias = Literal["allowed", "refused"]
 Nulls: TypeAlias = Literal["remove", "ignore"]
 
+# What the two stanzas of a kind are called, by `PolicyKindProfile.stanzas`.
+STANZAS: Final[Mapping[Stanzas, tuple[str, ...]]] = {
+    "plural": ("defaults", "overrides"),
+    "singular": ("default", "override"),
+    "none": (),
+}
 TARGET_FIELDS: Final = ("spec.targetRef", "spec.targetRefs", "spec.targetSelectors")
 # The headings below which fields are documented.
 IDENTITY: Final = "What it is, and who says so"
@@ -102,8 +111,15 @@ class RequiredObject:
     What is in another namespace needs a ReferenceGrant there, unless `grant_required` says otherwise.
     """
 
-    field: str = required_field(PATH)
-    """Where the reference stands; lists on the way are gone through."""
+    field: str = required_field(PLACES)
+    """Where the reference stands; lists on the way are gone through, and `*` stands for every key of a map. Where a
+    policy has [stanzas](#how-two-policies-combine), it may stand in these as well: `spec.rules` is also
+    `spec.defaults.rules`.
+    """
+    by: By = field_of(Choice(By), default="reference")
+    """What stands there: a `reference`, which has a `name`; that `name` alone, as text; or `labels`
+    (`matchLabels`, `matchExpressions`), which select objects, or none.
+    """
     group: str = required_field(Text())
     """The API group of what it names."""
     kinds: tuple[str, ...] = required_field(Items(NAME, least=1))
@@ -112,6 +128,15 @@ class RequiredObject:
     """Kinds of other groups that it may name as well. Without it: none."""
     cluster_kinds: frozenset[str] = field_of(set_of(NAME), default=frozenset())
     """Which of the kinds have no namespace."""
+    namespace_of: GroupKind | None = field_of(KIND, default=None)
+    """A kind in the namespace of whose one object it is looked for, whatever the policy's namespace is. Where that
+    object was not read, answers say that the policy seems to refer to what has such a name. Without it: the namespace
+    that the reference says, or that of the policy.
+    """
+    all_namespaces: str = field_of(PLACES, default="")
+    """A field of the policy that, where it is true, has labels select in every namespace. In a list, that of the same
+    element counts. Without it: no such field.
+    """
     optional: bool = field_of(Boolean(), default=False)
     """Whether a policy may do without the reference; what it refers to must exist even so."""
     competes: bool = field_of(Boolean(), default=False)
@@ -120,10 +145,12 @@ class RequiredObject:
     """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts; or
     that is not known: `unknown`.
     """
-    fail_open: str = field_of(PATH, default="")
+    fail_open: str = field_of(PLACES, default="")
     """A field of the policy that, where it is true, has this setting alone ignored instead. In a list, that of the same
     element counts. Without it: no such field.
     """
+    grant_required: bool = field_of(Boolean(), default=True)
+    """Whether a reference to another namespace needs a ReferenceGrant there."""
     grant_setting: str = field_of(NAME, default="")
     """The setting that says whether a reference to another namespace needs a ReferenceGrant there. Without it: it
     always does.
@@ -132,7 +159,6 @@ class RequiredObject:
     """The value with which it does. Without it: empty."""
     through: tuple[RequiredObject, ...] = field_of(Items(Record(lambda: RequiredObject), least=1), default=())
     """What the object that is referred to needs itself, in the same way. Without it: nothing."""
-    grant_required: bool = True
 
     @property
     def settings(self) -> Iterator[str]:
@@ -143,7 +169,16 @@ class RequiredObject:
     def under(self, values: Mapping[str, str]) -> RequiredObject:
         """The need under settings, all of which are given."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
-        return replace(self, grant_required=required, through=tuple(need.under(values) for need in self.through))
+        through = tuple(need.under(values) for need in self.through)
+        return replace(self, grant_required=self.grant_required and required, through=through)
+
+    def within(self, stanza: str) -> RequiredObject:
+        """The same need where the reference stands in a stanza, which a policy need not have."""
+        fields = (
+            re.sub(r"^spec\.", f"spec.{stanza}.", field) for field in (self.field, self.fail_open, self.all_namespaces)
+        )
+        field, fail_open, all_namespaces = fields
+        return replace(self, field=field, fail_open=fail_open, all_namespaces=all_namespaces, optional=True)
 
 
 @declared()
@@ -262,7 +297,9 @@ class PolicyKindProfile:
     `{name}` stands for a [setting](#how-controllers-are-set-up). Without it: those of the file.
     """
     needs: tuple[RequiredObject, ...] = field_of(Items(Record(RequiredObject)), default=())
-    """Objects that a policy must refer to, or it is invalid; of one that was not read, answers say so."""
+    """Objects to which settings of a policy refer; without them it is invalid, unless `whenMissing` says otherwise. Of
+    one that was not read, answers say so.
+    """
     enabled_by: RequiredParameter | None = field_of(Record(RequiredParameter), default=None)
     """A field in the parameters of a Gateway, or of its class, without which policies of the kind are refused there."""
     least_sizes: Mapping[str, tuple[str, ...]] = field_of(Entries(Items(PATH, least=1)), default=NOTHING)
@@ -453,6 +490,12 @@ class PolicyKindProfile:
     def references_alone(self) -> bool:
         """Whether a policy without references attaches to nothing, as far as references go."""
         return self.attachment != "partly"
+
+    @cached_property
+    def every_need(self) -> tuple[RequiredObject, ...]:
+        """What a policy needs, wherever it may say so: also in the stanzas of the kind."""
+        stanzas = STANZAS[self.stanzas or "none"]
+        return (*self.needs, *(need.within(stanza) for stanza in stanzas for need in self.needs))
 
     @property
     def default_strategy(self) -> MergeStrategy:

@@ -281,6 +281,11 @@ KIND: Final = Record(
 PATH: Final = Text(
     pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$", hint="A field is written as a dotted path, such as spec.targetRef."
 )
+# A field, or by a * each of some in a map.
+PLACES: Final = Text(
+    pattern=r"^[A-Za-z0-9_-]+(\.(\*|[A-Za-z0-9_-]+))*$",
+    hint="Fields are written as spec.secretRef or spec.rules.*.secretRef (of each entry of a map).",
+)
 NAME: Final = Text(least=1)
 # A field, or by a * each of some, that protects something.
 PROTECTING: Final = Text(

@@ -9,13 +9,14 @@ import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
 from kubectl_policy.profiles.profile import RequiredObject
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.failing import failing_routes
-from kubectl_policy.topology.references import HTTP_ROUTE
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,
     gateway,
@@ -111,8 +112,25 @@ def test_policies_that_merge() -> None:
 
 def test_where_a_kind_takes_effect_above_routes() -> None:
     """It is not known which requests fail."""
-    assert failing(world(locking(), profile=replace(LOCKING, effective_targets=()))) == []
+    above = replace(LOCKING, effective_targets=(TargetLevel(GATEWAY, section=True),))
+    assert failing(world(locking(), profile=above)) == []
     assert failing(world(profile=LOCKING)) == []
+
+
+def test_where_a_kind_takes_effect_below_routes() -> None:
+    """A rule fails if requests to all of its backends do."""
+    below = replace(LOCKING, policy_class="direct", effective_targets=(TargetLevel(SERVICE),), strategy=None)
+    split = route(
+        "split", rules=[rule(backend(), backend("t"), name="a"), rule(backend(), backend("t", weight=0), name="b")]
+    )
+    on_service, on_other = (
+        policy(name, target(to, "Service", group=""), kind="LockPolicy", key={"name": "k"}, lock=name)
+        for name, to in (("p", "s"), ("q", "t"))
+    )
+    found = failing(world(split, service("t"), on_service, profile=below))
+    assert found == [("r", ["a", "b"], True, "p"), ("split", ["b"], False, "p")]
+    both = failing(world(split, service("t"), on_service, on_other, profile=below))
+    assert both[1:] == [("split", ["a", "b"], True, "p"), ("split", ["a"], True, "q")]
 
 
 @pytest.mark.parametrize(

@@ -334,6 +334,21 @@ def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> No
     ]
 
 
+def test_one_of_several_certificates_that_can_be_used_will_do() -> None:
+    """The policy is accepted, and ResolvedRefs says what is wrong."""
+    pem = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
+    authority = build.resource("ConfigMap", "ca", group="", data={"ca.crt": pem})
+    references: Json = [{"group": "", "kind": "ConfigMap", "name": name} for name in ("ca", "other")]
+    validation: Json = {"caCertificateRefs": references, "hostname": "s"}
+    on_service: Json = build.target("s", "Service", group="")
+    tls = build.resource("BackendTLSPolicy", "tls", {"targetRefs": [on_service], "validation": validation})
+    report = compared(*world(), authority, reported(tls, ancestors=[ancestor()]), word="policies", complete=True)
+    assert [(found.type, found.computed and found.computed.reason) for _, found in report.comparisons] == [
+        ("Accepted", "Accepted"),
+        ("ResolvedRefs", "InvalidCACertificateRef"),
+    ]
+
+
 def test_a_controller_with_words_of_its_own_refuses_certificates_in_them() -> None:
     """Where its profile has a word for an invalid policy; it says nothing of ResolvedRefs."""
     own = "gateway.envoyproxy.io/gatewayclass-controller"

@@ -13,7 +13,7 @@ from kubectl_policy.resolution import Resolver, paths_by_way_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, ObjectRef
@@ -46,7 +46,7 @@ def failing_routes(analysis: Analysis) -> tuple[FailingRoute, ...]:
     """The routes that fail for a policy, by route and policy; nothing is computed where there is no such policy."""
     paths: dict[tuple[ObjectRef, ObjectRef], dict[Path, None]] = {}
     messages: dict[ObjectRef, str] = {}
-    for policy, message, path in _failing(analysis):
+    for policy, message, path in _of_rules(analysis, _failing(analysis)):
         paths.setdefault((path[-1].object, policy), {})[path] = None
         messages.setdefault(policy, message)
     failing: dict[ObjectRef, set[Path]] = {}
@@ -78,8 +78,24 @@ def _is_of(subject: NodeRef, node: NodeRef) -> bool:
     return node == subject or (not subject.section and node.object == subject.object)
 
 
+def _of_rules(
+    analysis: Analysis, failing: Iterable[tuple[ObjectRef, str, Path]]
+) -> Iterator[tuple[ObjectRef, str, Path]]:
+    """The same for paths to rules alone: of a rule that sends requests to backends, if those to all of them fail."""
+    backends: dict[Path, dict[NodeRef, tuple[ObjectRef, str]]] = {}
+    for policy, message, path in failing:
+        last = max((place for place, node in enumerate(path) if node.object.group_kind in ROUTES), default=None)
+        if last == len(path) - 1:
+            yield policy, message, path
+        elif last is not None:
+            backends.setdefault(path[: last + 1], {}).setdefault(path[-1], (policy, message))
+    for path, found in backends.items():
+        if all(any(_is_of(end, each) for end in found) for each in analysis.topology.children(path[-1])):
+            yield from ((policy, message, path) for policy, message in dict.fromkeys(found.values()))
+
+
 def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
-    """Each policy that makes requests fail, why it is not valid, and a path to a rule on which it would hold."""
+    """Each policy that makes requests fail, why it is not valid, and a path on which it would hold."""
     kinds: dict[GroupKind, list[ObjectRef]] = {}
     for policy, attachments in analysis.attachments.items():
         if any(attachment.fails_requests for attachment in attachments):
@@ -100,10 +116,10 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
             for path in paths_by_way_of(targets, profile, analysis.topology):
                 effective = resolver.effective_of(kind, path)
                 resolution = effective.resolution if effective else None
-                if resolution is None or path[-1].object.group_kind not in ROUTES:
+                if resolution is None or not analysis.topology.carries_traffic(path):
                     continue
                 takes_part = policy in resolution.contributions_of and profile.default_strategy not in _REPLACING
-                if (takes_part or policy in resolution.policies_in_force) and analysis.topology.carries_traffic(path):
+                if takes_part or policy in resolution.policies_in_force:
                     yield policy, failed[0].message.removesuffix(FAILING), path
 
 

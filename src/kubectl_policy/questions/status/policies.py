@@ -134,12 +134,15 @@ class PolicyComparisons:
         own_words = profile.status_by.get(self._explainer.owner(node) or "")
         refused = by_certificates.pop("Accepted", None)
         for condition in conditions:
-            if refused and (condition.type, condition.status) == ("Accepted", "True"):
+            # Without one of several certificates it needs, the policy is accepted all the same.
+            if condition.type != "Accepted" or condition.reason not in {"Accepted", "Invalid"}:
+                yield condition
+            elif refused:
                 invalid = own_words.conditions.get("invalid", ()) if own_words else ()
                 reason = invalid[0].reason if invalid else refused.reason
                 yield PolicyCondition(type="Accepted", status="False", reason=reason, message=refused.message)
             else:
-                yield condition
+                yield replace(condition, status="True", reason="Accepted")
         if not own_words:
             yield from by_certificates.values()
 

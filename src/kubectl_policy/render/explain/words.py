@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
-    from kubectl_policy.profiles.profile import ConditionalField
+    from kubectl_policy.profiles.profile import ConditionalField, RequiredObject
     from kubectl_policy.questions.explain.kinds import Basis, Explanation
 
 TARGETS: Final = "What a policy targets"
@@ -102,7 +102,11 @@ def _targets(profile: PolicyKindProfile) -> Iterator[Saying]:
     everywhere = profile.global_namespace
     policies = f"policies in namespace {everywhere} may select objects in every namespace"
     yield "everywhere", ("global_namespace",), everywhere and policies
-    yield "must have", ("needs",), _needs(profile)
+    vital = [need for need in profile.needs if need.by != "labels" and need.when_missing == "invalid"]
+    yield "must have", ("needs",), _needs(need for need in vital if not need.optional)
+    named = _needs(need for need in vital if need.optional)
+    yield "must be there", ("needs",), named and f"where a policy names it: {named}"
+    yield "refers to", ("needs",), _needs(need for need in profile.needs if need not in vital)
     exclusive, status = profile.exclusive_field, profile.target_status
     shared = f"no two targets may have an entry of {exclusive} in common"
     yield "not shared", ("exclusive_field",), exclusive and shared
@@ -126,13 +130,14 @@ def _enabled_by(profile: PolicyKindProfile) -> str:
     return f"{enabling.field}, in the {enabling.group_kind.kind} that is the Gateway's parameters{without}"
 
 
-def _needs(profile: PolicyKindProfile) -> str:
-    return "; ".join(
-        f"{need.field}{' (if given)' if need.optional else ''}, which names "
-        + kinds_words(GroupKind(need.group, kind) for kind in need.kinds)
-        + "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
-        for need in profile.needs
-    )
+def _needs(needs: Iterable[RequiredObject]) -> str:
+    """What fields name or select, those with the same kinds together: `a Secret in spec.key and spec.token`."""
+    fields: dict[str, list[str]] = {}
+    for need in needs:
+        alone = "".join(f" ({kind} has no namespace)" for kind in sorted(need.cluster_kinds))
+        kinds = kinds_words((*(GroupKind(need.group, kind) for kind in need.kinds), *need.other_kinds)) + alone
+        fields.setdefault(kinds, []).append(f"{need.field} (by labels)" if need.by == "labels" else need.field)
+    return "; ".join(f"{kinds} in {listed(found)}" for kinds, found in fields.items())
 
 
 def _effect(profile: PolicyKindProfile) -> Iterator[Saying]:

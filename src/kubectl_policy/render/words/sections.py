@@ -161,6 +161,7 @@ _WITHOUT: Final[Mapping[Without, str]] = {
     "policy invalid": "without it, the policy is not valid",
     "setting ignored": "without it, requests go on without that setting",
     "calls fail": "without it, the requests that the policy sends there fail",
+    "one less": "without it, what it holds no longer counts there",
     "unknown": "what happens without it is not known",
 }
 
@@ -172,7 +173,9 @@ def references_section(references: Iterable[SettingsReference], subject: ObjectR
 
 def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
     obj, whose = reference.object, f" of {reference.of}" if reference.of else ""
-    verb = "seems to refer to" if reference.guessed else "refers to"
+    selects = reference.without == "one less"
+    verb = ("seems to " if reference.guessed else "") + ("select" if selects else "refer to")
+    verb = verb if reference.guessed else "selects" if selects else "refers to"
     what = "it" if obj[1:] == subject[1:] else str(obj)
     words = f" {verb} {what} ({reference.field}{whose}); {_WITHOUT[reference.without]}"
     return Line((Span(str(reference.policy), "subject"), Span(words, prose=True)), 2, 4)
