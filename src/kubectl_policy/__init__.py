@@ -1,8 +1,8 @@
 """Read what affects Gateway API objects from the outside: topology, attachments and effective policies as values.
 
 The public API: `load_manifests` and `load_state` read a snapshot, `analyze` makes an `Analysis` of it, of which
-questions are asked as on the command line: `describe`, `in_force`, `why_not`, `blast_radius`, `diff`, `status`. Names
-are imported when they are first used, so that importing a part costs that part alone.
+questions are asked as on the command line: `describe`, `in_force`, `matrix`, `why_not`, `blast_radius`, `diff` and
+`status`. Names are imported when they are first used, so that importing a part costs that part alone.
 """
 
 # Not from `typing`: whoever wants the name alone, or the command line, waits for no import.
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.diff import StateDiff, diff
     from kubectl_policy.questions.describe.objects import ObjectDescription, describe
     from kubectl_policy.questions.describe.policies import PolicyDescription, describe_policy
+    from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions, matrix
     from kubectl_policy.questions.shared.everywhere import WayInForce, in_force
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.questions.shared.selection import Selection
@@ -43,6 +44,8 @@ __all__ = [
     "InForce",
     "InputOptions",
     "Leaf",
+    "Matrix",
+    "MatrixOptions",
     "MergeStrategy",
     "NodeRef",
     "NotFoundError",
@@ -77,6 +80,7 @@ __all__ = [
     "load_manifests",
     "load_profiles",
     "load_state",
+    "matrix",
     "plain",
     "status",
     "what_if",
@@ -94,6 +98,7 @@ _HOMES = {
     "questions.changes.diff": ("StateDiff", "diff"),
     "questions.describe.objects": ("ObjectDescription", "describe"),
     "questions.describe.policies": ("PolicyDescription", "describe_policy"),
+    "questions.effective.matrix": ("Matrix", "MatrixOptions", "matrix"),
     "questions.shared.everywhere": ("WayInForce", "in_force"),
     "questions.shared.in_force": ("InForce", "Setting"),
     "questions.shared.selection": ("Selection",),

@@ -18,6 +18,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
+from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.resolution import (
     Contention,
     EffectivePolicy,
@@ -186,9 +187,11 @@ class Analysis:
 
         A kind that takes effect above the node, and not at it, is left out, and so are policies of what is below it,
         such as the rules of a route; `in_force` has all of that. Raises `NotFoundError` for an object that was not
-        read, and for a section that it has not.
+        read, for a section that it has not, and for a kind that is no policy kind.
         """
         self.require(node)
+        if kind is not None:
+            self.require_kind(kind)
         return tuple(
             effective
             for path in self.topology.paths(node)
@@ -208,6 +211,21 @@ class Analysis:
             raise NotFoundError(f"{obj} is not in the input", hint)
         if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
             raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
+
+    def require_kind(self, kind: GroupKind) -> None:
+        """Nothing, or `NotFoundError` for what is no policy kind, with those that may be meant."""
+        if self.registry.profile_of(kind):
+            return
+        import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+        read = {profile.group_kind for profile in self.registry.policy_kinds}
+        known = sorted(read.union(self.registry.profiled(built_in_groups())))
+        names = difflib.get_close_matches(kind.kind, sorted({each.kind for each in known}), cutoff=0.8)
+        alike = [each for name in names for each in known if each.kind == name]
+        near = [str(each) for each in sorted(alike, key=lambda each: each.group != kind.group)][:_SHOWN]
+        is_meant = kind in self.index.group_kinds or not near
+        hint = f"it {self.registry.why_none(kind)}" if is_meant else f"did you mean {' or '.join(near)}?"
+        raise NotFoundError(f"{kind} is not a policy kind", hint)
 
     def is_named(self, obj: ObjectRef) -> bool:
         """Whether something in the input names an object: as a target, or as what it leads to or needs.

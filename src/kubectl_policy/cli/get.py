@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.effective.matrix import Asked, Matrix
+    from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions
     from kubectl_policy.questions.shared.selection import Listing, Selection
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.sources import Lines
@@ -97,9 +97,9 @@ def get(
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
     if types[0][0] == _EFFECTIVE:
-        from kubectl_policy.questions.effective.matrix import Asked
+        from kubectl_policy.questions.effective.matrix import MatrixOptions
 
-        asked = Asked(of=of, kinds=_words(kind), fields=_words(field), missing=missing)
+        asked = MatrixOptions(of=of, kinds=_words(kind), fields=_words(field), missing=missing)
         answer = _effective(analysis, asked, chosen[0][1], None if call.output == "table" else call.lines)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
@@ -152,7 +152,7 @@ def _states(words: str) -> "frozenset[EnforcementState]":
     return frozenset(known[word.lower()] for word in _words(words))
 
 
-def _effective(analysis: "Analysis", asked: "Asked", selection: "Selection", lines: "Lines | None") -> "Matrix":
+def _effective(analysis: "Analysis", asked: "MatrixOptions", selection: "Selection", lines: "Lines | None") -> "Matrix":
     """What is in force, with the lines of settings if they are shown."""
     from kubectl_policy.questions.effective import matrix
 

@@ -12,7 +12,7 @@ from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.summary import SummaryPart
 from kubectl_policy.questions.effective.cells import Column
-from kubectl_policy.questions.effective.matrix import Asked, Matrix, at_lines, matrix
+from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions, at_lines, matrix
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import INHERITED, defaults, overrides, world
@@ -36,7 +36,7 @@ def asked(  # noqa: PLR0913 (as read by its keywords)
     missing: bool = False,
 ) -> Matrix:
     """The matrix of every namespace."""
-    return matrix(analysis, Asked(of=of, kinds=kinds, fields=fields, missing=missing), selection or Selection())
+    return matrix(analysis, MatrixOptions(of=of, kinds=kinds, fields=fields, missing=missing), selection or Selection())
 
 
 def cells(found: Matrix) -> dict[str, list[list[tuple[Json, tuple[int, ...]]]]]:

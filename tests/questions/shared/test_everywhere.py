@@ -51,6 +51,33 @@ def test_what_is_not_there_is_an_error(unknown: NodeRef) -> None:
         in_force(analyze(snapshot(*WORLD)), unknown)
 
 
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        (("example.com", "ColorPolcy"), "did you mean ColorPolicy.example.com?"),
+        (("", "ColorPolicy"), "did you mean ColorPolicy.example.com?"),
+        (("gateway.envoyproxy.io", "SecurityPolcy"), "did you mean SecurityPolicy.gateway.envoyproxy.io"),
+        (("gateway.networking.k8s.io", "HTTPRoute"), "it is a kind that policies target"),
+    ],
+)
+def test_what_is_no_policy_kind_is_an_error(kind: tuple[str, str], hint: str) -> None:
+    """A misspelt one has near misses: by it, every check would pass, or none."""
+    analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute"), color="red")))
+    for ask in (
+        lambda: in_force(analysis, ROUTE, GroupKind(*kind)),
+        lambda: analysis.effective(ROUTE, GroupKind(*kind)),
+    ):
+        with pytest.raises(NotFoundError, match="is not a policy kind") as error:
+            ask()
+        assert error.value.hint.startswith(hint)
+
+
+def test_a_kind_that_is_known_and_does_not_occur_is_none() -> None:
+    """It is in force nowhere."""
+    ways = in_force(analyze(snapshot(*WORLD)), ROUTE, GroupKind("gateway.envoyproxy.io", "SecurityPolicy"))
+    assert [way.effective for way in ways] == [(), ()]
+
+
 def test_what_is_only_referred_to_is_known_of() -> None:
     """It may be there, and policies may be attached to it."""
     analysis = analyze(snapshot(*WORLD, policy("p", target("far", "Service", group=""), color="red")))

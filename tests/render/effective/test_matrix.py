@@ -11,7 +11,7 @@ import yaml
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.questions.effective.matrix import Asked, matrix
+from kubectl_policy.questions.effective.matrix import MatrixOptions, matrix
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.effective.words import matrix_headline, matrix_remarks
@@ -51,7 +51,7 @@ def of(
     analysis: Analysis, *fields: str, what: Sort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
 ) -> Matrix:
     """The matrix of every namespace."""
-    return matrix(analysis, Asked(of=what, kinds=kinds, fields=fields, missing=missing), Selection())
+    return matrix(analysis, MatrixOptions(of=what, kinds=kinds, fields=fields, missing=missing), Selection())
 
 
 def test_the_table(snapshot: SnapshotAssertion) -> None:
@@ -156,7 +156,7 @@ def test_what_stands_next_to_a_table() -> None:
     assert matrix_remarks(of(several(), "nope", "no"), empty=False)[0].startswith(
         "nope and no are not in force anywhere"
     )
-    nowhere = matrix(several(), Asked(), Selection("far"))
+    nowhere = matrix(several(), MatrixOptions(), Selection("far"))
     assert matrix_remarks(nowhere, empty=True) == [
         "No resources found in far namespace.",
         "hint: there are 4 routes in namespace default: add -n default",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
@@ -14,7 +14,7 @@ from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
 from kubectl_policy.questions.shared.places import Locate, at_line
 from kubectl_policy.questions.shared.relevance import gaps_in_list
-from kubectl_policy.questions.shared.selection import Selection, kinds_meant, select
+from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
 from kubectl_policy.questions.shared.unseen import (
     Unseen,
     gaps,
@@ -38,11 +38,12 @@ Sort: TypeAlias = Literal["routes", "gateways", "services"]
 
 
 @value(kw_only=True)
-class Asked:
+class MatrixOptions:
     """What a matrix is to show: objects of which sort, which kinds (none: all that are in force) and which fields.
 
-    With fields these are the columns, else the kinds. Of those that are `missing` something, only rows with a path on
-    which there is nothing in any of the columns are left.
+    Kinds are named as on the command line: `securitypolicy`, `securitypolicy.gateway.envoyproxy.io`. With fields these
+    are the columns, else the kinds. Of those that are `missing` something, only rows with a path on which there is
+    nothing in any of the columns are left.
     """
 
     of: Sort = "routes"
@@ -94,7 +95,7 @@ class Matrix:
     asked for and that nothing sets anywhere.
     """
 
-    asked: Asked
+    asked: MatrixOptions
     type: ListType
     namespace: str
     columns: tuple[Column, ...]
@@ -106,8 +107,11 @@ class Matrix:
     unseen: tuple[Unseen, ...]
 
 
-def matrix(analysis: Analysis, asked: Asked, selection: Selection) -> Matrix:
-    """What is in force on the selected objects.
+_DEFAULT: Final = MatrixOptions()
+
+
+def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selection = EVERYTHING) -> Matrix:
+    """What is in force on the selected objects: by default a row for each rule of every route.
 
     Raises `UsageError` for an unknown kind, or one that is no policy kind, and `NotFoundError` if there is no object of
     a name that is asked for.
@@ -215,7 +219,7 @@ def _subjects(analysis: Analysis, resource: Resource) -> Iterator[tuple[NodeRef,
 
 
 def _columns(
-    cells: Cells, asked: Asked, kinds: frozenset[GroupKind], entries: Mapping[NodeRef, Sequence[Entry]]
+    cells: Cells, asked: MatrixOptions, kinds: frozenset[GroupKind], entries: Mapping[NodeRef, Sequence[Entry]]
 ) -> tuple[Column, ...]:
     """The fields, or the kinds that are asked for, or else those in force: about security first, direct ones last."""
     if asked.fields:

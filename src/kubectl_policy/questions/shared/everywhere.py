@@ -31,9 +31,12 @@ def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -
     """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
 
     There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
-    a question about all of them. Raises `NotFoundError` for an object that was not read, or a section that it has not.
+    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
+    and for a kind that is no policy kind.
     """
     analysis.require(node)
+    if kind is not None:
+        analysis.require_kind(kind)
     paths = analysis.topology.paths_through(node)
     by_path: dict[int, list[EffectivePolicy]] = {}
     for entry in effective_entries(analysis, node, paths, kind):
