@@ -47,12 +47,12 @@ class _Value:
 
     def __init__(self, *given: object, **named: object) -> None:
         own = self.__dict__
-        own.update(self._defaults)
-        own.update(zip(self.__match_args__, given, strict=False))
+        if given:
+            named.update(zip(self.__match_args__, given, strict=False))
+        if len(named) < len(self._names):
+            own.update(self._defaults)
+            own.update((name, make()) for name, make in self._makers.items() if name not in named)
         own.update(named)
-        for name, make in self._makers.items():
-            if name not in own:
-                own[name] = make()
         if own.keys() != self._names.keys() or len(given) > len(self.__match_args__):
             wrong = ", ".join(sorted(own.keys() ^ self._names.keys())) or f"{len(given)} without names"
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")

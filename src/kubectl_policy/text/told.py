@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy.model import FieldPath
 from kubectl_policy.model.fields import same_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.text.places import Steps
@@ -34,12 +33,13 @@ class ToldLines:
     def line(self, steps: Steps, value: Json) -> int | None:
         """The line of a field of one of the objects, if it has that value there."""
         for obj, lines, start in self._objects:
-            here, place = obj, start
+            here: Any = obj
+            place = start
             for step in steps:
                 inside = self._places_in(here, place)
                 if step not in inside:
                     break
-                here, place = FieldPath((step,)).get(here), inside[step]
+                here, place = here[step], inside[step]
             else:
                 if value is ANY or says(here, value):
                     return lines[place]
@@ -50,19 +50,18 @@ class ToldLines:
         if place not in self._inside:
             self._inside[place] = inside = {}
             at = place + 1
-            for step, child in _children(value):
+            children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+            for step, child in children:
                 inside[step] = at
                 at += _count(child)
         return self._inside[place]
 
 
-def _children(value: Json) -> Iterable[tuple[str | int, Json]]:
-    return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-
-
 def _count(value: Json) -> int:
     """How many values a value is, with all that it holds."""
-    return 1 + sum(_count(child) for _, child in _children(value))
+    if isinstance(value, dict):
+        return 1 + sum(map(_count, value.values()))
+    return 1 + sum(map(_count, value)) if isinstance(value, list) else 1
 
 
 def says(written: Json, value: Json) -> bool:

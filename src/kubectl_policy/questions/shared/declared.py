@@ -107,7 +107,11 @@ def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> 
     for part in effective.contributions:
         named = {leaf.field: leaf for leaf in named_leaves(part.spec, profile)}
         own = [(field, next(fates)) for field, _ in leaves(part.spec)]
-        yield [(named[field], replace(fate, field=named[field].name)) for field, fate in own if field in named]
+        yield [(named[field], _named(fate, named[field].name)) for field, fate in own if field in named]
+
+
+def _named(fate: Fate, name: str) -> Fate:
+    return fate if fate.field == name else replace(fate, field=name)
 
 
 def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[Declared]:

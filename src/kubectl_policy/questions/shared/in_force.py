@@ -240,13 +240,15 @@ def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) 
 
     Nobody is named unless it is given who did.
     """
+
+    def exact(setting: Setting) -> Setting:
+        beaten = tuple(at_line(fate, locate, who) for fate in setting.beaten)
+        return at_line(setting, locate, who, **{"beaten": beaten} if beaten else {})
+
     return tuple(
         replace(
             group,
-            settings=tuple(
-                at_line(setting, locate, who, beaten=tuple(at_line(fate, locate, who) for fate in setting.beaten))
-                for setting in group.settings
-            ),
+            settings=tuple(map(exact, group.settings)),
             beaten=tuple(at_line(fate, locate, who) for fate in group.beaten),
         )
         for group in groups

@@ -98,6 +98,8 @@ def contrary_report(policy: Resource, around: Collection[ObjectRef]) -> Reported
 
     What it says of the policy as a whole counts, and what it says for an ancestor that is one of these objects.
     """
+    if not has_report(policy.raw):
+        return None
     for place in reported_places(policy.raw):
         kind = GroupKind(text_at(place.reference, "group", GATEWAY_API), text_at(place.reference, "kind", "Gateway"))
         namespace = text_at(place.reference, "namespace", policy.ref.namespace)

@@ -159,7 +159,10 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
 
 
 def _of(collected: dict[_Who, _Collected], source: Source) -> _Collected:
-    return collected.setdefault(who(source), _Collected(source))
+    found = collected.get(who(source))
+    if found is None:
+        found = collected[who(source)] = _Collected(source)
+    return found
 
 
 def in_force_elsewhere(kind: OfKind, fates: Iterable[Fate]) -> bool:

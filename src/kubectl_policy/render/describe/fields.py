@@ -165,8 +165,7 @@ class _Section:
         value = shortened(fate.value, self.view.width // 3, self.view)
         why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
         return [
-            Span(f"{f'{_on(where)} ' if where else ''}instead of ", "beaten"),
-            Span(f"{value},", "beaten"),
+            Span(f"{f'{_on(where)} ' if where else ''}instead of {value},", "beaten"),
             Span(f" {self._loser(fate.source)}", "beaten"),
             Span(f" ({why})", "beaten", prose=True),
         ]
