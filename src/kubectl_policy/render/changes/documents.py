@@ -24,7 +24,9 @@ from kubectl_policy.questions.differences.traffic import (
     TrafficOneWay,
 )
 from kubectl_policy.questions.shared.reasons import Reason
-from kubectl_policy.render.changes.sentences import Scopes, blast_headline, diff_headline
+from kubectl_policy.render.changes.blast_headline import blast_headline
+from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.settings import Scopes
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     CALLED_BY,

@@ -1,4 +1,4 @@
-"""The settings that differ, a block for each way in which they do, worst first."""
+"""The settings that differ, a block for each way in which they do, worst first, and on which paths that is so."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
-from kubectl_policy.render.changes.sentences import Scopes
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut
 from kubectl_policy.render.words.names import flow, listed, mark, section_words, source_words
+from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.words.sections import BLANK
 from kubectl_policy.render.words.settings import INDENT, columns, row
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.differences.effects import (
+        ChangedObject,
         ChangeSort,
         EffectChange,
         EffectiveValue,
@@ -197,3 +198,30 @@ def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
     for (obj, scope), nodes in by_object.items():
         about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]
         yield f"{obj} ({', '.join(about)})" if about else str(obj)
+
+
+class Scopes:
+    """Says on which of its paths something is so for an object; what tells its paths apart is looked up once."""
+
+    def __init__(self) -> None:
+        """Nothing is looked up until somebody asks."""
+        self._known: dict[tuple[NodeRef, bool], WhichPaths] = {}
+
+    def words(self, change: EffectChange, changed: ChangedObject) -> str:
+        """In words; empty if it is so on all of its paths, as far as is known."""
+        return self._which(change, changed).words(changed.affected_paths) if changed.all_paths else ""
+
+    def without_numbers(self, change: EffectChange, changed: ChangedObject) -> str:
+        """The same for a reader to whom the paths are not shown: numbers of them would mean nothing."""
+        if not changed.all_paths:
+            return ""
+        phrase = self._which(change, changed).phrase(changed.affected_paths)
+        number = f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths"
+        return number if phrase.numbered else phrase.words
+
+    def _which(self, change: EffectChange, changed: ChangedObject) -> WhichPaths:
+        # All paths of an object are those of one of the states.
+        key = (changed.node, change.where == "new")
+        if key not in self._known:
+            self._known[key] = WhichPaths(changed.all_paths)
+        return self._known[key]

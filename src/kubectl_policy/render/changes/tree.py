@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.effects import from_the_root
+from kubectl_policy.render.changes.blast_headline import blast_headline
+from kubectl_policy.render.changes.diff_headline import diff_headline
 from kubectl_policy.render.changes.relations import (
     attachments_section,
     changed_problems_section,
@@ -14,7 +16,6 @@ from kubectl_policy.render.changes.relations import (
     gateways_section,
     parents_section,
 )
-from kubectl_policy.render.changes.sentences import blast_headline, diff_headline
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.traffic import behind_section, gained_sections, list_line, lost_sections, owner_noun
