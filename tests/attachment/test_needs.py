@@ -530,6 +530,15 @@ class TestNamespaceOf:
         assert wrong.message == "spec.key names no Secret"
 
 
+def test_further_kinds() -> None:
+    """What a reference of any other kind names is not said to be wrong, nor to be there; one without a name is."""
+    need = replace(SECRET, any_kind=True)
+    assert named(need=need, key={"kind": "Vault", "name": "k"}) == []
+    assert named(need=need, key={"name": "k"}) == [("spec.key", "Secret default/k", False, False)]
+    found = policy("p", key={})
+    assert missing_need(index(found, complete=True), found, replace(NEEDY, needs=(need,))) is not None
+
+
 def test_a_kind_that_needs_no_grants() -> None:
     """Whatever its settings say."""
     need = replace(SECRET, grant_required=False)
@@ -550,6 +559,13 @@ class TestTolerated:
             found = policy("p", store=reference, open=True)
             assert missing_need(index(found, complete=True), found, profile) is None
             assert [*unread_needs(index(found), found, profile)] == []
+
+    def test_what_names_nothing(self) -> None:
+        """Is as good as nothing there."""
+        for reference in ({}, {"kind": "Shed", "name": "a"}):
+            found = policy("p", store=reference)
+            profile = replace(NEEDY, needs=(replace(STORE, when_missing="unknown"),))
+            assert missing_need(index(found, complete=True), found, profile) is None
 
     def test_what_it_needs_in_turn(self) -> None:
         """Is no more needed."""

@@ -96,7 +96,8 @@ def named_needs(
         for place, reference in references:
             for found in _found(index, owner, need, place, reference):
                 if isinstance(found, NotAttached):
-                    yield found
+                    if need.when_missing == "invalid":
+                        yield found
                     continue
                 ref, guessed = found
                 harmless = guessed or need.by == "labels" or need.when_missing != "invalid"
@@ -137,7 +138,8 @@ def _found(
         return
     ref = _object(index, owner, need, place, reference)
     if isinstance(ref, NotAttached):
-        yield ref
+        if not need.any_kind or _kind(need, reference):
+            yield ref
         return
     if need.namespace_of is None:
         yield ref, False

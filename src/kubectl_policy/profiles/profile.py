@@ -126,6 +126,8 @@ class RequiredObject:
     """The kinds that it may name by its own `kind`; the first is the default."""
     other_kinds: tuple[GroupKind, ...] = field_of(Items(KIND, least=1), default=())
     """Kinds of other groups that it may name as well. Without it: none."""
+    any_kind: bool = field_of(Boolean(), default=False)
+    """Whether it may name objects of further kinds, of which nothing is known."""
     cluster_kinds: frozenset[str] = field_of(set_of(NAME), default=frozenset())
     """Which of the kinds have no namespace."""
     namespace_of: GroupKind | None = field_of(KIND, default=None)
