@@ -12,7 +12,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
 from tests.implementations import (
     added,

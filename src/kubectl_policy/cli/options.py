@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.sources import Lines, Progress
 
 # Options that some commands share.

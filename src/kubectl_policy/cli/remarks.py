@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
     from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.sources import Lines
 
 # What of a tree `--render` would apply; the rest of what is no object only serves these.

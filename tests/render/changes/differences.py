@@ -13,7 +13,7 @@ from kubectl_policy.questions.changes.blast_radius import BlastRadius, blast_rad
 from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
-from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.resolution import Source
 from kubectl_policy.sources.manifests import load_manifests
 from tests import build

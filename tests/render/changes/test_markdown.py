@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.differences.relations import EnforcementChange
-from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.render.changes.markdown import LIMIT, diff_markdown, markdown
 from kubectl_policy.render.output.escape import inert, visible
 from tests import build

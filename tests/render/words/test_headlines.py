@@ -3,7 +3,7 @@
 import pytest
 
 from kubectl_policy.model import Origin
-from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.render.words.headlines import as_far_as
 from tests import build
 

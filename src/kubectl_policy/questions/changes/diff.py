@@ -24,17 +24,9 @@ from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.failing import FailingRoute, failing_routes, newly_failing
 from kubectl_policy.questions.shared.not_looked_into import naming
 from kubectl_policy.questions.shared.places import at_line
-from kubectl_policy.questions.shared.unseen import (
-    Unseen,
-    cut_paths,
-    gaps,
-    possible_through,
-    unknown_parents,
-    unseen_by_references,
-    unseen_for,
-    unseen_for_policy,
-    unseen_needs,
-)
+from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for, unseen_for_policy, unseen_needs
+from kubectl_policy.questions.unseen.possible import possible_through
+from kubectl_policy.questions.unseen.things import Unseen, cut_paths, gaps, unknown_parents
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:

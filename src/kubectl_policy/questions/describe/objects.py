@@ -29,7 +29,7 @@ from kubectl_policy.questions.shared.reported import (
     reported_conditions,
     reported_events,
 )
-from kubectl_policy.questions.shared.unseen import Unseen, unseen_for
+from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY, ROUTES
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import Path
 
 

@@ -20,8 +20,8 @@ from kubectl_policy.questions.shared.reported import (
     reported_conditions,
     reported_events,
 )
-from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
 from kubectl_policy.questions.shared.without_effect import why_without_effect
+from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.authorship import Authorship
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
 
 
 @value()

@@ -11,7 +11,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.places import Places, origin_of
-from kubectl_policy.questions.shared.unseen import Unseen, unseen_needs
+from kubectl_policy.questions.unseen.answers import unseen_needs
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
 

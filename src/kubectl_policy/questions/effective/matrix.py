@@ -13,16 +13,10 @@ from kubectl_policy.questions.effective.cells import Cell, Cells, Column, Writte
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
 from kubectl_policy.questions.shared.places import Locate, at_line
-from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
-from kubectl_policy.questions.shared.unseen import (
-    Unseen,
-    gaps,
-    unknown_labels,
-    unknown_parents,
-    unseen_for,
-    unseen_settings,
-)
+from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
+from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.things import Unseen, gaps, unknown_labels, unknown_parents
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
-from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
-from kubectl_policy.questions.shared.unseen import Unseen, gaps
+from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.things import Unseen, gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

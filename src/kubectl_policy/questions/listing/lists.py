@@ -11,7 +11,6 @@ from kubectl_policy.model.values import value
 from kubectl_policy.questions.listing.hostnames import serves, takes_requests_for
 from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
-from kubectl_policy.questions.shared.relevance import gaps_in_list
 from kubectl_policy.questions.shared.selection import (
     LeftOutKind,
     Listing,
@@ -22,7 +21,8 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.questions.shared.unseen import gaps, unknown_labels
+from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.things import gaps, unknown_labels
 from kubectl_policy.topology.references import HIERARCHY
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.selection import ListType
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 

@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
-from kubectl_policy.questions.shared.unseen import unseen_for
+from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import BindingState
     from kubectl_policy.topology.gateway.listeners import Listener
 

@@ -13,8 +13,8 @@ from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
-from kubectl_policy.questions.shared.unseen import Unseen, unseen_for_policy
 from kubectl_policy.questions.shared.without_effect import why_without_effect
+from kubectl_policy.questions.unseen.answers import unseen_for_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution import Enforcement
 
 

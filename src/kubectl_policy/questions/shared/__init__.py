@@ -1,1 +1,1 @@
-"""What several questions share: what is meant, who affects whom, what is in force, what was not seen."""
+"""What several questions share: what is meant, who affects whom, what is in force, and why not."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles.profile import Role
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
 
 RowSort: TypeAlias = Literal[
     "policies",

@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.shared.unseen import gaps
+from kubectl_policy.questions.unseen.things import gaps
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.controllers import Event, StatusProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology.gateway.conditions import Condition
 
 # "undecided" depends on something that was not read; of an "unknown type" it is not known when it is to be reported.

@@ -11,7 +11,6 @@ from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.shared.unseen import unseen_for
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
     ATTACHED_ROUTES,
@@ -23,6 +22,7 @@ from kubectl_policy.questions.status.comparison import (
     compare_count,
     statuses_of,
 )
+from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,

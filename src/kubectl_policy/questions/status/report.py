@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
-from kubectl_policy.questions.shared.relevance import relevant_gaps
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
-from kubectl_policy.questions.shared.unseen import gaps
 from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
+from kubectl_policy.questions.unseen.relevance import relevant_gaps
+from kubectl_policy.questions.unseen.things import gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
+    from kubectl_policy.questions.unseen.things import Unseen
 
 
 @value(kw_only=True)

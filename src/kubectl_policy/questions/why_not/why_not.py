@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.unseen import unseen_for, unseen_for_policy, unseen_needs
+from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.search import EditSearch, find_edits, obstacle_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.questions.why_not.search import Offered
     from kubectl_policy.topology import Path
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.render.changes.table import Row
 
 # A comment holds 65,536 characters; what is around it needs some.

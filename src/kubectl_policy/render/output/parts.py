@@ -11,7 +11,7 @@ from kubectl_policy.questions.predicted.policies import PolicyCondition
 from kubectl_policy.questions.shared.failing import FailingRoute
 from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
-from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.render.output.documents import Field, shape
 from kubectl_policy.resolution import Enforcement, Source
 from kubectl_policy.resolution.merging import Doubt

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Listing
-    from kubectl_policy.questions.shared.unseen import Unseen
     from kubectl_policy.questions.status.comparison import ObjectStatus
     from kubectl_policy.questions.status.report import StatusReport
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.questions.why_not.why_not import WhyNot
     from kubectl_policy.resolution import Enforcement
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.failing import FailingRoute
     from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, Sort
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
-    from kubectl_policy.questions.shared.unseen import Unseen
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.render.output.text import Style
 
 # The parts of text answers, in the order in which they come in most of them. Groups of settings are called by their

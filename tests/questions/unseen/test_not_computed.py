@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy import GroupKind, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.questions.describe.objects import ObjectDescription, describe
-from kubectl_policy.questions.shared.unseen import Unseen
+from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
 from tests.render.shown import headline
 

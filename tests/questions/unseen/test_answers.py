@@ -9,7 +9,8 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.profiles.profile import RequiredParameter
 from kubectl_policy.questions.shared.effects import covered_paths
-from kubectl_policy.questions.shared.unseen import Unseen, cut_paths, unseen_for, unseen_for_policy
+from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
+from kubectl_policy.questions.unseen.things import Unseen, cut_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 

@@ -1,0 +1,1 @@
+"""What an answer could not see, and what would show it."""

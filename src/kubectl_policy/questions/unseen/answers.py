@@ -1,0 +1,172 @@
+"""What an answer could not see: one about an object, about a policy, or about some settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.kinds import CRD
+from kubectl_policy.questions.unseen.possible import possible_for, possible_for_policy, unfilled_settings
+from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps
+from kubectl_policy.questions.unseen.things import (
+    cut_paths,
+    gaps,
+    not_computed,
+    unknown_below_targets,
+    unknown_controllers,
+    unknown_grants,
+    unknown_namespaces,
+    unknown_needs,
+    unknown_parameters,
+    unknown_parents,
+    unknown_routes,
+    unknown_targets,
+)
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.topology import Path
+
+
+def unseen_for(
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], *, below: bool = False, needs: bool = True
+) -> tuple[Unseen, ...]:
+    """What the answer about a subject and its paths could not see, each once; also what is `below` it, if so asked.
+
+    What policies need matters if they are in force by the answer: those that may have an effect on the subject.
+    """
+    paths = tuple(paths)
+    objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
+    targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
+    kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
+    others = (*objects, *(attachment.policy for attachment in targeting))
+    unseen = (
+        *gaps(analysis, relevant_gaps(analysis, [subject.object], others, below=below)),
+        *unknown_parents(analysis, objects),
+        *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *unknown_targets(analysis, targeting),
+        *unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
+        *(unknown_needs(analysis, _reaching(analysis, subject, targeting)) if needs else ()),
+        *unknown_controllers(analysis, kinds),
+        *unknown_parameters(analysis, kinds),
+        *unknown_grants(analysis, paths),
+        *unknown_namespaces(analysis, others),
+        *not_computed(analysis, objects),
+        *cut_paths(paths),
+    )
+    return tuple(dict.fromkeys(unseen))
+
+
+def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachment]) -> Iterator[Attachment]:
+    """Of attachments on the paths of a subject those by which policies may have an effect on it.
+
+    Policies of a direct kind have one on their targets alone.
+    """
+    for attachment in targeting:
+        direct = analysis.registry.known(attachment.policy.group_kind).policy_class == "direct"
+        if not direct or (attachment.target and attachment.target.object == subject.object):
+            yield attachment
+
+
+def unseen_settings(
+    analysis: Analysis, subject: NodeRef, paths: Iterable[Path], kinds: Collection[GroupKind] = ()
+) -> tuple[Unseen, ...]:
+    """What could not be seen and may set something on a subject's paths: by policies of some kinds, or of any.
+
+    What a policy lacks that was read is no part of it: it sets nothing more without that.
+    """
+    paths = tuple(paths)
+    objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
+    targeting = [
+        attachment
+        for obj in objects
+        for attachment in analysis.attachments_to(obj)
+        if not kinds or attachment.policy.group_kind in kinds
+    ]
+    names = {kind.kind for kind in kinds}
+    found = relevant_gaps(analysis, [subject.object], objects)
+    on_paths = [
+        (kind, path) for path in paths for kind in analysis.resolver.kinds_at(path) if not kinds or kind in kinds
+    ]
+    unseen = (
+        *gaps(analysis, (gap for gap in found if not (names and gap.kind) or gap.kind in {*names, CRD.kind})),
+        *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *unknown_targets(analysis, targeting),
+        *unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
+        *unknown_controllers(analysis, on_paths),
+        *unknown_parameters(analysis, on_paths),
+        *unknown_namespaces(analysis, objects),
+        *(
+            thing
+            for thing in not_computed(analysis, objects)
+            if not kinds or any(policy.group_kind in kinds for policy in thing.policies)
+        ),
+        *cut_paths(paths),
+    )
+    return tuple(dict.fromkeys(unseen))
+
+
+def unseen_for_policy(
+    analysis: Analysis, enforcement: Enforcement, *, below: bool = True, needs: bool = True
+) -> tuple[Unseen, ...]:
+    """What the answer about a policy could not see: in an open world, also what may be below a target of no effect.
+
+    What is `below` its targets matters unless the answer is about one object; then, of what policies `needs`, only what
+    those need that meet there.
+    """
+    policy = enforcement.policy
+    attachments = analysis.attachments[policy]
+    on_paths = (node.object for effective in enforcement.outcomes for node in effective.path)
+    routes = dict.fromkeys(obj for obj in on_paths if obj.group_kind in ROUTES)
+    targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
+    paths = [path for target in targets for path in analysis.topology.paths(target)]
+    paths += [effective.path for effective in enforcement.outcomes]
+    through = [path for target in targets for path in analysis.topology.paths_through(target)]
+    kinds = [(policy.group_kind, path) for path in paths]
+    subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
+    resolutions = dict.fromkeys(effective.resolution for effective in enforcement.outcomes)
+    has_ports = analysis.registry.known(policy.group_kind).port_field is not None
+    counts = has_ports or bool(analysis.snapshot.gaps)
+    beside = [other for each in resolutions for other in each.contributions_of] if counts else []
+    # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
+    in_doubt = (*paths, *through) if analysis.snapshot.gaps or analysis.index.unknown_namespaces else ()
+    on_paths = (node.object for path in in_doubt for node in path)
+    others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ()))))
+    selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
+    beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
+    unseen = (
+        *gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)),
+        *gaps(analysis, gaps_in_list(analysis, selected, "") if below else ()),
+        *unknown_targets(analysis, attachments),
+        *unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),
+        *(unknown_needs(analysis, (*attachments, *beating)) if needs else ()),
+        *unknown_parents(analysis, routes),
+        *(unknown_routes(analysis, targets) if below else ()),
+        *(possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
+        *unknown_controllers(analysis, kinds),
+        *unknown_parameters(analysis, kinds),
+        *unknown_grants(analysis, (effective.path for effective in enforcement.outcomes)),
+        *unknown_namespaces(analysis, (*subjects, *others)),
+        *unknown_below_targets(analysis, enforcement),
+        *cut_paths(through),
+    )
+    return tuple(dict.fromkeys(unseen))
+
+
+def unseen_needs(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """What some policies need, of which it is not known whether it is there."""
+    attachments = analysis.attachments
+    yield from unknown_needs(analysis, (each for policy in policies for each in attachments.get(policy, ())))
+
+
+def unseen_by_references(analysis: Analysis, policy: ObjectRef, *, needs: bool = True) -> tuple[Unseen, ...]:
+    """What a policy refers to itself and was not read: targets and, with `needs`, what it is invalid without."""
+    attachments = analysis.attachments[policy]
+    needed = unknown_needs(analysis, attachments) if needs else ()
+    return tuple(dict.fromkeys((*unknown_targets(analysis, attachments), *needed)))

@@ -1,0 +1,251 @@
+"""The sorts of things that are not seen, each with the reason, and with what would show it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.unknown import is_unknown, may_equal
+from kubectl_policy.model.values import value
+from kubectl_policy.topology import MOST_NODES, is_cut
+from kubectl_policy.topology.parameters import unread_parameters
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource
+    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.topology import Path
+
+# What would show something, or several things, of which no manifest was read.
+_ADD: Final = "add the manifest that holds it"
+_ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there is none"
+_SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
+_ADD_ALL: Final = "add the manifests that hold them"
+_SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
+_FIX: Final = "fix or leave out this input"
+FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
+_ASK_FURTHER: Final = "ask about what is at these ends"
+
+
+@value(kw_only=True)
+class Unseen:
+    """Something that was not seen: what it is, why, and the file or permission that would show it.
+
+    `policies` are set of what was read and is not computed: of these policies it is not known whether they count. What
+    `is_there` was read, and may be different.
+    """
+
+    what: str
+    reason: str
+    remedy: str = _ADD
+    origin: Origin | None = None
+    policies: tuple[ObjectRef, ...] = ()
+    is_there: bool = False
+
+
+def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
+    """What could not be read, or not as it is."""
+    for gap in found:
+        where = f" in namespace {gap.namespace}" if gap.namespace else ""
+        one = f"{gap.kind} {gap.namespace}/{gap.name}" if gap.namespace else f"{gap.kind} {gap.name}"
+        what = one if gap.name else f"{gap.kind or 'objects of any kind'}{where}"
+        is_there = analysis.index.absence.is_read(gap)
+        remedy = gap.remedy or _FIX
+        yield Unseen(what=what, reason=gap.reason, remedy=remedy, origin=gap.origin, is_there=is_there)
+
+
+def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+    """What some attachments are to, of which it is not known whether it is there, or what it is."""
+    for attachment in attachments:
+        declared, policy, target = attachment.declared, attachment.policy, attachment.target
+        reason = f"{policy} targets it, and {attachment.message}"
+        if attachment.doubtful:
+            remedy = f"look up what the API of {policy.kind} says of it"
+            yield Unseen(what=f"all that {declared.field} of {policy} says", reason=attachment.message, remedy=remedy)
+        if attachment.state != "target unknown":
+            continue
+        if not declared.field:
+            where = f" in namespace {declared.namespace}" if declared.namespace else ""
+            how = "as its parameters" if declared.way == "parameters" else "in a filter"
+            reason = f"one that was not read may name {policy} {how}"
+            yield Unseen(what=f"{plural(declared.kind)}{where}", reason=reason, remedy=_ADD_ALL)
+        elif target is None:
+            yield Unseen(what=f"what {policy} selects", reason=reason)
+        elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
+            yield Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
+        elif analysis.index.presence(target.object) == "present" and not _has_known_sections(analysis, target):
+            what = f"section {target.section} of {target.object}"
+            yield Unseen(what=what, reason=reason, remedy=_SAY_PORTS)
+        else:
+            yield Unseen(what=str(target.object), reason=reason)
+
+
+def _has_known_sections(analysis: Analysis, node: NodeRef) -> bool:
+    return not node.section or analysis.topology.relations.has_known_sections(node.object.group_kind)
+
+
+def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
+    """What attached policies are invalid without, of which it is not known whether it is there, or they may name it."""
+    for attachment in attachments:
+        for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
+            naming = f"{needed.field} of {attachment.policy} names it"
+            if needed.is_there:
+                reason = f"{naming}, and whether it may is unknown: no ReferenceGrant in the input says so"
+                yield Unseen(what=str(needed.ref), reason=reason, remedy=_ADD_GRANT)
+            else:
+                reason = f"{naming}, and without it that policy is invalid"
+                remedy = f"{_ADD}, or --assume-exists {needed.ref.kind.lower()}"
+                yield Unseen(what=str(needed.ref), reason=reason, remedy=remedy)
+
+
+def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+    """The classes on paths that decide whether kinds of some controllers count there, and were not read."""
+    deciding: dict[tuple[ObjectRef, frozenset[str]], set[str]] = {}
+    for kind, path in kinds:
+        controllers = analysis.registry.known(kind).controllers
+        for node in path if controllers else ():
+            if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
+                deciding.setdefault((node.object, controllers), set()).add(kind.kind)
+    for (gateway_class, controllers), names in deciding.items():
+        yield _deciding(gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
+
+
+def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
+    """What was not read and decides whether the parameters of Gateways on paths let kinds be used there."""
+    deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
+    for kind, path in kinds:
+        enabling = analysis.registry.known(kind).enabled_by
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        if enabling and gateway:
+            for ref in unread_parameters(analysis.topology, gateway, enabling):
+                deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
+    for (ref, gateway, field), names in deciding.items():
+        yield _deciding(ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
+
+
+def _deciding(ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
+    """An object that decides whether some kinds count."""
+    return Unseen(what=str(ref), reason=f"{unknown}; only then does this count: {', '.join(sorted(kinds))}")
+
+
+def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen]:
+    """The backends on paths of which it is not known whether their routes may refer to them."""
+    permit = analysis.index.grants.permit
+    chains = ([node.object for node in path if node.object.group_kind != NAMESPACE] for path in paths)
+    steps = dict.fromkeys(step for chain in chains for step in pairwise(chain))
+    for route, backend in steps:
+        leads = route.group_kind in ROUTES and backend.group_kind not in ROUTES
+        if leads and permit(route.group_kind, route.namespace, backend) is None:
+            reason = f"whether {route} may refer to it is unknown: no ReferenceGrant in the input says so"
+            yield Unseen(what=str(backend), reason=reason, remedy=_ADD_GRANT)
+
+
+def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """The namespaces of objects of which nothing says what they are called, each told once."""
+    unknown: dict[str, list[ObjectRef]] = {}
+    for obj in objects:
+        if is_unknown(obj.namespace) and analysis.index.get(obj):
+            unknown.setdefault(obj.namespace, []).append(obj)
+    for homeless in unknown.values():
+        more = f" and {len(homeless) - 1} more" if len(homeless) > 1 else ""
+        reason = "nothing that was read says which it is, so what else is about it cannot be known"
+        yield Unseen(what=f"the namespace of {homeless[0]}{more}", reason=reason, remedy=_SAY_NAMESPACE)
+
+
+def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
+    """The parents of routes, among some objects, of which it is not known whether they take them."""
+    for obj in objects:
+        for binding in analysis.topology.bindings(obj) if obj.group_kind in ROUTES else ():
+            if binding.state == "unknown":
+                attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
+                remedy = _ADD if attaches else f"look at status.parents of {obj}"
+                yield Unseen(what=str(binding.parent), reason=binding.message, remedy=remedy)
+
+
+def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[Unseen]:
+    """The routes of which it is not known whether listeners below some targets take them."""
+    below = (
+        node
+        for target in targets
+        if target.object.group_kind not in (*ROUTES, *WITH_PORTS)
+        for path in analysis.topology.paths_through(target)
+        for node in path[path.index(target) :]
+    )
+    listeners = {node for node in below if node.object.group_kind in WITH_LISTENERS and node.section}
+    owners = dict.fromkeys(sorted(node.object for node in listeners))
+    for route in dict.fromkeys(route for owner in owners for route in analysis.topology.relations.routes_naming(owner)):
+        for binding in analysis.topology.bindings(route):
+            if binding.state == "unknown" and binding.listener in listeners:
+                reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
+                yield Unseen(what=str(route), reason=reason, remedy=_ADD)
+
+
+def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:
+    """The objects of which it is to be filled in whether they have the labels that are asked for."""
+    for resource in resources:
+        reason = "whether it has the labels that are asked for cannot be known yet"
+        yield Unseen(what=str(resource.ref), reason=reason, remedy=FILL_IN, origin=resource.origin, is_there=True)
+
+
+def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:
+    """The paths that are not followed to their ends, since routes refer to too many routes one after the other."""
+    for path in paths:
+        if is_cut(path):
+            first = next(node for node in path if node.object.group_kind != NAMESPACE)
+            reason = f"it is followed only from {first} to {path[-1]}"
+            yield Unseen(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
+
+
+def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:
+    """What decides whether one of the controllers acts on a node, where that was not read."""
+    obj = node.object
+    owner = (analysis.topology.gateways.class_of(obj) if analysis.index.get(obj) else None) or obj
+    return Unseen(what=str(owner), reason=f"whether the controller there is {_any_of(controllers)} is unknown")
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return " or ".join(sorted(names))
+
+
+def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Iterator[Unseen]:
+    """The targets of a policy without effect below which nothing was read that it could have one on."""
+    if enforcement.state != "NoEffect" or enforcement.outcomes or analysis.snapshot.complete:
+        return
+    for attachment in analysis.attachments[enforcement.policy]:
+        target = attachment.target if attachment.state == "attached" else None
+        if target and any(analysis.topology.carries_traffic(path) for path in analysis.topology.paths_through(target)):
+            remedy = "add the manifests that hold it, or --complete if there is nothing"
+            yield Unseen(what=f"what is below {target}", reason="nothing of it was read", remedy=remedy)
+
+
+def not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
+    """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed.
+
+    Those name no target, and are in the namespace of the object if their kind does not leave its own.
+    """
+    for profile in analysis.registry.policy_kinds:
+        if profile.attaches_as_known and profile.references_alone:
+            continue
+        index, kind = analysis.index, profile.group_kind
+        homeless = [policy for policy in index.of_kind(kind) if is_unknown(policy.ref.namespace)]
+        possible: dict[ObjectRef, list[ObjectRef]] = {}
+        for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
+            near: Sequence[Resource] = index.of_kind(kind)
+            if profile.cross_namespace is False:
+                others = near if is_unknown(obj.namespace) else homeless
+                perhaps = [each for each in others if may_equal(each.ref.namespace, obj.namespace)]
+                near = list(dict.fromkeys((*index.of_kind_in(kind, obj.namespace), *perhaps)))
+            possible[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
+        policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
+        if policies:
+            several = len(policies) > 1
+            what = f"{len(policies)} {plural(kind.kind)}" if several else str(policies[0])
+            may = ", ".join(str(obj) for obj, near in possible.items() if near)
+            reason = f"whether {'they are' if several else 'it is'} attached to {may} is not computed"
+            remedy = f"read what explain {kind.kind.lower()} says"
+            yield Unseen(what=what, reason=reason, remedy=remedy, policies=tuple(policies))
