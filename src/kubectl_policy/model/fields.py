@@ -115,6 +115,7 @@ def _parsed(text: str) -> FieldPath:
     return FieldPath(tuple(steps))
 
 
+@lru_cache(maxsize=10_000)
 def _written(step: Step) -> str:
     if isinstance(step, int):
         return f"[{step}]"

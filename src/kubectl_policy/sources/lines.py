@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import FieldPath, Origin
+from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.lookup import TextLines
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
+    from kubectl_policy.text.places import Steps
 
 
 class Lines:
@@ -47,8 +49,10 @@ class Lines:
         if origin.source not in self._lines:
             text_of = partial(self._text_of, origin.source)
             self._lines[origin.source] = TextLines(text_of, self._documents.get(origin.source, ()))
-        steps = tuple(step for step in field.steps if isinstance(step, str | int))
-        return self._lines[origin.source].line(origin.line, steps, value) if len(steps) == len(field.steps) else None
+        # A pattern stands for several fields.
+        is_pattern = Every.KEY in field.steps or Every.ITEM in field.steps
+        steps = cast("Steps", field.steps)
+        return None if is_pattern else self._lines[origin.source].line(origin.line, steps, value)
 
     def _text_of(self, source: str) -> str:
         if source in self._texts or source == STDIN:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model.authorship import Authorship
+    from kubectl_policy.model.fields import Step
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Contribution, EffectivePolicy, Source, Traced
     from kubectl_policy.resolution.traced import Field
@@ -75,12 +76,13 @@ class Places:
         return next(written, None) or self._own_field(keys, leaf)
 
     @cached_property
-    def _written(self) -> dict[tuple[Source, Field], list[tuple[Leaf | Traced, FieldPath]]]:
+    def _written(self) -> dict[tuple[Source, Field], list[tuple[Leaf, FieldPath]]]:
         """Everything that is brought to the outcome, with its place."""
-        found: dict[tuple[Source, Field], list[tuple[Leaf | Traced, FieldPath]]] = {}
+        found: dict[tuple[Source, Field], list[tuple[Leaf, FieldPath]]] = {}
         for part in self._effective.contributions:
             for keys, node, place in places_in(part, self._profile):
-                found.setdefault((part.source, keys), []).append((node, place))
+                if isinstance(node, Leaf):
+                    found.setdefault((part.source, keys), []).append((node, place))
         return found
 
     def _own_field(self, keys: Field, leaf: Leaf) -> FieldPath:
@@ -99,21 +101,19 @@ class Places:
 def places_in(part: Contribution, profile: PolicyKindProfile) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
     """Everything in what one policy brings, with its path of keys and its place in the policy."""
     is_named = stands_below_name(profile, part.strategy)
-    yield from _below(part.spec, (), FieldPath.parse(part.field), is_named=is_named)
+    yield from _below(part.spec, (), FieldPath.parse(part.field).steps, is_named=is_named)
 
 
 def _below(
-    spec: Traced, keys: Field, at: FieldPath, *, is_named: bool = False
+    spec: Traced, keys: Field, at: tuple[Step, ...], *, is_named: bool = False
 ) -> Iterator[tuple[Field, Leaf | Traced, FieldPath]]:
     """The same of a part of it; `is_named` is whether that is the name of the policy, which stands nowhere in it."""
+    nameless, by_position = is_named or isinstance(spec, CollectedValues), isinstance(spec, KeyedList)
     for position, (key, child) in enumerate(spec.items()):
-        if is_named or isinstance(spec, CollectedValues):
-            place = at
-        else:
-            place = at / (position if isinstance(spec, KeyedList) else key)
-        yield (*keys, key), child, place
+        field, place = (*keys, key), at if nameless else (*at, position if by_position else key)
+        yield field, child, FieldPath(place)
         if not isinstance(child, Leaf):
-            yield from _below(child, (*keys, key), place)
+            yield from _below(child, field, place)
 
 
 def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: object) -> AnyPlaced:
