@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.output.documents import encode
+from kubectl_policy.render.output.documents import as_json, encode
+from kubectl_policy.render.output.escape import uncommanding
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import SCHEMA, VALIDATOR
@@ -54,6 +57,31 @@ def _answers() -> list[Answer]:
         about(odd, "HTTPRoute", "lone"),
         about(odd, "ConfigMap", "c"),
     ]
+
+
+def _nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    return st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+
+
+@given(
+    document=st.dictionaries(
+        st.text(max_size=3),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+            _nested,
+            max_leaves=12,
+        ),
+    )
+)
+def test_json_is_as_the_library_writes_it(document: dict[str, Json]) -> None:
+    """With an indent of two."""
+    assert as_json(document) == uncommanding(json.dumps(document, indent=2), "\\u00")
+
+
+def test_json_knows_no_infinity() -> None:
+    """What is no JSON is not written."""
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        as_json({"a": float("inf")})
 
 
 def test_the_schema_is_a_schema() -> None:
