@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.model.values import value
-from kubectl_policy.render.explain.words import TWO, above_words, on_one_target_words, reach_words, statements
+from kubectl_policy.render.explain.combining import above_words, on_one_target_words
+from kubectl_policy.render.explain.words import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, levels_words, listed
