@@ -46,16 +46,18 @@ class _Value:
     _makers: ClassVar[Mapping[str, Callable[[], object]]]
 
     def __init__(self, *given: object, **named: object) -> None:
-        own = self.__dict__
         if given:
             named.update(zip(self.__match_args__, given, strict=False))
         if len(named) < len(self._names):
-            own.update(self._defaults)
-            own.update((name, make()) for name, make in self._makers.items() if name not in named)
-        own.update(named)
-        if own.keys() != self._names.keys() or len(given) > len(self.__match_args__):
-            wrong = ", ".join(sorted(own.keys() ^ self._names.keys())) or f"{len(given)} without names"
+            named = {**self._defaults, **named}
+            for name, make in self._makers.items():
+                if name not in named:
+                    named[name] = make()
+        if named.keys() != self._names.keys() or len(given) > len(self.__match_args__):
+            wrong = ", ".join(sorted(named.keys() ^ self._names.keys())) or f"{len(given)} without names"
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
+        # At once: a dict that grows takes twice the room.
+        self.__dict__.update(named)
 
     def __eq__(self, other: object) -> bool:
         return self._fields(self) == self._fields(other) if type(other) is type(self) else NotImplemented
