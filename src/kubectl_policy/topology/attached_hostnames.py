@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import strings_at
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import covers, intersection, may_cover
+from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
@@ -42,7 +42,7 @@ def attached_hostnames(
     for first in firsts:
         if not _is_attached(topology, listener, first, counted=counted):
             continue
-        own = strings_at(topology.index.raw(first), "spec.hostnames") if first.group_kind in WITH_HOSTNAMES else []
+        own = hostnames_of(topology.index, first) if first.group_kind in WITH_HOSTNAMES else ()
         for name in (intersection(hostname, at.hostname) for hostname in own or [""]):
             taken = name is None or is_left_to_others(topology, at, name)
             names.update(() if taken else [name or "*"])
@@ -51,7 +51,7 @@ def attached_hostnames(
 
 def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool:
     """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
-    others = _more_specific(topology, listener)
+    others = topology.gateways.narrower_hostnames(listener)
     if others and topology.gateways.supports(listener.gateway, ISOLATION):
         return any(covers(other, name) for other in others)
     return name.lower() in others
@@ -71,15 +71,8 @@ def too_wide(topology: Topology, path: Path) -> str:
     above = next((node for node in reversed(path[:place]) if node.section), None)
     listener = topology.gateways.listener(above) if above else None
     route = path[place].object
-    hostnames = strings_at(topology.index.raw(route), "spec.hostnames")
+    hostnames = hostnames_of(topology.index, route)
     if listener is None or not hostnames or any(may_cover(listener.hostname, hostname) for hostname in hostnames):
         return ""
     verb = "is" if len(hostnames) == 1 else "are"
     return f"{', '.join(hostnames)} of {route} {verb} wider than {listener.hostname} of {listener}"
-
-
-def _more_specific(topology: Topology, listener: Listener) -> list[str]:
-    """The hostnames of other listeners on the port, of the same Gateway, that lie within a listener's."""
-    others = topology.gateways.on_port_of(listener)
-    hostnames = [other.hostname for other in others if covers(listener.hostname, other.hostname)]
-    return [hostname for hostname in hostnames if hostname != listener.hostname]

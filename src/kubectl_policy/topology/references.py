@@ -7,7 +7,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
-from kubectl_policy.model.fields import every_mapping, integer_at, items_at, mapping_at, mappings_at, text_at
+from kubectl_policy.model.fields import (
+    every_mapping,
+    integer_at,
+    items_at,
+    mapping_at,
+    mappings_at,
+    strings_at,
+    text_at,
+)
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.model.values import value
@@ -125,6 +133,15 @@ def _parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Ite
                 section=text_at(item, "sectionName"),
                 port=port_at(item, "port"),
             )
+
+
+def hostnames_of(index: Index, route: ObjectRef) -> tuple[str, ...]:
+    """The hostnames that a route names."""
+    return index.once(_hostnames, route)
+
+
+def _hostnames(_: Index, __: ObjectRef, raw: Mapping[str, Json]) -> Iterable[str]:
+    return strings_at(raw, "spec.hostnames")
 
 
 def parent_gateway(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json]) -> ObjectRef | None:

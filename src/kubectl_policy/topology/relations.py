@@ -14,7 +14,7 @@ from kubectl_policy.topology.delegation.delegations import Delegations, delegate
 from kubectl_policy.topology.delegation.references import delegating_refs
 from kubectl_policy.topology.gateway.conditions import why_ignored
 from kubectl_policy.topology.gateway.gateways import Gateways
-from kubectl_policy.topology.gateway.handshake import bindings_of
+from kubectl_policy.topology.gateway.handshake import Handshakes
 from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
 from kubectl_policy.topology.references import (
     HIERARCHY,
@@ -77,12 +77,14 @@ class Relations:
         self.index = index
         self.gateways = Gateways(index, implementation, profiles)
         self._profiles = profiles
+        self._handshakes = Handshakes(self.gateways)
         self._sections: dict[ObjectRef, tuple[str, ...]] = {}
         self._ports: dict[ObjectRef, Mapping[Port, str]] = {}
         self._ignored: dict[NodeRef, Problem | None] = {}
         self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
         self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
         self._bindings_at: dict[ObjectRef, Mapping[ObjectRef | NodeRef | None, tuple[Binding, ...]]] = {}
+        self._unattached: dict[ObjectRef, bool] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
 
@@ -125,7 +127,7 @@ class Relations:
                 delegated_binding(self.gateways, self.delegations, binding)
                 if binding.parent.group_kind == HTTP_ROUTE
                 else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
-                for binding in bindings_of(self.gateways, route)
+                for binding in self._handshakes.of(route)
             )
         return self._bindings[route]
 
@@ -156,7 +158,9 @@ class Relations:
 
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        return not (self._is_bound(route) or route in self._below_bound)
+        if route not in self._unattached:
+            self._unattached[route] = not (self._is_bound(route) or route in self._below_bound)
+        return self._unattached[route]
 
     def _is_bound(self, route: ObjectRef) -> bool:
         """Whether a route may be attached to something itself, as far as is known."""

@@ -23,7 +23,7 @@ _ANY: Final = "{}"
 
 def intersect(one: str, other: str) -> bool | None:
     """Whether some host matches both names (see `intersection`); None where one of them is not known."""
-    if covers(one, other) or covers(other, one):
+    if not one or not other or covers(one, other) or covers(other, one):
         return True
     return None if _may_intersect(one, other) else False
 
@@ -36,9 +36,9 @@ def intersection(one: str, other: str) -> str | None:
     `foo.test.example.com`, but not `example.com`." (HTTPRouteSpec.Hostnames, Listener.Hostname.) DNS names are compared
     without regard to case. Where it is not known whether there are such hosts, it is the name of which more is known.
     """
-    if covers(one, other):
+    if not one or covers(one, other):
         return other
-    if covers(other, one):
+    if not other or covers(other, one):
         return one
     if not _may_intersect(one, other):
         return None
