@@ -12,9 +12,9 @@ from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.paths import Paths
+from kubectl_policy.topology.paths import Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
-from kubectl_policy.topology.references import HIERARCHY, ROUTES
+from kubectl_policy.topology.references import HIERARCHY
 from kubectl_policy.topology.relations import Relations
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Topology:
         It does not if the first route is attached to nothing, nor on to a rule whose matches keep out whatever comes
         from the rules that delegate to it, nor to a backend to which every route gives weight 0.
         """
-        first = next((node.object for node in path if node.object.group_kind in ROUTES), None)
+        first = first_route(path)
         if first is None:
             return not self.relations.gets_no_requests(path[-1].object)
         cut_off = self.relations.delegations.cut_off

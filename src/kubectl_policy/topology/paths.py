@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.topology.links import LINKS
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.links import BACKENDS, LINKS
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -24,6 +24,7 @@ _FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 MOST_NODES: Final = 60
 _FEW: Final = 4
+_ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
 # Kinds are few, but input may name any number of them.
@@ -59,6 +60,7 @@ class Paths:
         self._to: dict[NodeRef, tuple[Path, ...]] = {}
         self._through: dict[NodeRef, tuple[Path, ...]] = {}
         self._ways_to: dict[NodeRef, tuple[Path, ...]] = {}
+        self._below: dict[NodeRef, tuple[Path, ...] | None] = {}
 
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Every path from a root down to a node; see `Topology.paths`."""
@@ -148,8 +150,26 @@ class Paths:
             return self.relations.delegations.goes_to(way, node.object)
         return len(way) == 1 or way[-2].object.group_kind not in ROUTES or self.relations.delegations.reaches(way, node)
 
-    def _descend(self, way: Path) -> Iterator[Path]:
+    def _descend(self, way: Path) -> Iterable[Path]:
         """Every way on from the end of a way, down to where nothing is below."""
+        rest = self._rest_of(way)
+        return self._follow(way) if rest is None else ((*way, *nodes) for nodes in rest)
+
+    def _rest_of(self, way: Path) -> tuple[Path, ...] | None:
+        """How ways go on from a route, looked up once if they all do alike: straight to backends; else None."""
+        *above, route = way
+        is_route = not route.section and route.object.group_kind in ROUTES
+        if not (is_route and above and all(map(_is_above_routes, above))):
+            return None
+        if route not in self._below:
+            rules = (NodeRef(route.object, section) for section in self.relations.sections(route.object))
+            backends = (backend.object.group_kind for rule in rules for backend in self.relations.below_rule(rule))
+            alike = all(kind in BACKENDS for kind in backends)
+            self._below[route] = tuple(found[len(way) :] for found in self._follow(way)) if alike else None
+        return self._below[route]
+
+    def _follow(self, way: Path) -> Iterator[Path]:
+        """The same, step by step."""
         ended = True
         for child in self._fed(way):
             if not self._goes_on(way, child):
@@ -187,6 +207,14 @@ def _extended(way: Path, node: NodeRef) -> Path:
     return (*way, whole, node) if node.section and way[-1:] != (whole,) else (*way, node)
 
 
+def first_route(path: Path) -> ObjectRef | None:
+    """The first route on a path; None if it leads through none."""
+    for node in path:
+        if node.object.group_kind in ROUTES:
+            return node.object
+    return None
+
+
 def is_cut(path: Path) -> bool:
     """Whether a path has so many nodes that it is not followed any further, up or down."""
     return sum(node.object.group_kind != NAMESPACE for node in path) >= MOST_NODES
@@ -202,6 +230,16 @@ def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
     return sorted((node for node in nodes if node in path), key=path.index)
 
 
+def _is_above_routes(node: NodeRef) -> bool:
+    return node.object.group_kind in _ABOVE_ROUTES
+
+
+# One for all paths: there are more paths than anything else.
+@lru_cache(256)
+def _namespace(name: str) -> NodeRef:
+    return NodeRef(ObjectRef(NAMESPACE, "", name))
+
+
 def _with_namespaces(way: Path) -> Path:
     """A path: a way with each object's Namespace before it, unless the path has that Namespace already."""
     path: list[NodeRef] = []
@@ -210,6 +248,6 @@ def _with_namespaces(way: Path) -> Path:
         namespace = node.object.namespace
         if namespace and namespace not in entered:
             entered.add(namespace)
-            path.append(NodeRef(ObjectRef(NAMESPACE, "", namespace)))
+            path.append(_namespace(namespace))
         path.append(node)
     return tuple(path)

@@ -61,9 +61,13 @@ def hostnames_on(analysis: Analysis, paths: Iterable[Path]) -> frozenset[str]:
 
 
 def _listener_and_route(path: Path) -> tuple[NodeRef, ObjectRef] | None:
-    place = next((place for place, node in enumerate(path) if node.object.group_kind in ROUTES), 0)
-    listener = next((node for node in reversed(path[:place]) if node.section), None)
-    return (listener, path[place].object) if listener else None
+    listener: NodeRef | None = None
+    for node in path:
+        if node.object.group_kind in ROUTES:
+            return (listener, node.object) if listener else None
+        if node.section:
+            listener = node
+    return None
 
 
 def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:
