@@ -10,6 +10,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.profile import ConditionalField
@@ -18,6 +19,7 @@ from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.build import backend, gateway, index, node, policy, resource, route, rule, service, snapshot, target
+from tests.profiles.test_built_in import PROFILES
 from tests.resolution.specs import set_by
 
 if TYPE_CHECKING:
@@ -371,3 +373,32 @@ class TestConditions:
     def test_an_empty_field_is_none(self) -> None:
         """As everywhere where a field stands for a setting."""
         assert self.spec(timeouts=self.both, retry={})["timeout"] == "2s"
+
+
+@pytest.mark.parametrize(
+    ("profile", "field", "own"),
+    [
+        pytest.param(profile, field, own, id=f"{profile.group_kind} {field}")
+        for profile in PROFILES
+        for field, own in profile.object_fields.items()
+        if own.startswith("rule.")
+    ],
+)
+def test_of_a_built_in_kind(profile: PolicyKindProfile, field: str, own: str) -> None:
+    """What a rule says itself counts there, and what the policy says about the same counts elsewhere."""
+    rules: dict[str, dict[str, Json]] = {
+        "rule.timeouts.request": {"timeouts": {"request": "1s"}},
+        "rule.retry": {"retry": {"attempts": 1}},
+        "rule.cors": {"filters": [{"type": "CORS", "cors": {"maxAge": 1}}]},
+    }
+    theirs: dict[str, Json] = {"rule.retry": {"attempts": 9}, "rule.cors": {"maxAge": 9}}
+    on_it: Json = {"targetRefs": [target("r", "HTTPRoute")]}
+    kind = profile.group_kind
+    spec = FieldPath.parse(field).put(on_it, theirs.get(own, "9s"))
+    assert isinstance(spec, dict)
+    on_route = resource(kind.kind, "p", spec, group=kind.group)
+    with_own: dict[str, Json] = {"backendRefs": [backend()], **rules[own]}
+    held = route("r", rules=[with_own, rule(name="named")])
+    analysis = analyze(snapshot(gateway("g"), service("s"), held, on_route))
+    at = [analysis.effective(node("HTTPRoute", "r", section)) for section in ("rule[0]", "named")]
+    assert [{name for _, name in set_by(found.spec).values()} for (found,) in at] == [{"r"}, {"p"}]
