@@ -61,7 +61,7 @@ class Resource:
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Diagnostic:
     """What is wrong or uncertain, and where.
 
@@ -96,7 +96,7 @@ class Problem:
     certain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Gap:
     """Something that could not be read, so that "unknown" is never shown as "none".
 
@@ -122,7 +122,7 @@ class Gap:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class LeftOut:
     """Something that is no object of its own, or was not to be read: `what` it is (`patch`, `ignored folder`)."""
 
@@ -130,7 +130,7 @@ class LeftOut:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Snapshot:
     """The state of a cluster as far as it could be read.
 

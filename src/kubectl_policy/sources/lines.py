@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.errors import SourceError
@@ -10,29 +9,31 @@ from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.lookup import TextLines
-from kubectl_policy.text.told import ANY
+from kubectl_policy.text.told import ANY, told_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
+    from kubectl_policy.text.lookup import TextLines
     from kubectl_policy.text.places import Steps
+    from kubectl_policy.text.told import ToldLines
 
 
 class Lines:
-    """Looks up lines in the texts of files, of `REV:PATH` in git, and of what was read from standard input."""
+    """Looks up lines: as reading a source told them, or else in its text, of a file or of `REV:PATH` in git."""
 
     def __init__(self) -> None:
-        """Read nothing yet."""
-        self._texts: dict[str, str] = {}
+        """Know nothing yet."""
         self._documents: dict[str, Sequence[Document]] = {}
-        self._lines: dict[str, TextLines] = {}
+        self._told: dict[str, dict[int, ToldLines]] = {}
+        self._texts: dict[str, TextLines | None] = {}
+        self._kept: dict[str, str] = {}
 
     def keep(self, source: str, text: str) -> str:
         """The text of a source that cannot be read again; it is kept."""
-        self._texts[source] = text
+        self._kept[source] = text
         return text
 
     def take(self, source: str, documents: Sequence[Document]) -> None:
@@ -44,23 +45,29 @@ class Lines:
 
         None where it cannot be told, because the file has changed, say, and where no such field is written.
         """
-        if not origin.line:
-            return None
-        if origin.source not in self._lines:
-            text_of = partial(self._text_of, origin.source)
-            self._lines[origin.source] = TextLines(text_of, self._documents.get(origin.source, ()))
         # A pattern stands for several fields.
-        is_pattern = Every.KEY in field.steps or Every.ITEM in field.steps
-        steps = cast("Steps", field.steps)
-        return None if is_pattern else self._lines[origin.source].line(origin.line, steps, value)
+        if not origin.line or Every.KEY in field.steps or Every.ITEM in field.steps:
+            return None
+        source, steps = origin.source, cast("Steps", field.steps)
+        if source not in self._told:
+            self._told[source] = told_lines(self._documents.get(source, ()))
+        told = self._told[source].get(origin.line)
+        if told:
+            return told.line(steps, value)
+        if source not in self._texts:
+            self._texts[source] = self._text_lines(source)
+        lines = self._texts[source]
+        return lines.line(origin.line, steps, value) if lines else None
 
-    def _text_of(self, source: str) -> str:
-        if source in self._texts or source == STDIN:
-            return self._texts.get(source, "")
+    def _text_lines(self, source: str) -> TextLines | None:
+        from kubectl_policy.text.lookup import TextLines  # noqa: PLC0415 (reading told nearly all lines)
+
+        if source in self._kept:
+            return TextLines(self._kept[source])
         try:
-            return text_at(source)
+            return TextLines(text_at(source)) if source != STDIN else None
         except (OSError, ValueError, DocumentError, SourceError):
-            return ""
+            return None
 
 
 def locate(origin: Origin, path: str) -> int | None:

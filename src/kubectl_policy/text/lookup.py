@@ -1,4 +1,4 @@
-"""The lines of fields of many objects in one text: as reading told them, or else by reading an object once more."""
+"""The lines of fields of many objects in one text, of which each object that is asked for is read once more."""
 
 from __future__ import annotations
 
@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
-from kubectl_policy.model import FieldPath
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import MERGE_KEY, parts_of, places
-from kubectl_policy.text.plain_yaml import item_starts
 from kubectl_policy.text.scalars import plain_scalar
-from kubectl_policy.text.told import ANY, ToldLines, says
+from kubectl_policy.text.told import ANY, says
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import Json
-    from kubectl_policy.text import Document
     from kubectl_policy.text.places import Place, Steps
 
 # What is asked for together is commonly in a handful of objects; so many values of them take some 50 MiB.
@@ -39,18 +36,11 @@ _LINE_END: Final = re.compile("\n")
 class TextLines:
     """The lines of fields in a text, by the lines on which their objects start."""
 
-    def __init__(self, text_of: Callable[[], str], documents: Iterable[Document] = ()) -> None:
-        """Look at nothing before something is looked up, and read no text again for what was read in these documents.
-
-        A text that cannot be read any more is taken for an empty one.
-        """
-        self._text_of, self._documents = text_of, documents
+    def __init__(self, text: str) -> None:
+        """Look at nothing before something is looked up."""
+        self._text = text
         self._objects: dict[int, _Written] = {}
         self._kept = 0
-
-    @cached_property
-    def _text(self) -> str:
-        return self._text_of()
 
     @cached_property
     def _stream(self) -> _InParts:
@@ -66,26 +56,12 @@ class TextLines:
         """The first lines of documents."""
         return [line for _, line in parts_of(self._text)]
 
-    @cached_property
-    def _told(self) -> dict[int, ToldLines]:
-        """The objects of which reading told the lines, by those on which they start."""
-        found: dict[int, ToldLines] = {}
-        for document in self._documents:
-            lines = document.value_lines or ()
-            for place, start in {(): 0, **item_starts(document.value)}.items() if lines else ():
-                steps: Steps = tuple(step for position in place for step in ("items", position))
-                told = found.setdefault(lines[start], ToldLines())
-                told.add(FieldPath(steps).get(document.value), lines, start)
-        return found
-
     def line(self, object_line: int, steps: Steps, value: Json = ANY) -> int | None:
         """The line of a field, or an item, of the object that starts on a line, or of whichever of several has it.
 
         None where no object starts there, where it has no such field, or where another value is written there. What
         an API server adds to a value or prunes from it does not make it another one, nor does a variable (`${NAME}`).
         """
-        if object_line in self._told:
-            return self._told[object_line].line(steps, value)
         if object_line not in self._objects:
             written = self._written(object_line)
             if self._kept + written.size > _KEPT:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 import yaml
 
@@ -71,8 +70,7 @@ def line_of(event: yaml.Event) -> int:
     return event.start_mark.line if event.start_mark else 0
 
 
-@dataclass(frozen=True, slots=True)  # Not a `value`: there is one for everything in a text.
-class Place:
+class Place(NamedTuple):
     """A value and the steps that lead to it; its line is that of its key or, in a list, its own.
 
     `first_line` is the line on which its mapping has the same key before, 0 if it has not.
@@ -84,18 +82,18 @@ class Place:
     first_line: int = 0
 
 
-@dataclass(slots=True)
 class _Open:
     """A mapping or a list that is being read: its key that has no value yet, or how many items it has so far.
 
     `keys` are those of a mapping with their lines, None for a list.
     """
 
-    steps: Steps
-    keys: dict[str, int] | None
-    key: str | None = None
-    key_line: int = 0
-    length: int = 0
+    __slots__ = ("key", "key_line", "keys", "length", "steps")
+
+    def __init__(self, steps: Steps, keys: dict[str, int] | None) -> None:
+        self.steps, self.keys = steps, keys
+        self.key: str | None = None
+        self.key_line = self.length = 0
 
     def take(self, event: yaml.NodeEvent, line: int) -> Place | None:
         """The place of the value that an event starts; None where it is a key."""

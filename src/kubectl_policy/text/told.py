@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_policy.model import FieldPath
 from kubectl_policy.model.fields import same_json
+from kubectl_policy.text.plain_yaml import item_starts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Json
+    from kubectl_policy.text import Document
     from kubectl_policy.text.places import Steps
 
 # Any value at all.
 ANY: Final[Json] = object()  # type: ignore[assignment]
+
+
+def told_lines(documents: Iterable[Document]) -> dict[int, ToldLines]:
+    """The objects in documents of which reading told the lines, by those on which they start."""
+    found: dict[int, ToldLines] = {}
+    for document in documents:
+        lines = document.value_lines or ()
+        for place, start in {(): 0, **item_starts(document.value)}.items() if lines else ():
+            steps: Steps = tuple(step for position in place for step in ("items", position))
+            told = found.setdefault(lines[start], ToldLines())
+            told.add(FieldPath(steps).get(document.value), lines, start)
+    return found
 
 
 class ToldLines:
