@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
     from tests.property.world import World
 
+_UNNAMED: Final = re.compile(r"(former )?rule\[\d+\]")
 _INVERSE: Final[Mapping[str, str]] = {
     "lost": "gained",
     "gained": "lost",
@@ -49,10 +51,14 @@ def test_the_way_back_is_the_inverse(pair: tuple[World, World], *, complete: boo
 
 
 def _effects(changes: Iterable[EffectChange]) -> list[str]:
-    """Every field that differs on every path: which of them are told together depends on the direction."""
+    """Every field that differs on every path.
+
+    Which of them are told together depends on the direction, and so does by which place rules without a name are told.
+    """
     return sorted(
-        repr((change.kind, path, field, field.sort, change.where, change.from_nothing, change.to_nothing, nodes))
+        _UNNAMED.sub("rule", repr((change.kind, path, field, field.sort, change.where, *nothing, nodes)))
         for change in changes
+        for nothing in [(change.from_nothing, change.to_nothing)]
         for place, path in enumerate(change.paths)
         for field in change.fields
         for nodes in [tuple(changed.node for changed in change.objects if place in changed.paths)]

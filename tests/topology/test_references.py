@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.topology.references import backend_refs, parent_gateway, parent_refs, port_names, rule_names
+from kubectl_policy.topology.references import backend_refs, parent_gateway, parent_refs, port_names
 from tests.build import backend, gateway, index, listener_set, ref, resource, route, rule, service
 
 if TYPE_CHECKING:
@@ -73,12 +73,6 @@ def test_a_listener_set_names_its_gateway() -> None:
     here, there = listener_set(namespace="baker"), listener_set(parent_namespace="infra")
     assert parent_gateway(index(here), here.ref, here.raw) == gateway(namespace="baker").ref
     assert parent_gateway(index(there), there.ref, there.raw) == gateway(namespace="infra").ref
-
-
-def test_rules_without_a_name_of_their_own_are_numbered() -> None:
-    """An unnamed rule is `rule[i]`, and so is the second of two with one name."""
-    found = route(rules=[rule(name="api"), rule(), rule(name="api")])
-    assert rule_names(found.raw) == ("api", "rule[1]", "rule[2]")
 
 
 def test_ports_without_a_name_are_called_by_number() -> None:

@@ -9,11 +9,12 @@ from kubectl_policy.attachment.validity import not_managed, policy_not_attached,
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.rules import is_unnamed
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.gateway.listeners import lets_in_namespace
-from kubectl_policy.topology.references import ROUTES, unnamed_rule
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindPr
     """
     return {
         section: profile.unnamed_rules.replace("{n}", str(position + 1))
-        if obj.group_kind in ROUTES and section == unnamed_rule(position)
+        if obj.group_kind in ROUTES and is_unnamed(section)
         else section
         for position, section in enumerate(sections)
     }

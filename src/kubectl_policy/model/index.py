@@ -13,6 +13,7 @@ from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.rules import rule_names
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 
@@ -148,6 +149,10 @@ class Index:
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object, or None if it was not read."""
         return self._objects.get(ref)
+
+    def rules_of(self, route: ObjectRef) -> tuple[str, ...]:
+        """What the rules of a route are called; in a state that is compared with a later one, as they are there."""
+        return self.snapshot.rules.get(route) or rule_names(self.raw(route))
 
     def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
         """The object with the defaults of an API server filled in; empty if it was not read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -139,8 +139,9 @@ class Snapshot:
     cluster gave out itself. `ignored` counts files without any Kubernetes object, and in others the documents that are
     none; `left_out` is what is no object of its own, and what was not read on purpose. Of one of two states of a world,
     `other_state` are the objects of the other state that this one has not, or has otherwise: where they are, their
-    kinds were read. `gone` are those of them that are known not to exist in this one. What is `assumed` is taken to
-    exist wherever something names it, although it was not read.
+    kinds were read. `gone` are those of them that are known not to exist in this one; and `rules` is what the rules of
+    routes are called in the earlier one where that is not by their places there, but as the same rules are in the later
+    one. What is `assumed` is taken to exist wherever something names it, although it was not read.
     """
 
     resources: tuple[Resource, ...] = ()
@@ -153,3 +154,4 @@ class Snapshot:
     listed: frozenset[tuple[GroupKind, str]] = frozenset()
     left_out: tuple[LeftOut, ...] = ()
     assumed: tuple[AssumedObjects, ...] = ()
+    rules: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict["ObjectRef", "tuple[str, ...]"])

@@ -9,6 +9,7 @@ from kubectl_policy.model.absence import Candidates
 from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
 from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef
+from kubectl_policy.model.rules import names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     It is not known of what the gaps of that other one cover, or what may have another name there.
     """
     old, new = _by_name(before), _by_name(after)
-    return _knowing_of(before, old, new), _knowing_of(after, new, old)
+    return _earlier(before, old, new), _knowing_of(after, new, old)
 
 
 def changed(
@@ -53,7 +54,7 @@ def changed(
         diagnostics = (*diagnostics, *unread.diagnostics)
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
     later = _knowing_of(after, new, old)
-    return _knowing_of(snapshot, old, new), replace(later, gone=later.gone | gone)
+    return _earlier(snapshot, old, new), replace(later, gone=later.gone | gone)
 
 
 def in_scope(resource: Resource, index: Index) -> Resource:
@@ -72,6 +73,18 @@ def _by_name(snapshot: Snapshot) -> dict[ObjectRef, Resource]:
     return {resource.ref: resource for resource in snapshot.resources}
 
 
+def _earlier(snapshot: Snapshot, own: dict[ObjectRef, Resource], later: dict[ObjectRef, Resource]) -> Snapshot:
+    """The earlier one of two states, in which rules of routes are called as the same rules are in the later one."""
+    known = _knowing_of(snapshot, own, later)
+    rules: dict[ObjectRef, tuple[str, ...]] = {}
+    for theirs in known.other_state:
+        ours = own.get(theirs.ref)
+        if ours and theirs.ref.kind.endswith("Route"):
+            names = names_as_in(theirs.raw, ours.raw)
+            rules |= {theirs.ref: names} if names != rule_names(ours.raw) else {}
+    return replace(known, rules=rules)
+
+
 def _knowing_of(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[ObjectRef, Resource]) -> Snapshot:
     """A state with what the other one has and it has not, or has otherwise."""
     other_state = tuple(
@@ -86,7 +99,7 @@ def _knowing_of(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[
         and not renamed.of(resource.ref)
         and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in inhabited)
     )
-    return replace(snapshot, other_state=other_state, gone=gone)
+    return replace(snapshot, other_state=other_state, gone=gone, rules={})
 
 
 def _applied_to(known: Resource, resource: Resource) -> Resource:

@@ -275,20 +275,6 @@ def _parameters_refs(index: Index, holder: ObjectRef, raw: Mapping[str, Json]) -
         yield ParametersRef(holder=holder, field=field, object=obj)
 
 
-def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:
-    """The sections of a route: the names of its rules, `rule[i]` where a rule has none or repeats one."""
-    names: list[str] = []
-    for number, rule in enumerate(items_at(raw, "spec.rules")):
-        name = text_at(rule, "name")
-        names.append(name if name and name not in names else unnamed_rule(number))
-    return tuple(names)
-
-
-def unnamed_rule(position: int) -> str:
-    """The section of a rule without a name of its own, by its index in `spec.rules`."""
-    return f"rule[{position}]"
-
-
 def port_names(raw: Mapping[str, Json]) -> dict[Port, str]:
     """The sections of a Service or ServiceImport by port number: the port's name, or its number as text.
 

@@ -30,7 +30,6 @@ from kubectl_policy.topology.references import (
     port_names,
     ports_at,
     route_filters,
-    rule_names,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Relations:
         """The sections of an object in their order; see `NodeRef`."""
         if obj not in self._sections:
             if obj.group_kind in ROUTES:
-                sections = rule_names(self.index.raw(obj))
+                sections = self.index.rules_of(obj)
             elif obj.group_kind in WITH_LISTENERS:
                 sections = tuple(listener.node.section for listener in self.gateways.listeners(obj))
             else:

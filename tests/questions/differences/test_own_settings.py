@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -116,6 +117,28 @@ class TestRoutes:
         before, after = state(rule()), state(rule(), rule(name="new", timeouts={"request": "1s"}))
         assert told(differing(before, after)) == ["HTTPRoute new: timeouts.request gained new nothing → 1s by r"]
         assert told(differing(after, before)) == ["HTTPRoute new: timeouts.request lost gone 1s by r → nothing"]
+
+    def test_a_rule_that_pushes_others_down(self) -> None:
+        """Rules without a name are those with the same matches, so that what follows one does not differ."""
+        own = [rule(timeouts={"request": f"{each}s"}, matches=[{"path": {"value": f"/{each}"}}]) for each in (1, 2)]
+        new = rule(timeouts={"request": "9s"}, matches=[{"path": {"value": "/new"}}])
+        before, after = state(*own), state(new, *own)
+        assert told(differing(before, after)) == ["HTTPRoute rule[0]: timeouts.request gained new nothing → 9s by r"]
+        assert told(differing(after, before)) == [
+            "HTTPRoute former rule[0]: timeouts.request lost gone 9s by r → nothing"
+        ]
+        assert told(differing(state(*own), state(*reversed(own)))) == []
+
+    def test_a_policy_on_the_first_rule(self) -> None:
+        """Where a reference counts rules, it is on another one as soon as one comes before."""
+        counting = replace(PROFILE, unnamed_rules="rule-{n}")
+        first = build.policy("p", build.target("r", "HTTPRoute", "rule-1"), color="red")
+        own, new = ({**rule(), "matches": [{"path": {"value": value}}]} for value in ("/own", "/new"))
+        states = [build.snapshot(*world, first, complete=True) for world in (state(own), state(new, own))]
+        assert told(diff(compare(*states, profiles=[counting]))) == [
+            "ColorPolicy rule[1]: color lost kept red by p → nothing",
+            "ColorPolicy rule[0]: color gained new nothing → red by p",
+        ]
 
     def test_a_route_that_comes_or_goes(self) -> None:
         """It loses requests, or gets some: nothing is said of settings."""

@@ -121,6 +121,8 @@ def test_unnamed_rules_share_a_line_by_their_numbers() -> None:
         ),
         "  HTTPRoute default/r",
     ]
+    former = tuple(_path("a", f"former rule[{rule}]", gateway) for gateway in ("g", "h", "i") for rule in range(2))
+    assert "▸ former rules [0], [1] ▸" in _shown((*former, (ROUTE,)), View(120))
 
 
 def test_more_than_a_dozen_lines_are_cut_at_a_terminal_only() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.rules import is_unnamed
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
@@ -119,7 +120,7 @@ def _reference_field(analysis: Analysis, reason: Reason) -> str:
 def named(node: NodeRef) -> str:
     """A node in words: `listener https of Gateway infra/edge`."""
     kind, section = node.object.group_kind, node.section
-    if not section or section.startswith(("rule[", "listener[")):
+    if not section or is_unnamed(section) or section.startswith("listener["):
         return f"{section} of {node.object}" if section else str(node.object)
     noun = "listener" if kind in WITH_LISTENERS else "rule" if kind in ROUTES else "port"
     return f"{noun} {section} of {node.object}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.rules import is_unnamed
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad
@@ -121,8 +122,11 @@ def _failing_words(found: RouteTraffic) -> str:
 
 
 def _rule(failing: FailingRule) -> str:
+    """`rule cart`, `rule[0]`, `the former rule[0]`."""
     section = failing.rule.section
-    return section if section.startswith("rule[") else f"rule {section}"
+    if section.startswith("former "):
+        return f"the {section}"
+    return section if is_unnamed(section) else f"rule {section}"
 
 
 def _split(routes: Iterable[RouteTraffic]) -> tuple[list[RouteTraffic], list[RouteTraffic]]:
@@ -266,7 +270,7 @@ def places_words(places: Iterable[NodeRef]) -> str:
 
 
 def _sections(kind: GroupKind, names: Sequence[str]) -> str:
-    named = [name for name in names if not name.startswith("rule[")]
+    named = [name for name in names if not is_unnamed(name)]
     noun = section_noun(kind)
     words = [name for name in names if name not in named]
     words += [f"{noun if len(named) == 1 else plural(noun)} {listed(named)}"] if named else []

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural, with_article
+from kubectl_policy.model.rules import is_unnamed
 from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, depth_of
 
@@ -61,7 +62,7 @@ def section_noun(kind: GroupKind) -> str:
 
 def section_words(node: NodeRef) -> str:
     """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
-    if node.section.startswith("rule["):
+    if is_unnamed(node.section):
         return node.section
     return f"{section_noun(node.object.group_kind)} {node.section}"
 

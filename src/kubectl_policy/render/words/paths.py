@@ -145,7 +145,7 @@ def _grouped(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def _together(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
-    nouns = {cell.partition(" ")[0].partition("[")[0] for cell in names}
+    nouns = {cell.rpartition("[")[0] or cell.partition(" ")[0] for cell in names}
     noun = nouns.pop() if len(nouns) == 1 else "branch"
     if len(names) > _MOST_NAMES:
         return f"{len(names)} {plural(noun)}"

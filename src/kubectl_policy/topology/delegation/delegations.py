@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.rules import is_unnamed
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
 from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
@@ -154,7 +155,7 @@ class Delegations:
     def _outcome(self, ref: DelegatingRef, child: ObjectRef) -> Delegation:
         rules: tuple[str, ...] = ()
         reason = message = ""
-        named = not ref.parent.section.startswith("rule[")
+        named = not is_unnamed(ref.parent.section)
         where = f"{'rule ' if named else ''}{ref.parent.section} of {ref.parent.object}"
         coming = self._flow.matches.get(ref.parent, ())
         if child in ref.strangers:

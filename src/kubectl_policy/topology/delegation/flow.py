@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs, rule_names
+from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,13 +54,13 @@ class Passing:
     def own(self, rule: NodeRef) -> tuple[Match, ...]:
         """The matches that a rule has itself."""
         if rule not in self._own:
-            raw = self._index.raw(rule.object)
-            self._own[rule] = matches_of(raw, rule_names(raw).index(rule.section))
+            place = self._index.rules_of(rule.object).index(rule.section)
+            self._own[rule] = matches_of(self._index.raw(rule.object), place)
         return self._own[rule]
 
     def rules(self, route: ObjectRef) -> list[NodeRef]:
         """The rules of a route."""
-        return [NodeRef(route, name) for name in rule_names(self._index.raw(route))]
+        return [NodeRef(route, name) for name in self._index.rules_of(route)]
 
     def has_hostnames(self, route: ObjectRef) -> bool:
         """Whether a route names hostnames, and so cannot be delegated to."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs, rule_names
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,7 +96,7 @@ class _Lookup:
         namespace = "" if every and ref.object.group_kind != HTTP_ROUTE else ref.object.namespace
         name = "" if ref.object.name == profile.every_route else ref.object.name
         presence = self._index.presence(ObjectRef(HTTP_ROUTE, namespace, name))
-        parent = NodeRef(route, rule_names(self._index.raw(route))[ref.rule])
+        parent = NodeRef(route, self._index.rules_of(route)[ref.rule])
         return DelegatingRef(
             parent=parent,
             ref=ref,
