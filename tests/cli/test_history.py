@@ -96,6 +96,7 @@ def test_what_has_no_history(command: Command) -> None:
     """A policy, and nothing at all."""
     code, _, err = command("history", "colorpolicy/red", "-n", "app", "--offline", ".")
     assert (code, "is a policy" in err) == (2, True)
+    assert err.endswith("hint: name what it targets, for example: history httproute/app/r\n")
     assert command("history", "httproute/r")[0] == 2
 
 

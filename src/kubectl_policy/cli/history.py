@@ -62,7 +62,10 @@ def history(
         walk = _Walk(call, states(paths, options=call.input_options()), tell)
         subject = walk.find(type_name, name)
         if walk.found and walk.found.registry.profile_of(subject.group_kind):
-            raise UsageError(f"{subject} is a policy; history is of what policies affect", "name one of its targets")
+            targets = (each.target.object for each in walk.found.attachments.get(subject, ()) if each.target)
+            example = next((f"history {ref.kind.lower()}/{ref.qualified_name}" for ref in targets), "")
+            hint = f"name what it targets, for example: {example}" if example else "name what it should affect"
+            raise UsageError(f"{subject} is a policy; history is of what policies affect", hint)
         wanted = _wanted(walk.found, kind or (), field or ())
         answer = ask(walk.versions(), NodeRef(subject), limit=limit, wanted=wanted, locate=call.lines.locate)
     call.show(HISTORY, answer, everything=show_all)

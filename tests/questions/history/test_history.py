@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.questions.history.history import Change, History, Version, history
+from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build
 
 if TYPE_CHECKING:
@@ -65,6 +67,29 @@ def policy(name: str = "p", target: str = "r", section: str = "", **fields: str)
     """A policy on the route, or on one of its rules."""
     reference = build.target(target, "HTTPRoute", section)
     return build.resource("ColorPolicy", name, {"targetRefs": [reference], **fields}, group="example.com")
+
+
+def test_a_rule_that_pushes_others_down_is_no_change_of_these() -> None:
+    """Rules without a name are told by their matches."""
+    own = replace(
+        KIND,
+        effective_targets=(TargetLevel(HTTP_ROUTE, section=True),),
+        object_fields={"timeout": "rule.timeouts.request"},
+    )
+
+    def with_rules(*seconds: int) -> Analysis:
+        """A route with a rule for each, of which the time-out and the path are so many."""
+        rules = [
+            build.rule(build.backend("s"), timeouts={"request": f"{each}s"}, matches=[{"path": {"value": f"/{each}"}}])
+            for each in seconds
+        ]
+        objects = (GATEWAY, build.service("s"), build.route("r", rules=rules), policy(color="red"))
+        return analyze(build.snapshot(*objects), profiles=[own])
+
+    (change, *_) = asked(versions(with_rules(9, 1, 2), with_rules(1, 2)), wanted=lambda _, field: field != "").changes
+    assert settings(change) == {"timeout": (None, "9s", ("rule[0]",)), "color": (None, "red", ("rule[0]",))}
+    (change, *_) = asked(versions(with_rules(2), with_rules(1, 2))).changes
+    assert settings(change)["timeout"] == ("1s", None, ("former rule[0]",))
 
 
 def test_each_change_is_that_of_the_state_that_brought_it() -> None:

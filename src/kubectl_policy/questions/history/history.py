@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.rules import names_as_in
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
 from kubectl_policy.questions.shared.places import at_line
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, NodeRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.authorship import Commit
     from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.questions.shared.places import Locate
@@ -87,13 +90,26 @@ class History:
 
 @value(kw_only=True)
 class _Effects:
-    """What is in force on an object in one state; there is no object if `exists` is false."""
+    """What is in force on an object in one state; there is no object if `exists` is false. A `route` is as it was."""
 
     exists: bool = False
     carries_traffic: bool = False
     listeners: frozenset[NodeRef] = frozenset()
     settings: Mapping[_Place, Mapping[str, Setting]]
     sections: tuple[str, ...] = ()
+    route: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
+
+    def named_as_in(self, later: _Effects) -> _Effects:
+        """The same with the sections of a route by the names that they have in a later state."""
+        if not (self.route and later.route):
+            return self
+        sections = names_as_in(later.route, self.route)
+        names = dict(zip(self.sections, sections, strict=True))
+        settings = {
+            (kind, name, tuple(names[section] for section in there)): found
+            for (kind, name, there), found in self.settings.items()
+        }
+        return replace(self, settings=settings, sections=sections)
 
 
 _ABSENT: Final = _Effects(settings={})
@@ -148,6 +164,7 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
         listeners=frozenset(each.listener for each in bindings if each.state == "attached" and each.listener),
         settings=settings,
         sections=tuple(analysis.topology.sections(subject.object)),
+        route=analysis.index.raw(subject.object) if subject.object.group_kind in ROUTES else {},
     )
 
 
@@ -165,7 +182,7 @@ def _change(version: Version, after: _Effects, before: _Effects, locate: Locate)
     """What differs between a state and the one before it, if anything does."""
     if not (after.exists or before.exists):
         return []
-    settings = _setting_changes(before, after, locate)
+    settings = _setting_changes(before.named_as_in(after), after, locate)
     joined = tuple(sorted(after.listeners - before.listeners))
     left = tuple(sorted(before.listeners - after.listeners))
     traffic: Traffic = ""
