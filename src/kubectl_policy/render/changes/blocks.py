@@ -25,11 +25,12 @@ def alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
 
 def joined(changes: Sequence[EffectChange]) -> EffectChange:
     """Changes that are alike as the first of them, with the objects of all."""
-    objects: dict[NodeRef, ChangedObject] = {}
+    objects: dict[NodeRef, list[ChangedObject]] = {}
     for changed in (changed for change in changes for changed in change.objects):
-        known = objects.get(changed.node)
-        objects[changed.node] = _on_both(known, changed) if known else changed
-    return replace(changes[0], objects=tuple(sorted(objects.values(), key=lambda changed: from_the_root(changed.node))))
+        objects.setdefault(changed.node, []).append(changed)
+    return replace(
+        changes[0], objects=tuple(_on_paths_of_all(objects[node]) for node in sorted(objects, key=from_the_root))
+    )
 
 
 def targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[NodeRef]]:
@@ -40,12 +41,15 @@ def targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[Node
     return {source: tuple(found) for source, found in targets.items()}
 
 
-def _on_both(one: ChangedObject, other: ChangedObject) -> ChangedObject:
-    """An object on the paths of two changes; what is not known to be on some paths alone is on all."""
-    paths = tuple(sorted({*one.affected_paths, *other.affected_paths}))
-    if one.all_paths and other.all_paths and len(paths) < len(one.all_paths):
-        return replace(one, affected_paths=paths)
-    return replace(one, all_paths=(), affected_paths=())
+def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
+    """An object on the paths of several changes; what is not known to be on some paths alone is on all."""
+    first = changed[0]
+    if len(changed) == 1:
+        return first
+    paths = {path for each in changed for path in each.affected_paths}
+    if all(each.all_paths for each in changed) and len(paths) < len(first.all_paths):
+        return replace(first, affected_paths=tuple(sorted(paths)))
+    return replace(first, all_paths=(), affected_paths=())
 
 
 def _likeness(change: EffectChange) -> object:
